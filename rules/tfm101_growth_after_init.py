@@ -1,0 +1,68 @@
+"""TFM101: memory growth is set after the runtime has started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfmemlint.explain import growth_intent, in_one_loop, too_late
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.fixes.editor import Editor
+from tfmemlint.flow.program import Program
+from tfmemlint.flow.tensorflow import SET_GROWTH
+from tfmemlint.rule import Rule
+
+
+class GrowthAfterInit(Rule):
+    """Memory growth is set after the runtime has started.
+
+    What it does
+    ------------
+    Finds ``set_memory_growth`` calls that are reached after something has started TensorFlow's runtime: a tensor, a
+    variable, a dataset, a strategy, ``tf.device``, a listing of logical devices. Setting the value that is in force
+    already is accepted and stays silent.
+
+    Why it matters
+    --------------
+    The eager context reads the configuration once, when it starts. A later change raises; inside ``except
+    RuntimeError`` it is lost without a trace, and TensorFlow has taken nearly all of the GPU's memory.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    strategy = tf.distribute.MirroredStrategy()
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.set_memory_growth(gpu, True)
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.set_memory_growth(gpu, True)
+    strategy = tf.distribute.MirroredStrategy()
+    ```
+
+    Seen as
+    -------
+    ``RuntimeError: Physical devices cannot be modified after being initialized``
+    """
+
+    code = "TFM101"
+    name = "growth-after-init"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Growth that differs from the one in force, after the eager context has started."""
+        for call in program.calls(SET_GROWTH):
+            if call.outcome is not None and call.outcome.kind == "late" and not in_one_loop(call):
+                yield too_late(self, program, call, growth_intent(call))
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Move the configuration above what starts the runtime."""
+        editor.call_at(finding.span, "set_memory_growth")
+        editor.move_above_start(finding)

@@ -1,0 +1,68 @@
+"""TFM102: logical devices are configured after the runtime has started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfmemlint.explain import in_one_loop, limit_intent, short, too_late
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.fixes.editor import Editor
+from tfmemlint.flow.program import Program
+from tfmemlint.flow.tensorflow import SET_LOGICAL
+from tfmemlint.rule import Rule
+
+
+class LogicalDevicesAfterInit(Rule):
+    """Logical devices are configured after the runtime has started.
+
+    What it does
+    ------------
+    Finds ``set_logical_device_configuration`` calls (and its older name) that are reached after something has started TensorFlow's runtime: a tensor, a
+    variable, a dataset, a strategy, ``tf.device``, a listing of logical devices. Setting the same logical devices
+    again is accepted and stays silent.
+
+    Why it matters
+    --------------
+    The eager context reads the configuration once, when it starts. A later change raises; inside ``except
+    RuntimeError`` it is lost without a trace, and TensorFlow takes nearly all of the GPU's memory instead of the limit.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    strategy = tf.distribute.MirroredStrategy()
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=4096)])
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=4096)])
+    strategy = tf.distribute.MirroredStrategy()
+    ```
+
+    Seen as
+    -------
+    ``RuntimeError: Virtual devices cannot be modified after being initialized``
+    """
+
+    code = "TFM102"
+    name = "logical-devices-after-init"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Logical devices that differ from the ones in force, after the eager context has started."""
+        for call in program.calls(*SET_LOGICAL):
+            if call.outcome is not None and call.outcome.kind == "late" and not in_one_loop(call):
+                yield too_late(self, program, call, limit_intent(call))
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Move the configuration above what starts the runtime."""
+        editor.call_at(finding.span, *map(short, SET_LOGICAL))
+        editor.move_above_start(finding)

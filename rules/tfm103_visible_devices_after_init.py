@@ -1,0 +1,66 @@
+"""TFM103: the visible devices are set after the runtime has started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfmemlint.explain import in_one_loop, too_late, visible_intent
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.fixes.editor import Editor
+from tfmemlint.flow.program import Program
+from tfmemlint.flow.tensorflow import SET_VISIBLE
+from tfmemlint.rule import Rule
+
+
+class VisibleDevicesAfterInit(Rule):
+    """The visible devices are set after the runtime has started.
+
+    What it does
+    ------------
+    Finds ``set_visible_devices`` calls that are reached after something has started TensorFlow's runtime: a tensor, a
+    variable, a dataset, a strategy, ``tf.device``, a listing of logical devices. Setting the same list in the same
+    order again is accepted and stays silent.
+
+    Why it matters
+    --------------
+    The eager context reads the configuration once, when it starts. A later change raises; inside ``except
+    RuntimeError`` it is lost without a trace, and TensorFlow uses all GPUs that the driver shows.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    strategy = tf.distribute.MirroredStrategy()
+    tf.config.set_visible_devices(tf.config.list_physical_devices("GPU")[:1], "GPU")
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    tf.config.set_visible_devices(tf.config.list_physical_devices("GPU")[:1], "GPU")
+    strategy = tf.distribute.MirroredStrategy()
+    ```
+
+    Seen as
+    -------
+    ``RuntimeError: Visible devices cannot be modified after being initialized``
+    """
+
+    code = "TFM103"
+    name = "visible-devices-after-init"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Visible devices that differ from those in force, after the eager context has started."""
+        for call in program.calls(*SET_VISIBLE):
+            if call.outcome is not None and call.outcome.kind == "late" and not in_one_loop(call):
+                yield too_late(self, program, call, visible_intent(call))
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Move the configuration above what starts the runtime."""
+        editor.call_at(finding.span, "set_visible_devices")
+        editor.move_above_start(finding)

@@ -1,0 +1,144 @@
+"""The words and traces that rules share: how the runtime was started, and what hides an error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfmemlint.finding import Finding, Severity, Step
+from tfmemlint.flow.program import Call, Event, Program, Start
+from tfmemlint.flow.state import EACH, Outcome
+from tfmemlint.flow.values import Const, Device, Devices, Limit, Seq, Value
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.rule import Rule
+
+_STARTED = {
+    "context": "starts the runtime",
+    "allocator": "makes the GPU devices and their allocator",
+    "listed": "lists the GPUs, which reads the environment",
+}
+
+
+def short(name: str) -> str:
+    """The last part of a dotted name."""
+    return name.rsplit(".", 1)[-1]
+
+
+def written(text: str, limit: int = 60) -> str:
+    """A piece of code as it reads in a sentence: on one line, shortened in the middle."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else f"{line[: limit - 20]} ... {line[-15:]}"
+
+
+def start_step(program: Program, start: Start) -> Step:
+    """The step of a trace in which something starts the runtime."""
+    return Step(program.source.path, start.span, f"{written(start.text)} {_STARTED[start.what]}")
+
+
+def start_trace(program: Program, start: Start | None, call: Event, words: str) -> tuple[Step, ...]:
+    """From the entry point to what starts the runtime, and from there to ``call``, which comes too late."""
+    last = Step(program.source.path, call.span, words)
+    if start is None:
+        return (*call.frames, last)
+    shared = 0
+    for one, other in zip(start.frames, call.frames, strict=False):
+        if one != other:
+            break
+        shared += 1
+    return (*start.frames, start_step(program, start), *call.frames[shared:], last)
+
+
+def device_words(value: Value, text: str = "") -> str:
+    """A device as it reads after "for": ``every GPU``, ``GPU 0``, or the author's own words."""
+    match value:
+        case Device(type=type_, index=index) as device:
+            kind = type_ if type_ in ("GPU", "CPU") else "device"
+            if device.each or index == EACH:
+                return f"every {kind}"
+            return f"{kind} {index}" if isinstance(index, int) else (text or f"a {kind}")
+        case Devices(type=type_, whole=True):
+            return f"every {type_}" if type_ in ("GPU", "CPU") else "every device"
+        case _:
+            return text
+
+
+def growth_intent(call: Call) -> Intent:
+    """What a call of ``set_memory_growth`` wants."""
+    device, enable = call.arg(0, "device"), call.value(1, "enable")
+    value = enable.value if isinstance(enable, Const) and isinstance(enable.value, bool) else None
+    return Intent(Wish.GROWTH, device_words(device.value, device.text) if device else "", value)
+
+
+def limit_intent(call: Call) -> Intent:
+    """What a call that configures logical devices wants: the limit in MiB of the first of them."""
+    device, logical = call.arg(0, "device"), call.value(1, "logical_devices")
+    devices = device_words(device.value, device.text) if device else ""
+    limits = logical.items if isinstance(logical, Seq) else ()
+    values = [limit.value for limit in limits if isinstance(limit, Limit)]
+    numbers = [value.value for value in values if isinstance(value, Const)]
+    if values and len(numbers) == len(values):
+        shown = " + ".join(str(number) for number in numbers)
+        return Intent(Wish.LIMIT, devices, numbers[0] if len(numbers) == 1 else None, shown)
+    return Intent(Wish.LIMIT, devices)
+
+
+def visible_intent(call: Call) -> Intent:
+    """What a call of ``set_visible_devices`` wants."""
+    devices = call.arg(0, "devices")
+    return Intent(Wish.VISIBLE, text=devices.text if devices else "")
+
+
+def severity_of(call: Call, outcome: Outcome) -> Severity:
+    """An error where it is so on every way, and nothing swallows the exception; else a warning."""
+    hidden = bool(outcome.exception) and call.handler_for(outcome.exception) is not None
+    return Severity.ERROR if outcome.certain and not hidden else Severity.WARNING
+
+
+def handler_notes(call: Event, exception: str, row_words: str = "the setting never takes effect") -> tuple[str, ...]:
+    """Says that a handler hides ``exception``, or that the handlers there are for other exceptions."""
+    handler = call.handler_for(exception)
+    if handler is not None:
+        what = "catches it and goes on" if not handler.reraises else "catches it"
+        return (f"The handler in line {handler.span.row} {what}: {row_words}.",)
+    caught = [name for one in call.handlers if one.here for name in one.catches]
+    if caught:
+        row = call.handlers[0].span.row
+        return (f"The handler in line {row} catches {' and '.join(caught)}, not {exception}: it does not help.",)
+    return ()
+
+
+def in_one_loop(call: Call) -> bool:
+    """Whether one loop over devices both starts the runtime and configures the next device."""
+    outcome = call.outcome
+    return (
+        outcome is not None
+        and outcome.several
+        and call.devices_loop is not None
+        and outcome.cause is not None
+        and outcome.cause.devices_loop == call.devices_loop
+    )
+
+
+def too_late(rule: Rule, program: Program, call: Call, intent: Intent, **more: Any) -> Finding:
+    """The finding for a configuring call after the runtime has started."""
+    outcome = call.outcome
+    assert outcome is not None
+    start = outcome.cause
+    where = f" in line {start.span.row}" if start is not None else ""
+    what = written(start.text) if start is not None else "something"
+    has = "has" if outcome.certain else "may have"
+    message = f"{short(call.name)} after the runtime {has} started: {what}{where} starts it"
+    trace = start_trace(program, start, call, f"{short(call.name)} comes too late")
+    anchors = {"call": call.span} | ({"start": start.span} if start is not None else {})
+    return rule.finding(
+        program,
+        call,
+        message,
+        severity=severity_of(call, outcome),
+        intent=intent,
+        outcome=f"TensorFlow raises {outcome.exception}: {outcome.message}",
+        advice=f"Move this above line {start.span.row}" if start is not None else "Move this to the program's start",
+        trace=trace,
+        notes=handler_notes(call, outcome.exception),
+        anchors=anchors,
+        **more,
+    )

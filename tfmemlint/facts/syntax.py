@@ -1,0 +1,109 @@
+"""Questions about the syntax tree that need no state: what a handler does, what a condition is called."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+_TALK = frozenset(
+    {
+        "print",
+        "warn",
+        "warning",
+        "warnings.warn",
+        "info",
+        "debug",
+        "error",
+        "exception",
+        "critical",
+        "log",
+        "print_exc",
+        "write",
+        "pprint",
+    }
+)
+_EXITS = frozenset({"exit", "quit", "sys.exit", "os._exit", "os.abort"})
+
+
+def dotted(node: ast.expr) -> str:
+    """``a.b.c`` for a chain of names, "" for anything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    parts.append(node.id)
+    return ".".join(reversed(parts))
+
+
+def handler_types(handler: ast.ExceptHandler) -> tuple[str, ...]:
+    """The exceptions that a handler names, as written but for ``tensorflow``; ``("*",)`` for a bare ``except``."""
+    if handler.type is None:
+        return ("*",)
+    types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return tuple(dotted(one).replace("tensorflow.", "tf.", 1) or "?" for one in types)
+
+
+def is_idle(body: Sequence[ast.stmt]) -> bool:
+    """Whether statements do nothing but pass, print, log, or warn."""
+    return all(_is_idle(statement) for statement in body)
+
+
+def _is_idle(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Continue():
+            return True
+        case ast.Expr(value=ast.Call(func=func)):
+            return dotted(func) in _TALK or (isinstance(func, ast.Attribute) and func.attr in _TALK)
+        case _:
+            return False
+
+
+def ends_in_exit(body: Sequence[ast.stmt]) -> bool:
+    """Whether statements end by raising or leaving the program."""
+    if not body:
+        return False
+    match body[-1]:
+        case ast.Raise():
+            return True
+        case ast.Expr(value=ast.Call(func=func)):
+            return dotted(func) in _EXITS
+        case _:
+            return False
+
+
+def is_exit(name: str) -> bool:
+    """Whether a call of this name ends the program."""
+    return name in _EXITS
+
+
+def names_in(node: ast.AST) -> Iterator[str]:
+    """The plain names that an expression reads."""
+    for child in ast.walk(node):
+        if isinstance(child, ast.Name):
+            yield child.id
+
+
+def has_call(node: ast.AST) -> bool:
+    """Whether an expression calls anything (and so may come out otherwise the next time)."""
+    return any(isinstance(child, (ast.Call, ast.Await, ast.NamedExpr)) for child in ast.walk(node))
+
+
+def assigned_names(body: Sequence[ast.AST]) -> set[str]:
+    """The plain names that statements bind, nested functions and classes left out."""
+    found: set[str] = set()
+    pending: list[ast.AST] = list(body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+            continue
+        if isinstance(node, ast.Lambda):
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+            found.add(node.id)
+        elif isinstance(node, ast.alias):
+            found.add((node.asname or node.name).split(".")[0])
+        pending.extend(ast.iter_child_nodes(node))
+    return found

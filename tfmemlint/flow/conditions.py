@@ -1,0 +1,177 @@
+"""Conditions: whether a test can be told, what it is called, and what is known where it holds."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from tfmemlint.facts.syntax import has_call, names_in
+from tfmemlint.flow.machine import Machine
+from tfmemlint.flow.state import Guards, State
+from tfmemlint.flow.values import Const, Count, Devices, Dict, Made, Seq, Value
+
+
+class Verdict:
+    """What is known of a test: ``truth`` True, False, or None; ``assumed``: so on the machines the code is about."""
+
+    __slots__ = ("assumed", "truth")
+
+    def __init__(self, truth: bool | None, assumed: bool = False) -> None:
+        self.truth = truth
+        self.assumed = assumed
+
+
+class Conditions(Machine):
+    """Reading tests."""
+
+    def verdict(self, test: ast.expr, value: Value) -> Verdict:
+        """Whether ``test``, which came out as ``value``, holds."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            inner = self.verdict(test.operand, self.last_values.get(id(test.operand), value))
+            return Verdict(None if inner.truth is None else not inner.truth, inner.assumed)
+        if isinstance(test, ast.BoolOp):
+            parts = [self.verdict(part, self.last_values.get(id(part), value)) for part in test.values]
+            stop = isinstance(test.op, ast.Or)
+            if any(part.truth is stop and not part.assumed for part in parts):
+                return Verdict(stop)
+            if all(part.truth is not None for part in parts):
+                if any(part.truth is stop for part in parts):
+                    return Verdict(stop, assumed=True)
+                return Verdict(not stop, assumed=any(part.assumed for part in parts))
+            return Verdict(None)
+        if isinstance(test, ast.Compare):
+            known = self._count_test(test)
+            if known is not None:
+                return known
+        return _truth(value)
+
+    def _count_test(self, test: ast.Compare) -> Verdict | None:
+        """``len(gpus) > 0`` and ``len(gpus) != 0``: taken to hold, as the code is about machines with a GPU."""
+        counted = self._count_and_number(test)
+        if counted is None:
+            return None
+        op, number = counted
+        state = self.here
+        low, high = max(1, state.fewest), state.most
+        match op:
+            case ast.Gt():
+                truth = True if low > number else (False if high is not None and high <= number else None)
+            case ast.GtE():
+                truth = True if low >= number else (False if high is not None and high < number else None)
+            case ast.Lt():
+                truth = False if low >= number else (True if high is not None and high < number else None)
+            case ast.LtE():
+                truth = False if low > number else (True if high is not None and high <= number else None)
+            case ast.Eq():
+                truth = False if low > number else (True if high == low == number else None)
+            case ast.NotEq():
+                truth = True if low > number else (False if high == low == number else None)
+            case _:
+                return None
+        return Verdict(truth, assumed=truth is not None)
+
+    def _count_and_number(self, test: ast.Compare) -> tuple[ast.cmpop, int] | None:
+        if len(test.ops) != 1:
+            return None
+        left = self.last_values.get(id(test.left))
+        right = self.last_values.get(id(test.comparators[0]))
+        if not (isinstance(left, Count) and left.of.type == "GPU" and left.of.whole):
+            return None
+        if isinstance(right, Const) and isinstance(right.value, int):
+            return test.ops[0], int(right.value)
+        return None
+
+    def refine(self, state: State, test: ast.expr, outcome: bool) -> State:
+        """What is known of the number of GPUs where ``test`` came out as ``outcome``."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return self.refine(state, test.operand, not outcome)
+        if isinstance(test, ast.BoolOp):
+            if isinstance(test.op, ast.And) is outcome:
+                for part in test.values:
+                    state = self.refine(state, part, outcome)
+            return state
+        if not isinstance(test, ast.Compare):
+            return state
+        counted = self._count_and_number(test)
+        if counted is None:
+            return state
+        op, number = counted
+        low, high = _range(op, number, outcome)
+        most = state.most if high is None else (high if state.most is None else min(state.most, high))
+        return replace(state, fewest=max(state.fewest, low), most=most)
+
+    def guards_of(self, test: ast.expr, outcome: bool) -> Guards:
+        """The conditions that hold where ``test`` came out as ``outcome``, by a name for each."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return self.guards_of(test.operand, not outcome)
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is outcome:
+            return tuple(guard for part in test.values for guard in self.guards_of(part, outcome))
+        if isinstance(test, ast.Compare) and len(test.ops) == 1:
+            # `x != 1` and `not x == 1` are one condition.
+            opposite = {ast.NotEq: ast.Eq, ast.NotIn: ast.In, ast.IsNot: ast.Is}.get(type(test.ops[0]))
+            if opposite is not None:
+                positive = ast.Compare(test.left, [opposite()], test.comparators)
+                return ((self._guard_name(positive), not outcome),)
+        return ((self._guard_name(test), outcome),)
+
+    def _guard_name(self, test: ast.expr) -> str:
+        if has_call(test):
+            return f"{ast.unparse(test)} @{self.next_serial()}"
+        versions = []
+        for name in sorted(set(names_in(test))):
+            number = self.scope.number if name in self.scope.local else 0
+            times = self.rebindings.get((number, name), 0)
+            if number or times > 1:
+                versions.append(f"{name}@{number}#{times}")
+        return " ".join([ast.unparse(test), *versions])
+
+    @property
+    def last_values(self) -> dict[int, Value]:
+        """The value that each part of the current test had when it was last evaluated, by the node's id."""
+        return self._last_values
+
+    _last_values: dict[int, Value]
+
+
+_GPU_TESTS = frozenset(
+    {
+        "tf.test.is_gpu_available",
+        "tf.test.is_built_with_cuda",
+        "tf.test.is_built_with_gpu_support",
+        "tf.test.gpu_device_name",
+    }
+)
+
+
+def _truth(value: Value) -> Verdict:
+    match value:
+        case Const(constant):
+            return Verdict(bool(constant))
+        case Seq(items):
+            return Verdict(bool(items))
+        case Dict(items, is_open):
+            return Verdict(True if items else (None if is_open else False))
+        case Devices(type="GPU") | Count(of=Devices(type="GPU")):
+            # The code is about machines with a GPU; elsewhere nothing of this matters.
+            return Verdict(True, assumed=True)
+        case Made(name) if name in _GPU_TESTS:
+            return Verdict(True, assumed=True)
+        case _:
+            return Verdict(None)
+
+
+def _range(op: ast.cmpop, number: int, outcome: bool) -> tuple[int, int | None]:
+    """The fewest and the most GPUs for which ``count op number`` comes out as ``outcome``."""
+    match op, outcome:
+        case (ast.Gt(), True) | (ast.LtE(), False):
+            return number + 1, None
+        case (ast.GtE(), True) | (ast.Lt(), False):
+            return number, None
+        case (ast.Lt(), True) | (ast.GtE(), False):
+            return 0, max(number - 1, 0)
+        case (ast.LtE(), True) | (ast.Gt(), False):
+            return 0, number
+        case (ast.Eq(), True) | (ast.NotEq(), False):
+            return number, number
+        case _:
+            return 0, None

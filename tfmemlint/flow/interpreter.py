@@ -1,0 +1,130 @@
+"""The interpreter as a whole: entry points in, events out."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from tfmemlint.finding import Span
+from tfmemlint.flow.machine import Frame, GaveUp
+from tfmemlint.flow.program import Call, End, Event, Program, ProtoMade, SessionMade
+from tfmemlint.flow.state import Phase, State, Tri
+from tfmemlint.flow.statements import Statements
+from tfmemlint.flow.values import Class, Function, Instance, Proto, Value
+from tfmemlint.knowledge.releases import Target
+from tfmemlint.sources import Source
+
+MAX_ENTRIES = 2_000
+
+
+class Interpreter(Statements):
+    """Runs a module from top to bottom, then every function that nothing in it calls."""
+
+    def __init__(self, source: Source, tree: ast.Module, target: Target) -> None:
+        super().__init__(source, tree, target)
+        self._last_values: dict[int, Value] = {}
+        self.stars: list[str] = []
+        self.made_by: dict[int, Call] = {}
+        self.defaults: dict[int, Value] = {}
+        self.protos: list[tuple[Proto, Call]] = []
+        self.classes: list[Class] = []
+        self.import_state: State | None = None
+        if target.major < 2:
+            # TensorFlow 1 builds graphs unless it is told otherwise.
+            self.state = State(eager=False)
+
+    def run(self) -> Program:
+        """Interpret the whole file."""
+        try:
+            self.execute(self.tree.body)
+            self._end("module", self.tree)
+            self._uncalled()
+        except GaveUp as reason:
+            self.gave_up.append(str(reason))
+        self._protos_at_end()
+        events = [
+            replace(event, used=event.serial in self.used) if isinstance(event, SessionMade) else event
+            for event in self.events
+        ]
+        return Program(self.source, self.tree, self.target, events, self.gave_up)
+
+    def _end(self, entry: str, node: ast.AST) -> None:
+        if self.state is None:
+            return
+        self.emit(End(entry=entry, **(self.around(node) | {"span": Span(1, 1, 1, 1)})))  # type: ignore[arg-type]
+
+    def _uncalled(self) -> None:
+        """Functions that nothing here calls: judged on what they do for sure, whatever came before."""
+        base = self.import_state or self.state or State()
+        before = replace(
+            base,
+            context=_earlier(base.context),
+            allocator=_earlier(base.allocator),
+            listed=_earlier(base.listed),
+            growth={},
+            limits={},
+            visible=None,
+            threading={},
+            open=True,
+            graphs=0,
+            fewest=0,
+            most=None,
+        )
+        for _ in range(MAX_ENTRIES):
+            function = next((one for key, one in self.functions.items() if key not in self.visited), None)
+            if function is None:
+                return
+            self.visited.add(id(function.node))
+            self.state, self.guards, self.uncertain, self.statement = before, (), 0, None
+            self.frames, self.loops, self.handlers = [Frame("", self.module, self.tree)], [], []
+            self.run_function(self._with_receiver(function), [], {}, None, graph=_is_graph_function(function))
+            self.statement = None
+            self._end(getattr(function.node, "name", "<lambda>"), function.node)
+
+    def _with_receiver(self, function: Function) -> Function:
+        """A method gets an object of its class, with the fields that ``__init__`` makes of unknown arguments."""
+        owner = next((cls for cls in self.classes if any(_is(value, function) for value in cls.members.values())), None)
+        if owner is None or isinstance(function.node, ast.Lambda):
+            return function
+        kinds = {getattr(value, "name", "") for value in function.decorators}
+        if "staticmethod" in kinds:
+            return function
+        receiver: Value = owner
+        if "classmethod" not in kinds:
+            found = self.instances.get(id(owner.node))
+            if found is None:
+                found = self.instances[id(owner.node)] = Instance(owner)
+                init = self.class_member(owner, "__init__")
+                if isinstance(init, Function) and init.node is not function.node:
+                    state = self.state
+                    self.visited.add(id(init.node))
+                    self.run_function(Function(init.node, init.scope, init.decorators, found), [], {}, None)
+                    self.state = state
+            receiver = found
+        return Function(function.node, function.scope, function.decorators, receiver)
+
+    def _protos_at_end(self) -> None:
+        for proto, call in self.protos:
+            event = {name: getattr(call, name) for name in Event.__dataclass_fields__}
+            self.emit(
+                ProtoMade(
+                    name=proto.name,
+                    fields=dict(proto.record.fields),
+                    consumed=proto.record.consumed,
+                    field_spans={name: span for name, span in proto.record.spans.items() if span is not None},
+                    **event,
+                )
+            )
+
+
+def _earlier(phase: Phase) -> Phase:
+    """What has started at the end of the module, when nobody knows what else came before a function's call."""
+    return Phase(Tri.UNKNOWN) if phase.has is Tri.NO else phase
+
+
+def _is(value: Value, function: Function) -> bool:
+    return isinstance(value, Function) and value.node is function.node
+
+
+def _is_graph_function(function: Function) -> bool:
+    return any(getattr(value, "name", "") == "tf.function" for value in function.decorators)

@@ -1,0 +1,250 @@
+"""The interpreter's registers: the state, the scopes, where it is, and the events so far."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from tfmemlint.finding import Span, Step
+from tfmemlint.flow.program import Event, Handler, Start
+from tfmemlint.flow.scopes import Scope
+from tfmemlint.flow.state import Guards, Phase, State, Tri, join_states
+from tfmemlint.flow.values import UNKNOWN, Function, Instance, Value, join
+
+if TYPE_CHECKING:
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.sources import Source
+
+EventT = TypeVar("EventT", bound=Event)
+
+MAX_DEPTH = 24
+"""Calls within calls that are followed; deeper ones are not known."""
+MAX_STEPS = 400_000
+"""Statements and calls that are interpreted before a program is given up: bounded work for any input."""
+MAX_LOOPS = 3
+"""Loops within loops that get a second pass."""
+
+
+class GaveUp(Exception):
+    """The program is too large to follow to its end; what was found so far stands."""
+
+
+@dataclass(slots=True)
+class Frame:
+    """One function call being interpreted."""
+
+    function: str
+    scope: Scope
+    node: ast.AST
+    call: Step | None = None
+    returns: list[tuple[State, Value]] = field(default_factory=list)
+    receiver: Value | None = None
+    cls: Value | None = None
+
+
+@dataclass(slots=True)
+class Loop:
+    """One loop being interpreted."""
+
+    node: ast.AST
+    depth: int
+    devices: bool
+    rebound: frozenset[str]
+    repeated: bool = False
+    breaks: list[tuple[State, dict[str, Value]]] = field(default_factory=list)
+    continues: list[tuple[State, dict[str, Value]]] = field(default_factory=list)
+
+
+class Machine:
+    """What all parts of the interpreter share."""
+
+    def __init__(self, source: Source, tree: ast.Module, target: Target) -> None:
+        self.source = source
+        self.tree = tree
+        self.target = target
+        self.module = Scope()
+        self.state: State | None = State()
+        """The state here; None where no way leads."""
+        self.frames: list[Frame] = [Frame("", self.module, tree)]
+        self.loops: list[Loop] = []
+        self.handlers: list[tuple[tuple[Handler, ...], int]] = []
+        self.guards: Guards = ()
+        self.uncertain = 0
+        self.statement: ast.stmt | None = None
+        self.events: list[Event] = []
+        self.visited: set[int] = set()
+        self.instances: dict[int, Instance] = {}
+        self.functions: dict[int, Function] = {}
+        self.rebindings: dict[tuple[int, str], int] = {}
+        self.serial = 0
+        self.steps = 0
+        self.gave_up: list[str] = []
+        self.used: set[int] = set()
+        """Serial numbers of `Made` values whose attributes or methods were used, or that were handed on."""
+
+    # Where we are
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    @property
+    def scope(self) -> Scope:
+        return self.frames[-1].scope
+
+    @property
+    def here(self) -> State:
+        """The state here, for code that is only reached where there is one."""
+        assert self.state is not None
+        return self.state
+
+    def next_serial(self) -> int:
+        self.serial += 1
+        return self.serial
+
+    def step(self) -> None:
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise GaveUp(f"more than {MAX_STEPS} steps")
+
+    def span(self, node: ast.AST) -> Span:
+        return self.source.span(node)
+
+    def text(self, node: ast.AST) -> str:
+        return self.source.segment(self.span(node))
+
+    # Events
+
+    def around(self, node: ast.AST) -> dict[str, object]:
+        """The fields that all events share, for an event at ``node``."""
+        statement = self.statement if self.statement is not None else node
+        handlers: list[Handler] = []
+        probed = False
+        for group, depth in reversed(self.handlers):
+            for handler in group:
+                handlers.append(handler if depth == len(self.frames) else replace(handler, here=False))
+                probed = probed or (
+                    not handler.idle
+                    and not handler.reraises
+                    and not {"AttributeError", "*", "Exception", "ImportError", "ModuleNotFoundError"}.isdisjoint(
+                        handler.catches
+                    )
+                )
+        devices = next((loop for loop in reversed(self.loops) if loop.devices), None)
+        return {
+            "span": self.span(node),
+            "statement": self.statement_span(statement),
+            "state": self.here,
+            "frames": tuple(frame.call for frame in self.frames if frame.call is not None),
+            "handlers": tuple(handlers),
+            "guards": self.guards,
+            "probed": probed,
+            "repeated": any(loop.repeated for loop in self.loops),
+            "devices_loop": self.span(devices.node) if devices else None,
+            "function": self.frame.function,
+            "certain": self.uncertain == 0,
+        }
+
+    def statement_span(self, statement: ast.AST) -> Span:
+        """The span of a statement; of a compound one, its head alone."""
+        span = self.span(statement)
+        body = getattr(statement, "body", None)
+        if isinstance(body, list) and body and isinstance(statement, ast.stmt):
+            head_end = max(span.row, self.span(body[0]).row - 1)
+            if head_end < span.end_row:
+                return Span(span.row, span.column, head_end, len(self.source.lines[head_end - 1]) + 1)
+        return span
+
+    def emit(self, event: EventT) -> EventT:
+        self.events.append(event)
+        return event
+
+    def start(self, node: ast.AST, what: str, name: str, text: str) -> None:
+        """Something starts: the context, the allocator, or the listing of devices."""
+        state = self.here
+        phase: Phase = getattr(state, what)
+        now = phase.under(self.guards)
+        if now.has is Tri.YES:
+            return
+        event = Start(  # type: ignore[misc]
+            what=what, name=name, text=text, first=now.has in (Tri.NO, Tri.UNKNOWN), **self.around(node)
+        )
+        self.emit(event)
+        changes = {what: Phase(Tri.YES, event)}
+        # Making the devices lists them, and the context makes them.
+        if what in ("context", "allocator") and state.listed.has is not Tri.YES:
+            changes["listed"] = Phase(Tri.YES, event)
+        if what == "context" and state.allocator.has is not Tri.YES:
+            changes["allocator"] = Phase(Tri.YES, event)
+        self.state = replace(state, **changes)  # type: ignore[arg-type]
+
+    # Ways that part and meet
+
+    def snapshot(self) -> tuple[State | None, dict[str, Value], dict[str, Value]]:
+        return self.state, dict(self.scope.names), dict(self.module.names)
+
+    def restore(self, saved: tuple[State | None, dict[str, Value], dict[str, Value]]) -> None:
+        self.state = saved[0]
+        self.scope.names.clear()
+        self.scope.names.update(saved[1])
+        if self.scope is not self.module:
+            self.module.names.clear()
+            self.module.names.update(saved[2])
+
+    def merge(
+        self,
+        other: tuple[State | None, dict[str, Value], dict[str, Value]],
+        mine: Guards = (),
+        theirs: Guards = (),
+    ) -> None:
+        """Let another way end here: what the two agree on is known from here on."""
+        state, names, module_names = other
+        if state is None:
+            return
+        if self.state is None:
+            self.restore(other)
+            return
+        self.state = join_states(self.state, state, mine, theirs)
+        _join_names(self.scope.names, names)
+        if self.scope is not self.module:
+            _join_names(self.module.names, module_names)
+
+    @contextmanager
+    def doubtful(self, guards: Guards = (), *, doubt: bool = True) -> Iterator[None]:
+        """Within: what happens need not happen, and ``guards`` hold."""
+        saved = self.guards
+        self.guards = (*saved, *guards)
+        self.uncertain += doubt
+        try:
+            yield
+        finally:
+            self.guards = saved
+            self.uncertain -= doubt
+
+    # The parts that the subclasses add
+
+    def execute(self, body: Sequence[ast.stmt]) -> None:
+        raise NotImplementedError
+
+    def evaluate(self, node: ast.expr | None) -> Value:
+        raise NotImplementedError
+
+    def call_value(
+        self, callee: Value, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST, text: str = ""
+    ) -> Value:
+        raise NotImplementedError
+
+    def iterate(self, node: ast.AST, iterable: Value, bind: object, body: object, rebound: frozenset[str]) -> None:
+        raise NotImplementedError
+
+
+def _join_names(mine: dict[str, Value], theirs: dict[str, Value]) -> None:
+    for name in theirs.keys() - mine.keys():
+        mine[name] = UNKNOWN
+    for name, value in list(mine.items()):
+        other = theirs.get(name)
+        if other is not value:
+            mine[name] = join(value, other)

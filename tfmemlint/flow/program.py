@@ -1,0 +1,278 @@
+"""What the interpreter found: the events of a program, in the order in which they happen.
+
+Rules read nothing else. An event is one thing that the program does to TensorFlow, with the state of the runtime just
+before it, the way in which it was reached, and what stands around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from tfmemlint.finding import Span, Step
+from tfmemlint.flow.values import UNKNOWN, Const, Value
+
+if TYPE_CHECKING:
+    import ast
+
+    from tfmemlint.flow.state import Outcome, State
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.sources import Source
+
+
+EventT = TypeVar("EventT", bound="Event")
+
+
+@dataclass(frozen=True, slots=True)
+class Arg:
+    """An argument as it stands in a call: its value, its place, its text. ``keyword`` is None for a positional one."""
+
+    value: Value
+    span: Span
+    text: str
+    keyword: str | None = None
+    star: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """An ``except`` clause around an event: the exceptions it catches (``("*",)`` for a bare one) and its place.
+
+    ``reraises``: it ends in ``raise`` or an exit. ``idle``: it does nothing but pass, print, log or warn.
+    ``here``: the ``try`` stands in the same function as the event (otherwise in a caller).
+    """
+
+    catches: tuple[str, ...]
+    span: Span
+    reraises: bool
+    idle: bool
+    here: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One thing that happens.
+
+    Attributes:
+        span: its place. statement: the whole statement that it stands in.
+        state: the runtime just before it.
+        frames: how it was reached: the calls from the entry point down to it, outermost first (empty at the top level).
+        handlers: the ``except`` clauses that an exception would meet, innermost first.
+        guards: the conditions that hold here, as ``(text of the test, outcome)``.
+        probed: stands behind ``hasattr``/``getattr`` with a default, or under ``except AttributeError``, for this name.
+        repeated: this is a second pass of a loop (the first pass is an event of its own).
+        devices_loop: it stands in the body of a loop over devices (for ``repeated``: the loop's span).
+        function: qualified name of the enclosing function of the program, or "" at the top level of the module.
+        certain: it happens in every run of its entry point that gets here; False under a condition, in a handler,
+            or in a loop that may not run at all.
+    """
+
+    span: Span
+    statement: Span
+    state: State
+    frames: tuple[Step, ...] = ()
+    handlers: tuple[Handler, ...] = ()
+    guards: tuple[tuple[str, bool], ...] = ()
+    probed: bool = False
+    repeated: bool = False
+    devices_loop: Span | None = None
+    function: str = ""
+    certain: bool = True
+
+    def handler_for(self, exception: str) -> Handler | None:
+        """The innermost handler that catches ``exception`` (a builtin name, or ``tf.errors.X``), or None."""
+        names = {exception, *_ANCESTORS.get(exception, ()), "Exception", "BaseException", "*"}
+        for handler in self.handlers:
+            if names.intersection(handler.catches):
+                return handler
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call(Event):
+    """A call of something imported, or of a method of what such a call returned.
+
+    Attributes:
+        name: canonical (``tf.config.experimental.set_memory_growth``, ``tf.distribute.MirroredStrategy().scope``).
+        args: as written, in order. func: the span of what is called. text: the source of what is called.
+        outcome: for a call that configures: what TensorFlow does instead, according to the model of TensorFlow's own
+            checks (`flow.state`); None where the call takes effect or nothing is known.
+        result_used: the call's value is used by something.
+        target: the span of the variable that the result is assigned to, where it is a plain name; target_name.
+    """
+
+    name: str
+    args: tuple[Arg, ...] = ()
+    func: Span
+    text: str = ""
+    outcome: Outcome | None = None
+    result_used: bool = True
+    target_name: str = ""
+    node: ast.Call | None = field(default=None, compare=False, repr=False)
+
+    def arg(self, position: int | None, keyword: str) -> Arg | None:
+        """The argument at ``position`` or called ``keyword``; None where it is not given (or hidden by a star)."""
+        for found in self.args:
+            if found.keyword == keyword:
+                return found
+        plain = [found for found in self.args if found.keyword is None]
+        if position is not None and position < len(plain) and not any(found.star for found in plain[: position + 1]):
+            return plain[position]
+        return None
+
+    def value(self, position: int | None, keyword: str) -> Value:
+        """The value of that argument, UNKNOWN where it is not given."""
+        found = self.arg(position, keyword)
+        return found.value if found else UNKNOWN
+
+    @property
+    def has_star(self) -> bool:
+        """Whether ``*args`` or ``**kwargs`` hide some arguments."""
+        return any(found.star for found in self.args)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use(Event):
+    """A reference to a TensorFlow name: ``tf.config.experimental.set_memory_limit``, called or not.
+
+    Only the longest chain is reported. ``called``: it is the function of a call (whose own event follows).
+    ``origin``: ``attribute``, ``import`` (``from tensorflow.config import x``), or ``getattr``.
+    """
+
+    name: str
+    text: str
+    called: bool = False
+    origin: str = "attribute"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store(Event):
+    """An assignment to an attribute: of a TensorFlow module (``owner`` is its name), or of a device (``owner`` is
+    ``device``). Fields of protos are not stores."""
+
+    owner: str
+    attribute: str
+    value: Value
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item(Event):
+    """A subscript (or ``.get``) with a constant key on what a TensorFlow call returned, or on a list of devices.
+
+    ``of``: the canonical name of that call (``tf.config.experimental.get_device_details``). ``call``: its event.
+    """
+
+    of: str
+    key: Value
+    base: Span
+    call: Call | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvWrite(Event):
+    """An environment variable is set: ``os.environ[...] =``, ``setdefault``, ``update``, ``putenv``."""
+
+    name: str
+    value: Value
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start(Event):
+    """Something that starts the runtime: the eager context (``what='context'``), the process-wide GPU devices with
+    their allocator (``what='allocator'``) or the first listing of physical devices (``what='listing'``).
+
+    ``first``: nothing had started it for sure before. ``name``: what did it, canonical; ``text`` as written.
+    """
+
+    what: str
+    name: str
+    text: str
+    first: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionMade(Event):
+    """A TF1 session comes into being.
+
+    Attributes:
+        name: canonical name of what makes it.
+        fields: the fields of the ``ConfigProto`` it gets, by dotted name; empty without one; None where unknown.
+        graph_mode: eager execution is off here, or a graph is open. proto_spans: where the fields were set.
+        used: the session is used by something afterwards (known when the program has ended).
+    """
+
+    name: str
+    fields: dict[str, Value] | None
+    graph_mode: bool = False
+    proto_spans: tuple[Span, ...] = ()
+    used: bool = True
+    serial: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtoMade(Event):
+    """A ``ConfigProto`` or ``GPUOptions`` with GPU options in it, as it stands at the end of the program.
+
+    ``consumed``: some session, estimator, function that isn't known, return value, or container may have got it.
+    """
+
+    name: str
+    fields: dict[str, Value]
+    consumed: bool
+    field_spans: dict[str, Span]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End(Event):
+    """An entry point ends: ``entry`` is ``module``, or the name of a function that nothing in the file calls."""
+
+    entry: str
+
+
+@dataclass(slots=True)
+class Program:
+    """All that is known about one analysed program.
+
+    Attributes:
+        source: the file. tree: its syntax tree.
+        target: the TensorFlow release that it is judged for.
+        events: in the order of execution, entry point after entry point; an event inside a function stands once for
+            every way in which the function is reached.
+    """
+
+    source: Source
+    tree: ast.Module
+    target: Target
+    events: Sequence[Event]
+    gave_up: list[str] = field(default_factory=list)
+
+    def calls(self, *names: str) -> Iterator[Call]:
+        """The calls of these canonical names (all calls where no name is given)."""
+        for event in self.events:
+            if isinstance(event, Call) and (not names or event.name in names):
+                yield event
+
+    def of(self, kind: type[EventT]) -> Iterator[EventT]:
+        """The events of one class."""
+        for event in self.events:
+            if isinstance(event, kind):
+                yield event
+
+
+def constant(value: Value) -> object:
+    """The Python constant behind ``value``, or ``NotImplemented`` where there is none."""
+    return value.value if isinstance(value, Const) else NotImplemented
+
+
+_ANCESTORS = {
+    "KeyError": ("LookupError",),
+    "IndexError": ("LookupError",),
+    "NotImplementedError": ("RuntimeError",),
+    "tf.errors.NotFoundError": ("tf.errors.OpError",),
+    "tf.errors.UnknownError": ("tf.errors.OpError",),
+    "tf.errors.InvalidArgumentError": ("tf.errors.OpError",),
+    "tf.errors.FailedPreconditionError": ("tf.errors.OpError",),
+}

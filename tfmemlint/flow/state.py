@@ -1,0 +1,240 @@
+"""The state of TensorFlow's runtime at one point of a program, and the model of the checks that depend on it.
+
+The model follows ``tensorflow/python/eager/context.py``; each transition names the check it stands for, and
+``tests/truth`` replays them on the installed TensorFlow. Three things start, one by one or together:
+
+* ``listed``: the physical devices are listed (the driver has read ``CUDA_VISIBLE_DEVICES``);
+* ``allocator``: the process-wide GPU devices exist, with their allocator (a v1 session or ``device_lib`` makes them);
+* ``context``: the eager context is initialised; physical devices can't be configured from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from tfmemlint.flow.values import EACH, UNKNOWN, Const, Device, Devices, Seq, Value, join
+
+if TYPE_CHECKING:
+    from tfmemlint.flow.program import Call, Start
+
+Guards = tuple[tuple[str, bool], ...]
+
+
+class Tri(Enum):
+    """Has it happened? ``MAYBE``: on some way to here it has. ``UNKNOWN``: depends on what came before the entry."""
+
+    NO = "no"
+    MAYBE = "maybe"
+    YES = "yes"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """Whether one thing has started, what started it, and under which conditions (None: not known)."""
+
+    has: Tri = Tri.NO
+    by: Start | None = None
+    guards: Guards | None = ()
+
+    def under(self, guards: Guards) -> Phase:
+        """This phase as it is where ``guards`` hold: conditions that exclude each other rule a start out."""
+        if self.has is not Tri.MAYBE or not self.guards:
+            return self
+        if any((text, not outcome) in guards for text, outcome in self.guards):
+            return Phase()
+        if all(guard in guards for guard in self.guards):
+            return replace(self, has=Tri.YES, guards=())
+        return self
+
+
+def join_phases(left: Phase, right: Phase, left_guard: Guards = (), right_guard: Guards = ()) -> Phase:
+    """The phase where two ways meet; the guards are the conditions under which each way was taken."""
+    if left.has is right.has:
+        if left.has is Tri.MAYBE and (left.guards != right.guards or left.by is not right.by):
+            return replace(left, guards=None)
+        return left
+    pair = {left.has, right.has}
+    if pair == {Tri.NO, Tri.UNKNOWN}:
+        return Phase(Tri.UNKNOWN)
+    first, guard = (left, left_guard) if left.has in (Tri.YES, Tri.MAYBE) else (right, right_guard)
+    both = Tri.YES in pair and Tri.MAYBE in pair
+    known = first.guards is not None and not both and bool(guard)
+    return Phase(Tri.MAYBE, first.by, (*guard, *(first.guards or ())) if known else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting in force: its value and the call that made it."""
+
+    value: Value
+    by: Call | None = None
+
+
+Key = int | str
+"""A device in a table of settings: its number, the text of an unknown index, ``each`` for all, or ``?``."""
+
+ANY = "?"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The runtime and its configuration at one point of a program.
+
+    Attributes:
+        context, allocator, listed: what has started.
+        eager: False after ``disable_eager_execution()`` and kin; None where unknown.
+        graphs: how many graph contexts (``tf.Graph().as_default()``, a session, a ``tf.function``) are open here.
+        growth: memory growth by GPU. limits: logical devices by GPU (a `Seq` of `Limit`).
+        cpu_split: the CPU has a logical device configuration.
+        visible: the value of the last ``set_visible_devices`` for GPUs, if any.
+        threading: the value of each ``tf.config.threading`` setting.
+        env: what the program itself has put into the environment.
+        open: the state before the entry point isn't known (a function that nothing in the file calls).
+        fewest, most: how many GPUs there are, as far as conditions on the way here tell.
+    """
+
+    context: Phase = field(default_factory=Phase)
+    allocator: Phase = field(default_factory=Phase)
+    listed: Phase = field(default_factory=Phase)
+    eager: bool | None = True
+    graphs: int = 0
+    growth: Mapping[Key, Setting] = field(default_factory=dict)
+    limits: Mapping[Key, Setting] = field(default_factory=dict)
+    cpu_split: Setting | None = None
+    visible: Setting | None = None
+    threading: Mapping[str, Value] = field(default_factory=dict)
+    env: Mapping[str, Value] = field(default_factory=dict)
+    open: bool = False
+    fewest: int = 0
+    most: int | None = None
+
+    @property
+    def graph_mode(self) -> bool:
+        """Whether an op made here goes into a graph instead of starting the eager context."""
+        return self.graphs > 0 or self.eager is False
+
+    def growth_of(self, key: Key) -> Setting | None:
+        """The memory growth in force for a GPU, None where none was set."""
+        return self.growth.get(key) or self.growth.get(EACH)
+
+    def limit_of(self, key: Key) -> Setting | None:
+        """The logical devices in force for a GPU, None where none were set."""
+        return self.limits.get(key) or self.limits.get(EACH)
+
+    @property
+    def single_gpu(self) -> bool:
+        """Whether the program itself saw to it that TensorFlow sees at most one GPU."""
+        if self.most is not None and self.most <= 1:
+            return True
+        if self.visible is not None:
+            value = self.visible.value
+            if isinstance(value, Device) and not value.each:
+                return True
+            if isinstance(value, Seq) and len(value.items) <= 1:
+                return True
+        shown = self.env.get("CUDA_VISIBLE_DEVICES")
+        if isinstance(shown, Const) and isinstance(shown.value, str):
+            return "," not in shown.value
+        # Set to something that isn't known: most often one number.
+        return shown is not None
+
+    @property
+    def partial_growth(self) -> Mapping[Key, Setting] | None:
+        """The growth settings, where some visible GPU may be left without one; None where there is nothing to say.
+
+        Source: ``Memory growth cannot differ between GPU devices``, raised when the runtime starts on several GPUs.
+        """
+        if not self.growth or EACH in self.growth or ANY in self.growth or self.single_gpu:
+            return None
+        if self.limits or self.cpu_split:
+            # With any logical device configuration in place growth isn't compared: it is dropped instead.
+            return None
+        if self.visible is not None and self._covers(self.visible.value):
+            return None
+        if len(self.growth) > 1 and self.most is not None and len(self.growth) >= self.most:
+            return None
+        return self.growth
+
+    def _covers(self, visible: Value) -> bool:
+        """Whether growth was set for all that ``visible`` lists, or that can't be told."""
+        if isinstance(visible, Devices):
+            return not visible.whole
+        if isinstance(visible, Seq):
+            return all(isinstance(item, Device) and item.index in self.growth for item in visible.items)
+        if isinstance(visible, Device):
+            return visible.index in self.growth
+        return True
+
+
+def join_states(left: State, right: State, left_guard: Guards = (), right_guard: Guards = ()) -> State:
+    """The state where two ways meet."""
+    if left is right:
+        return left
+    return State(
+        context=join_phases(left.context, right.context, left_guard, right_guard),
+        allocator=join_phases(left.allocator, right.allocator, left_guard, right_guard),
+        listed=join_phases(left.listed, right.listed, left_guard, right_guard),
+        eager=left.eager if left.eager is right.eager else None,
+        graphs=left.graphs,
+        growth=_join_settings(left.growth, right.growth),
+        limits=_join_settings(left.limits, right.limits),
+        cpu_split=left.cpu_split or right.cpu_split,
+        visible=_join_setting(left.visible, right.visible),
+        threading=_join_values(left.threading, right.threading),
+        env=_join_values(left.env, right.env),
+        open=left.open or right.open,
+        fewest=min(left.fewest, right.fewest),
+        most=None if left.most is None or right.most is None else max(left.most, right.most),
+    )
+
+
+def _join_setting(left: Setting | None, right: Setting | None) -> Setting | None:
+    if left == right:
+        return left
+    if left is None or right is None:
+        return Setting(UNKNOWN, (left or right).by)  # type: ignore[union-attr]
+    return Setting(join(left.value, right.value), left.by)
+
+
+def _join_settings(left: Mapping[Key, Setting], right: Mapping[Key, Setting]) -> Mapping[Key, Setting]:
+    if left == right:
+        return left
+    joined: dict[Key, Setting] = {}
+    for key in [*left, *(key for key in right if key not in left)]:
+        setting = _join_setting(left.get(key), right.get(key))
+        if setting is not None:
+            joined[key] = setting
+    return joined
+
+
+def _join_values(left: Mapping[str, Value], right: Mapping[str, Value]) -> Mapping[str, Value]:
+    if left == right:
+        return left
+    return {key: join(left.get(key), right.get(key)) for key in [*left, *(key for key in right if key not in left)]}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What TensorFlow does with a configuring call instead of what was asked.
+
+    Attributes:
+        kind: ``late`` (the runtime has started), ``lost`` (the GPU devices exist already with their old options:
+            nothing raises and nothing happens), ``refused`` (a conflict with a setting in force), ``dropped``
+            (accepted, but another setting makes it void), ``drops`` (accepted, and makes an earlier setting void).
+        exception: the exception's type, or "" where nothing is raised. message: TensorFlow's words.
+        certain: whether that is so on every way to the call.
+        cause: what started the runtime. setting: the call whose setting is in the way.
+        several: only with two or more GPUs (the second pass of a loop over devices).
+    """
+
+    kind: str
+    exception: str = ""
+    message: str = ""
+    certain: bool = True
+    cause: Start | None = None
+    setting: Call | None = None
+    several: bool = False

@@ -1,0 +1,528 @@
+"""Statements: the ways a program takes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tfmemlint.facts.names import canonical, is_tensorflow
+from tfmemlint.facts.syntax import assigned_names, ends_in_exit, handler_types, is_idle
+from tfmemlint.flow.machine import MAX_LOOPS, Frame, Loop
+from tfmemlint.flow.program import Handler, Store
+from tfmemlint.flow.scopes import Scope
+from tfmemlint.flow.state import State
+from tfmemlint.flow.tensorflow import GRAPHS, SESSIONS, TensorFlow
+from tfmemlint.flow.values import (
+    EACH,
+    UNKNOWN,
+    Class,
+    Const,
+    Count,
+    Device,
+    DeviceName,
+    Devices,
+    Dict,
+    Function,
+    Index,
+    Indices,
+    Instance,
+    Made,
+    Proto,
+    Ref,
+    Seq,
+    Value,
+    Zipped,
+)
+
+LONGEST_UNROLLED = 8
+
+
+class Statements(TensorFlow):
+    """Executing statements."""
+
+    def execute(self, body: Sequence[ast.stmt]) -> None:
+        """Interpret statements one after another, as far as there is a way."""
+        for statement in body:
+            if self.state is None:
+                return
+            self.step()
+            saved, self.statement = self.statement, statement
+            method: Callable[[Any], None] | None = getattr(self, f"_{type(statement).__name__}", None)
+            if method is not None:
+                method(statement)
+            else:
+                self._children(statement)
+            self.statement = saved
+
+    # Definitions
+
+    def _FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        decorators = tuple(self.evaluate(decorator) for decorator in node.decorator_list)
+        self.evaluate_defaults(node.args)
+        function = Function(node, self.scope, decorators)
+        self.functions.setdefault(id(node), function)
+        self._bind(node.name, function)
+
+    _AsyncFunctionDef = _FunctionDef
+
+    def _ClassDef(self, node: ast.ClassDef) -> None:
+        for decorator in node.decorator_list:
+            self.evaluate(decorator)
+        bases = tuple(self.evaluate(base) for base in node.bases)
+        for keyword in node.keywords:
+            self.evaluate(keyword.value)
+        scope = Scope(self.scope, is_class=True, number=self.next_serial())
+        cls = Class(node, self.scope, bases, scope.names)
+        self.classes.append(cls)
+        self.frames.append(Frame(self.frame.function, scope, node))
+        try:
+            self.execute(node.body)
+        finally:
+            self.frames.pop()
+        self._bind(node.name, cls)
+
+    def _Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            if alias.asname:
+                self._bind(alias.asname, Ref(canonical(alias.name)))
+            else:
+                self._bind(alias.name.split(".")[0], Ref(canonical(alias.name.split(".")[0])))
+
+    def _ImportFrom(self, node: ast.ImportFrom) -> None:
+        module = "." * node.level + (node.module or "")
+        for alias in node.names:
+            if alias.name == "*":
+                if not node.level:
+                    self.stars.append(canonical(module))
+                continue
+            name = canonical(f"{module}.{alias.name}")
+            if is_tensorflow(name):
+                self.use(node, name, origin="import")
+            self._bind(alias.asname or alias.name, Ref(name))
+
+    # Assignments
+
+    def _bind(self, name: str, value: Value) -> None:
+        key = (self.scope.number if name not in self.scope.outer else 0, name)
+        self.rebindings[key] = self.rebindings.get(key, 0) + 1
+        self.scope.bind(name, value)
+
+    def _Assign(self, node: ast.Assign) -> None:
+        value = self.evaluate(node.value)
+        if self.state is None:
+            return
+        for target in node.targets:
+            self.assign(target, value)
+
+    def _AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            value = self.evaluate(node.value)
+            if self.state is not None:
+                self.assign(node.target, value)
+
+    def _AugAssign(self, node: ast.AugAssign) -> None:
+        read = ast.copy_location(ast.BinOp(_as_load(node.target), node.op, node.value), node)
+        value = self.evaluate(read)
+        if self.state is not None and not isinstance(node.target, ast.Subscript):
+            self.assign(node.target, value)
+
+    def assign(self, target: ast.expr, value: Value) -> None:
+        """Bind a target to a value."""
+        match target:
+            case ast.Name():
+                self._bind(target.id, value)
+            case ast.Tuple() | ast.List():
+                self._unpack(target.elts, value)
+            case ast.Starred():
+                self.assign(target.value, UNKNOWN)
+            case ast.Attribute():
+                self._set_attribute(target, value)
+            case ast.Subscript():
+                self._set_item(target, value)
+            case _:
+                pass
+
+    def _unpack(self, targets: Sequence[ast.expr], value: Value) -> None:
+        items: Sequence[Value] = [UNKNOWN] * len(targets)
+        if isinstance(value, Seq) and len(value.items) == len(targets):
+            if not any(isinstance(target, ast.Starred) for target in targets):
+                items = value.items
+        elif isinstance(value, Devices):
+            items = [Device(value.kind, value.type, position) for position in range(len(targets))]
+        else:
+            self.escape(value)
+        for target, item in zip(targets, items, strict=True):
+            self.assign(target, item)
+
+    def _set_attribute(self, target: ast.Attribute, value: Value) -> None:
+        base = self._base(target.value)
+        match base:
+            case Proto():
+                self.set_field(base, target.attr, value, self.span(target))
+            case Instance():
+                base.fields[target.attr] = value
+            case Class():
+                base.members[target.attr] = value
+            case Ref(owner) if is_tensorflow(owner):
+                self._store(target, owner, value)
+            case Device():
+                self._store(target, "device", value)
+            case _:
+                self.escape(value)
+
+    def _store(self, target: ast.Attribute, owner: str, value: Value) -> None:
+        text = self.text(target)
+        self.emit(Store(owner=owner, attribute=target.attr, value=value, text=text, **self.around(target)))  # type: ignore[arg-type]
+
+    def _set_item(self, target: ast.Subscript, value: Value) -> None:
+        base = self.evaluate(target.value)
+        key = self.evaluate(target.slice)
+        if base == Ref("os.environ"):
+            if isinstance(key, Const) and isinstance(key.value, str):
+                written = getattr(self.statement, "value", None)
+                self.set_env(key.value, value, target, self.text(written) if isinstance(written, ast.expr) else "")
+            return
+        self.escape(value)
+        if isinstance(target.value, ast.Name):
+            if isinstance(base, Dict) and isinstance(key, Const) and isinstance(key.value, str):
+                self.scope.bind(target.value.id, Dict({**base.items, key.value: value}, base.open))
+            elif isinstance(base, (Seq, Dict)):
+                self.scope.bind(target.value.id, UNKNOWN)
+
+    def _Delete(self, node: ast.Delete) -> None:
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                self._bind(target.id, UNKNOWN)
+            elif isinstance(target, ast.Subscript) and self.evaluate(target.value) == Ref("os.environ"):
+                key = self.evaluate(target.slice)
+                if isinstance(key, Const):
+                    self.state = replace(self.here, env={**self.here.env, str(key.value): UNKNOWN})
+
+    def escape(self, value: Value) -> None:
+        """A value goes where it can't be followed."""
+        match value:
+            case Proto(_, record):
+                record.consumed = True
+            case Made(_, serial):
+                self.used.add(serial)
+            case Seq(items):
+                for item in items:
+                    self.escape(item)
+            case Dict(items):
+                for item in items.values():
+                    self.escape(item)
+            case _:
+                pass
+
+    # Ends of ways
+
+    def _Return(self, node: ast.Return) -> None:
+        value = self.evaluate(node.value)
+        if self.state is not None:
+            if len([frame for frame in self.frames if frame.call is not None]) == 0:
+                # Nobody in sight gets it.
+                self.escape(value)
+            self.frame.returns.append((self.state, value))
+            self.state = None
+
+    def _Raise(self, node: ast.Raise) -> None:
+        self._children(node)
+        self.state = None
+
+    def _Break(self, node: ast.Break) -> None:
+        if self.loops and self.state is not None:
+            self.loops[-1].breaks.append((self.state, dict(self.scope.names)))
+        self.state = None
+
+    def _Continue(self, node: ast.Continue) -> None:
+        if self.loops and self.state is not None:
+            self.loops[-1].continues.append((self.state, dict(self.scope.names)))
+        self.state = None
+
+    def _Assert(self, node: ast.Assert) -> None:
+        self.evaluate(node.test)
+        if self.state is not None:
+            self.state = self.refine(self.state, node.test, True)
+
+    # Branches
+
+    def _If(self, node: ast.If) -> None:
+        if _is_main_guard(node.test) and self.import_state is None and len(self.frames) == 1:
+            self.import_state = self.state
+        value = self.evaluate(node.test)
+        if self.state is None:
+            return
+        verdict = self.verdict(node.test, value)
+        if verdict.truth is not None and not verdict.assumed:
+            self.execute(node.body if verdict.truth else node.orelse)
+            return
+        yes, no = self.guards_of(node.test, True), self.guards_of(node.test, False)
+        refined = self.refine(self.state, node.test, True), self.refine(self.state, node.test, False)
+        before = self.snapshot()
+        if verdict.truth is not None:
+            # The other branch is for machines that nothing here is about: looked at, and left without a trace.
+            likely, unlikely = (node.body, node.orelse) if verdict.truth else (node.orelse, node.body)
+            guards = no if verdict.truth else yes
+            self.state = refined[1 if verdict.truth else 0]
+            with self.doubtful(guards):
+                self.execute(unlikely)
+            self.restore((refined[0 if verdict.truth else 1], before[1], before[2]))
+            self.execute(likely)
+            return
+        self.state = refined[0]
+        with self.doubtful(yes):
+            self.execute(node.body)
+        after = self.snapshot()
+        self.restore((refined[1], before[1], before[2]))
+        with self.doubtful(no):
+            self.execute(node.orelse)
+        self.merge(after, no, yes)
+
+    def _Match(self, node: ast.Match) -> None:
+        self.evaluate(node.subject)
+        before = self.snapshot()
+        ends = []
+        for case in node.cases:
+            self.restore(before)
+            for name in assigned_names([case.pattern]):
+                self._bind(name, UNKNOWN)
+            with self.doubtful():
+                if case.guard is not None:
+                    self.evaluate(case.guard)
+                self.execute(case.body)
+            ends.append(self.snapshot())
+        self.restore(before)
+        for end in ends:
+            self.merge(end)
+
+    def _Try(self, node: ast.Try) -> None:
+        group = tuple(
+            Handler(
+                handler_types(handler),
+                self.span(handler) if not handler.body else self.statement_span(handler),
+                reraises=ends_in_exit(handler.body),
+                idle=is_idle(handler.body),
+            )
+            for handler in node.handlers
+        )
+        before = self.snapshot()
+        self.handlers.append((group, len(self.frames)))
+        self.execute(node.body)
+        self.handlers.pop()
+        after = self.snapshot()
+        if self.state is not None:
+            self.execute(node.orelse)
+        end = self.snapshot()
+        ends = []
+        for handler in node.handlers:
+            self.restore(before)
+            self.merge(after)
+            if handler.name:
+                self._bind(handler.name, UNKNOWN)
+            with self.doubtful():
+                if handler.type is not None:
+                    self.evaluate(handler.type)
+                self.execute(handler.body)
+            ends.append(self.snapshot())
+        # The body is taken to go through: a claim that rests on an exception nobody knows of would be a guess.
+        self.restore(end)
+        if self.state is None:
+            for handled in ends:
+                self.merge(handled)
+        if node.finalbody:
+            dead = self.state is None
+            if dead:
+                self.restore(after if after[0] is not None else before)
+            self.execute(node.finalbody)
+            if dead:
+                self.state = None
+
+    _TryStar = _Try
+
+    def _With(self, node: ast.With | ast.AsyncWith) -> None:
+        graphs = 0
+        for item in node.items:
+            value = self.evaluate(item.context_expr)
+            if self.state is None:
+                return
+            if isinstance(value, Made):
+                self.used.add(value.serial)
+                graphs += value.name in GRAPHS or value.name in SESSIONS or value.name.endswith("Session().as_default")
+            if item.optional_vars is not None:
+                self.assign(item.optional_vars, value)
+        before = self.here.graphs
+        self.state = replace(self.here, graphs=before + graphs)
+        self.execute(node.body)
+        if self.state is not None:
+            self.state = replace(self.state, graphs=before)
+
+    _AsyncWith = _With
+
+    # Loops
+
+    def _For(self, node: ast.For | ast.AsyncFor) -> None:
+        iterable = self.evaluate(node.iter)
+        if self.state is None:
+            return
+        self.iterate(
+            node,
+            iterable,
+            lambda value: self.assign(node.target, value),
+            lambda: self.execute(node.body),
+            frozenset(assigned_names([node.target, *node.body])),
+        )
+        self.execute(node.orelse)
+
+    _AsyncFor = _For
+
+    def iterate(  # type: ignore[override]
+        self,
+        node: ast.AST,
+        iterable: Value,
+        bind: Callable[[Value], None],
+        body: Callable[[], None],
+        rebound: frozenset[str],
+    ) -> None:
+        """Go through a loop: over what is known item by item, otherwise twice, since a second pass can be too late."""
+        passes = elements(iterable)
+        over_devices = any(_has_device(value) for value, _ in passes)
+        definite = bool(passes) and passes[0][0] is not UNKNOWN
+        if isinstance(iterable, Seq) and not iterable.items:
+            return
+
+        def bound(value: Value) -> Callable[[], bool]:
+            def enter() -> bool:
+                bind(value)
+                return True
+
+            return enter
+
+        self._run_loop(node, [bound(value) for value, _ in passes], body, rebound, over_devices, definite)
+
+    def _While(self, node: ast.While) -> None:
+        first = self.evaluate(node.test)
+        if self.state is None:
+            return
+        verdict = self.verdict(node.test, first)
+        if verdict.truth is False and not verdict.assumed:
+            self.execute(node.orelse)
+            return
+        rebound = frozenset(assigned_names(node.body))
+        counted = any(isinstance(self._last_values.get(id(child)), Count) for child in ast.walk(node.test))
+        endless = verdict.truth is True and isinstance(node.test, ast.Constant)
+
+        def again() -> bool:
+            self.evaluate(node.test)
+            return True
+
+        self._run_loop(
+            node,
+            [lambda: True, again],
+            lambda: self.execute(node.body),
+            rebound,
+            counted,
+            definite=verdict.truth is True or counted,
+            endless=endless,
+        )
+        self.execute(node.orelse)
+
+    def _run_loop(
+        self,
+        node: ast.AST,
+        passes: Sequence[Callable[[], bool]],
+        body: Callable[[], None],
+        rebound: frozenset[str],
+        over_devices: bool,
+        definite: bool,
+        endless: bool = False,
+    ) -> None:
+        before = self.snapshot()
+        graphs = self.here.graphs
+        loop = Loop(node, len(self.frames), over_devices, rebound)
+        deep = sum(one.repeated for one in self.loops) >= MAX_LOOPS
+        self.loops.append(loop)
+        ends = []
+        for number, enter in enumerate(passes):
+            if number and (deep or self.state is None):
+                break
+            loop.repeated = number > 0
+            unsure = not definite or (number > 0 and not over_devices)
+            if number > 0 and not over_devices:
+                # There need not be another pass.
+                ends.append(self.snapshot())
+            with self.doubtful(doubt=unsure):
+                if enter():
+                    body()
+            for state, names in loop.continues:
+                self.merge((state, names, dict(self.module.names)))
+            loop.continues.clear()
+        self.loops.pop()
+        if endless:
+            self.state = None
+        else:
+            for end in ends:
+                self.merge(end)
+            if not definite:
+                self.merge(before)
+        for state, names in loop.breaks:
+            self.merge((state, names, dict(self.module.names)))
+        if self.state is not None and self.state.graphs != graphs:
+            self.state = replace(self.state, graphs=graphs)
+
+    classes: list[Class]
+    import_state: State | None
+
+
+def elements(iterable: Value) -> list[tuple[Value, bool]]:
+    """The values that a loop's variable takes, each with whether it is a repetition; two unknowns where unknown."""
+    match iterable:
+        case Seq(items) if items and len(items) <= LONGEST_UNROLLED:
+            return [(item, position > 0) for position, item in enumerate(items)]
+        case Devices(kind=kind, type=type_, whole=whole, names=names):
+            first = Device(kind, type_, 0 if whole else "some", loop=True)
+            rest = Device(kind, type_, EACH if whole else "some", loop=True)
+            pair: list[Value] = [DeviceName(first), DeviceName(rest)] if names else [first, rest]
+            return [(pair[0], False), (pair[1], True)]
+        case Indices(of):
+            return [
+                (Index(Device(of.kind, of.type, 0, loop=True)), False),
+                (Index(Device(of.kind, of.type, EACH, loop=True)), True),
+            ]
+        case Zipped(parts):
+            columns = [elements(part) for part in parts]
+            known = [column for column in columns if column[0][0] is not UNKNOWN]
+            length = min((len(column) for column in known), default=2)
+            return [
+                (Seq(tuple(column[row][0] if row < len(column) else UNKNOWN for column in columns), "tuple"), row > 0)
+                for row in range(length)
+            ]
+        case _:
+            return [(UNKNOWN, False), (UNKNOWN, True)]
+
+
+def _has_device(value: Value) -> bool:
+    match value:
+        case Device(loop=True) | DeviceName(device=Device(loop=True)) | Index():
+            return True
+        case Seq(items):
+            return any(_has_device(item) for item in items)
+        case _:
+            return False
+
+
+def _as_load(target: ast.expr) -> ast.expr:
+    match target:
+        case ast.Name():
+            return ast.copy_location(ast.Name(target.id, ast.Load()), target)
+        case ast.Attribute():
+            return ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
+        case ast.Subscript():
+            return ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
+        case _:
+            return target
+
+
+def _is_main_guard(test: ast.expr) -> bool:
+    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"

@@ -1,0 +1,438 @@
+"""What calls of TensorFlow's own functions do to the runtime and its configuration.
+
+The configuring calls follow TensorFlow's checks in ``tensorflow/python/eager/context.py``, in their order; all other
+calls are looked up in the measured table of effects.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from tfmemlint.facts.names import called_name, canonical, is_tensorflow
+from tfmemlint.finding import Span
+from tfmemlint.flow.calls import Caller
+from tfmemlint.flow.program import Arg, Call, EnvWrite, SessionMade
+from tfmemlint.flow.state import ANY, Key, Outcome, Setting, State, Tri
+from tfmemlint.flow.values import (
+    EACH,
+    UNKNOWN,
+    Const,
+    Device,
+    Devices,
+    Dict,
+    Function,
+    Limit,
+    Made,
+    Proto,
+    ProtoRecord,
+    Ref,
+    Value,
+)
+from tfmemlint.intent import Wish
+from tfmemlint.knowledge import effects, wishes
+from tfmemlint.knowledge import names as inventory
+
+SET_GROWTH = "tf.config.experimental.set_memory_growth"
+SET_LOGICAL = ("tf.config.set_logical_device_configuration", "tf.config.experimental.set_virtual_device_configuration")
+LOGICAL_CONFIGURATION = ("tf.config.LogicalDeviceConfiguration", "tf.config.experimental.VirtualDeviceConfiguration")
+SET_VISIBLE = ("tf.config.set_visible_devices", "tf.config.experimental.set_visible_devices")
+LIST_PHYSICAL = (
+    "tf.config.list_physical_devices",
+    "tf.config.experimental.list_physical_devices",
+    "tf.config.get_visible_devices",
+    "tf.config.experimental.get_visible_devices",
+)
+LIST_LOGICAL = ("tf.config.list_logical_devices", "tf.config.experimental.list_logical_devices")
+LIST_LOCAL = "tf.python.client.device_lib.list_local_devices"
+SESSIONS = frozenset(
+    f"{prefix}{name}"
+    for prefix in ("tf.", "tf.compat.v1.")
+    for name in (
+        "Session",
+        "InteractiveSession",
+        "train.MonitoredTrainingSession",
+        "train.MonitoredSession",
+        "train.SingularMonitoredSession",
+    )
+)
+PROTOS = frozenset(
+    f"{prefix}{name}"
+    for prefix in ("tf.", "tf.compat.v1.")
+    for name in ("ConfigProto", "GPUOptions", "OptimizerOptions", "GraphOptions", "GPUOptions.Experimental")
+)
+DISABLE_EAGER = ("tf.compat.v1.disable_eager_execution", "tf.compat.v1.disable_v2_behavior")
+ENABLE_EAGER = (
+    "tf.enable_eager_execution",
+    "tf.compat.v1.enable_eager_execution",
+    "tf.compat.v1.enable_v2_behavior",
+)
+GRAPHS = frozenset({"tf.Graph().as_default", "tf.compat.v1.Graph().as_default"})
+
+PHYSICAL_FIXED = "Physical devices cannot be modified after being initialized"
+VIRTUAL_FIXED = "Virtual devices cannot be modified after being initialized"
+VISIBLE_FIXED = "Visible devices cannot be modified after being initialized"
+GROWTH_REFUSED = "Cannot set memory growth on device when virtual devices configured"
+
+
+class TensorFlow(Caller):
+    """Calling TensorFlow."""
+
+    def call_name(
+        self, name: str, node: ast.AST, values: list[Value], keywords: dict[str, Value], written: list[Arg]
+    ) -> Value:
+        """Call something by its canonical name."""
+        if not is_tensorflow(name):
+            builtin = self.call_builtin(name, node, values, keywords, written)
+            if builtin is None:
+                for value in (*values, *keywords.values()):
+                    self.escape(value)
+                if name == "os.putenv":
+                    self._env_write(values, node, written)
+                if name.startswith(("keras.", "horovod.", "pynvml.")):
+                    self._call_event(name, node, written)
+            return UNKNOWN if builtin is None else builtin
+        name = called_name(name)
+        if name in ("tf.function", "tf.compat.v1.wrap_function") and values and isinstance(values[0], Function):
+            fn = values[0]
+            return Function(fn.node, fn.scope, (*fn.decorators, Ref("tf.function")), fn.bound)
+        call = self._call_event(name, node, written, outcome=self._outcome(name, values, keywords))
+        made = Made(name, self.next_serial())
+        self.made_by[made.serial] = call
+        modelled = self._modelled(name, values, keywords, node, call, made)
+        if modelled is not None:
+            return modelled
+        for value in (*values, *keywords.values()):
+            self.escape(value)
+        self._effect(name, node)
+        if name in ("tf.app.run", "tf.compat.v1.app.run"):
+            self.call_builtin(name, node, values, keywords, written)
+        return made
+
+    def _call_event(self, name: str, node: ast.AST, written: list[Arg], outcome: Outcome | None = None) -> Call:
+        func = node.func if isinstance(node, ast.Call) else node
+        used, target = self._destination(node)
+        return self.emit(
+            Call(
+                name=name,
+                args=tuple(written),
+                func=self.span(func),
+                text=self.text(func),
+                outcome=outcome,
+                result_used=used,
+                target_name=target,
+                node=node if isinstance(node, ast.Call) else None,
+                **self.around(node),  # type: ignore[arg-type]
+            )
+        )
+
+    def _destination(self, node: ast.AST) -> tuple[bool, str]:
+        statement = self.statement
+        if isinstance(statement, ast.Expr):
+            return statement.value is not node, ""
+        if isinstance(statement, ast.Assign) and statement.value is node and len(statement.targets) == 1:
+            target = statement.targets[0]
+            return True, target.id if isinstance(target, ast.Name) else ""
+        return True, ""
+
+    def _effect(self, name: str, node: ast.AST) -> None:
+        """Let the measured effect of a call happen."""
+        if self.state is None:
+            return
+        effect = effects.effect(name, self.target)
+        if effect is None and name.startswith("tf.compat.v1."):
+            effect = effects.effect("tf." + name[len("tf.compat.v1.") :], self.target)
+        text = self.text(node.func) if isinstance(node, ast.Call) else name
+        if effect is effects.Effect.STARTS:
+            if self.here.eager is None:
+                return
+            if self.here.graph_mode and effects.starts_in_graph_mode(name) is not True:
+                return
+            self.start(node, "context", name, text)
+        elif effect is effects.Effect.ALLOCATES:
+            self.start(node, "allocator", name, text)
+        elif effect is effects.Effect.LISTS:
+            self.start(node, "listed", name, text)
+
+    def has_attribute(self, owner: str, name: str) -> bool | None:
+        """Whether ``hasattr(owner, name)`` holds for the targeted release; None where that isn't known."""
+        full = canonical(f"{owner}.{name}")
+        if inventory.exists(full, self.target):
+            return True
+        return False if inventory.is_namespace(owner, self.target) else None
+
+    # The modelled calls
+
+    def _modelled(
+        self, name: str, values: list[Value], keywords: dict[str, Value], node: ast.AST, call: Call, made: Made
+    ) -> Value | None:
+        def arg(position: int, keyword: str) -> Value | None:
+            return keywords.get(keyword, values[position] if position < len(values) else None)
+
+        if name in LIST_PHYSICAL:
+            self._effect("tf.config.list_physical_devices", node)
+            return Devices("physical", _device_type(arg(0, "device_type")))
+        if name in LIST_LOGICAL:
+            self._effect("tf.config.list_logical_devices", node)
+            return Devices("logical", _device_type(arg(0, "device_type")))
+        if name == LIST_LOCAL:
+            self.start(node, "allocator", name, call.text)
+            return Devices("local", None)
+        if name == SET_GROWTH:
+            self._set_growth(arg(0, "device"), arg(1, "enable"), call)
+            return Const(None)
+        if name in SET_LOGICAL:
+            self._set_logical(arg(0, "device"), arg(1, "logical_devices"), call)
+            return Const(None)
+        if name in SET_VISIBLE:
+            self._set_visible(arg(0, "devices"), arg(1, "device_type"), call)
+            return Const(None)
+        if name in LOGICAL_CONFIGURATION:
+            return Limit(arg(0, "memory_limit"))
+        if name.startswith("tf.config.threading.set_"):
+            self.state = replace(self.here, threading={**self.here.threading, name: arg(0, "num_threads") or UNKNOWN})
+            return Const(None)
+        if name in PROTOS:
+            return self._proto(name, keywords, call)
+        if name in SESSIONS:
+            return self._session(name, values, keywords, node, call, made)
+        if name in DISABLE_EAGER:
+            self.state = replace(self.here, eager=False)
+            return Const(None)
+        if name in ENABLE_EAGER:
+            for value in (*values, *keywords.values()):
+                self.escape(value)
+            self.state = replace(self.here, eager=True)
+            return Const(None)
+        return None
+
+    def _outcome(self, name: str, values: list[Value], keywords: dict[str, Value]) -> Outcome | None:
+        """What TensorFlow does with a configuring call instead of what was asked, if anything."""
+
+        def arg(position: int, keyword: str) -> Value:
+            return keywords.get(keyword, values[position] if position < len(values) else UNKNOWN)
+
+        if name == SET_GROWTH:
+            return self._growth_outcome(arg(0, "device"), arg(1, "enable"))
+        if name in SET_LOGICAL:
+            key = device_key(arg(0, "device"))
+            wanted = arg(1, "logical_devices")
+            if isinstance(arg(0, "device"), Device) and arg(0, "device").type == "CPU":  # type: ignore[union-attr]
+                return self._late(VIRTUAL_FIXED, None, wanted)
+            return self._late(VIRTUAL_FIXED, self.here.limit_of(key), wanted) or self._void_growth(key)
+        if name in SET_VISIBLE:
+            kind = arg(1, "device_type")
+            if kind == Const("CPU"):
+                return None
+            return self._late(VISIBLE_FIXED, self.here.visible, arg(0, "devices"))
+        if name.startswith("tf.config.threading.set_"):
+            which = "Intra" if "intra" in name else "Inter"
+            message = f"{which} op parallelism cannot be modified after initialization."
+            before = self.here.threading.get(name)
+            return self._late(message, Setting(before) if before is not None else None, arg(0, "num_threads"))
+        made_up = wishes.wish_of(name)
+        if made_up is not None and made_up.wish in (Wish.GROWTH, Wish.LIMIT, Wish.FRACTION):
+            return self._late(PHYSICAL_FIXED if made_up.wish is Wish.GROWTH else VIRTUAL_FIXED, None, UNKNOWN)
+        return None
+
+    def _late(self, message: str, in_force: Setting | None, wanted: Value) -> Outcome | None:
+        """The runtime has started: a value that differs from the one in force is refused, or comes to nothing."""
+        state = self.here
+        if in_force is not None and wanted != UNKNOWN and in_force.value == wanted:
+            return None
+        unsure = in_force is not None and UNKNOWN in (wanted, in_force.value)
+        context = state.context.under(self.guards)
+        several = any(loop.devices and loop.repeated for loop in self.loops)
+        if context.has in (Tri.YES, Tri.MAYBE):
+            if unsure and context.has is Tri.YES:
+                # The same value may be in force already; TensorFlow accepts that in silence.
+                return None
+            certain = context.has is Tri.YES and not state.open and not several
+            return Outcome("late", "RuntimeError", message, certain, context.by, several=several)
+        allocator = state.allocator.under(self.guards)
+        if allocator.has in (Tri.YES, Tri.MAYBE):
+            if _allows_growth_by_env(state):
+                return None
+            return Outcome("lost", "", "", allocator.has is Tri.YES and not state.open, allocator.by, several=several)
+        return None
+
+    def _growth_outcome(self, device: Value, enable: Value) -> Outcome | None:
+        state = self.here
+        key = device_key(device)
+        limit = state.limit_of(key)
+        if limit is not None:
+            return Outcome(
+                "refused", "ValueError", GROWTH_REFUSED, key != ANY and limit.value != UNKNOWN, setting=limit.by
+            )
+        late = self._late(PHYSICAL_FIXED, state.growth_of(key), enable)
+        if late is not None:
+            return late
+        other = next(iter(state.limits.values()), None) or state.cpu_split
+        if other is not None and enable != Const(False):
+            return Outcome("dropped", certain=other.value != UNKNOWN, setting=other.by)
+        return None
+
+    def _void_growth(self, key: Key) -> Outcome | None:
+        """A limit makes the growth void that was set before, on this GPU and on all others."""
+        for setting in self.here.growth.values():
+            if setting.value != Const(False):
+                return Outcome("drops", certain=setting.value == Const(True), setting=setting.by)
+        return None
+
+    def _set_growth(self, device: Value | None, enable: Value | None, call: Call) -> None:
+        self.start(call.node or self.tree, "listed", call.name, call.text)
+        if call.outcome is not None and call.outcome.kind in ("late", "refused") and call.outcome.certain:
+            return
+        key = device_key(device or UNKNOWN)
+        setting = Setting(enable or UNKNOWN, call)
+        growth = {EACH: setting} if key == EACH else {**self.here.growth, key: setting}
+        self.state = replace(self.here, growth=growth)
+
+    def _set_logical(self, device: Value | None, logical: Value | None, call: Call) -> None:
+        self.start(call.node or self.tree, "listed", call.name, call.text)
+        if call.outcome is not None and call.outcome.kind == "late" and call.outcome.certain:
+            return
+        setting = Setting(logical or UNKNOWN, call)
+        if isinstance(device, Device) and device.type == "CPU":
+            self.state = replace(self.here, cpu_split=setting)
+            return
+        key = device_key(device or UNKNOWN)
+        limits = {EACH: setting} if key == EACH else {**self.here.limits, key: setting}
+        self.state = replace(self.here, limits=limits)
+
+    def _set_visible(self, devices: Value | None, device_type: Value | None, call: Call) -> None:
+        self.start(call.node or self.tree, "listed", call.name, call.text)
+        late = call.outcome is not None and call.outcome.kind == "late" and call.outcome.certain
+        if not late and device_type != Const("CPU"):
+            self.state = replace(self.here, visible=Setting(devices or UNKNOWN, call))
+
+    # Protos and sessions
+
+    def _proto(self, name: str, keywords: dict[str, Value], call: Call) -> Proto:
+        record = ProtoRecord()
+        proto = Proto(name, record)
+        self.protos.append((proto, call))
+        for argument in call.args:
+            if argument.keyword is not None:
+                self.set_field(proto, argument.keyword, argument.value, argument.span)
+        for keyword, value in keywords.items():
+            if keyword not in {argument.keyword for argument in call.args}:
+                self.set_field(proto, keyword, value, call.span)
+        return proto
+
+    def set_field(self, proto: Proto, name: str, value: Value, span: Any) -> None:
+        """Set a field of a message; a message set as a field brings its own fields along."""
+        full = proto.prefix + name
+        record = proto.record
+        if isinstance(value, Proto):
+            value.record.consumed = True
+            for inner, inner_value in list(value.record.fields.items()):
+                if inner.startswith(value.prefix):
+                    record.fields[f"{full}.{inner[len(value.prefix) :]}"] = inner_value
+                    record.spans[f"{full}.{inner[len(value.prefix) :]}"] = value.record.spans.get(inner, span)
+        elif isinstance(value, Dict):
+            for key, inner_value in value.items.items():
+                record.fields[f"{full}.{key}"] = inner_value
+                record.spans[f"{full}.{key}"] = span
+        else:
+            record.fields[full] = value
+            record.spans[full] = span
+
+    def proto_method(self, base: Proto, name: str, values: Sequence[Value]) -> Value:
+        """``CopyFrom`` and ``MergeFrom`` copy fields; any other method reads."""
+        if name in ("CopyFrom", "MergeFrom") and values and isinstance(values[0], Proto):
+            prefix = base.prefix[:-1]
+            owner = Proto(base.name, base.record, "")
+            if prefix:
+                self.set_field(owner, prefix, values[0], None)
+            else:
+                base.record.fields.update(values[0].record.fields)
+                base.record.spans.update(values[0].record.spans)
+                values[0].record.consumed = True
+        elif name in ("SerializeToString", "SerializePartialToString"):
+            base.record.consumed = True
+        return UNKNOWN
+
+    def _session(
+        self, name: str, values: list[Value], keywords: dict[str, Value], node: ast.AST, call: Call, made: Made
+    ) -> Value:
+        config = keywords.get("config")
+        if config is None:
+            position = {"Session": 2, "InteractiveSession": 2}.get(name.rsplit(".", 1)[-1])
+            config = values[position] if position is not None and len(values) > position else None
+        for value in (*values, *keywords.values()):
+            self.escape(value)
+        fields: dict[str, Value] | None = {} if config in (None, Const(None)) else None
+        spans: tuple[Span, ...] = ()
+        if isinstance(config, Proto):
+            fields = dict(config.record.fields)
+            spans = tuple(span for span in config.record.spans.values() if span)
+        event = SessionMade(
+            name=name,
+            fields=fields,
+            graph_mode=self.here.graph_mode,
+            proto_spans=spans,
+            serial=made.serial,
+            **self.around(node),  # type: ignore[arg-type]
+        )
+        self.emit(event)
+        self.start(node, "allocator", name, call.text)
+        return made
+
+    # The environment
+
+    def environ_method(
+        self, name: str, node: ast.Call, values: list[Value], keywords: dict[str, Value], written: list[Arg]
+    ) -> Value:
+        """A method of ``os.environ``."""
+        if name in ("get", "__getitem__") and values:
+            return self.env_value(values[0])
+        if name == "setdefault":
+            # Whether it takes effect depends on the environment the program starts in.
+            self._env_write(values, node, written)
+            return UNKNOWN
+        if name == "update":
+            items = dict(keywords)
+            if values and isinstance(values[0], Dict):
+                items |= values[0].items
+            for key, value in items.items():
+                self.set_env(key, value, node, "")
+        elif name == "pop" and values and isinstance(values[0], Const) and isinstance(values[0].value, str):
+            self.state = replace(self.here, env={**self.here.env, values[0].value: UNKNOWN})
+        return UNKNOWN
+
+    def _env_write(self, values: list[Value], node: ast.AST, written: list[Arg]) -> None:
+        if len(values) >= 2 and isinstance(values[0], Const) and isinstance(values[0].value, str):
+            self.set_env(values[0].value, values[1], node, written[1].text if len(written) > 1 else "")
+
+    def set_env(self, name: str, value: Value, node: ast.AST, text: str) -> None:
+        """The program sets an environment variable."""
+        self.emit(EnvWrite(name=name, value=value, text=text, **self.around(node)))  # type: ignore[arg-type]
+        self.state = replace(self.here, env={**self.here.env, name: value})
+
+    protos: list[tuple[Proto, Call]]
+
+
+def device_key(value: Value) -> Key:
+    """A device's place in a table of settings."""
+    if isinstance(value, Device) and value.kind == "physical":
+        if value.index is None:
+            return ANY
+        return value.index
+    return ANY
+
+
+def _device_type(value: Value | None) -> str | None:
+    """The type of device that a listing asks for; None for all, ``?`` where it isn't known."""
+    if value is None or value == Const(None):
+        return None
+    if isinstance(value, Const) and isinstance(value.value, str):
+        return value.value
+    return "?"
+
+
+def _allows_growth_by_env(state: State) -> bool:
+    """Whether ``TF_FORCE_GPU_ALLOW_GROWTH=true`` made the devices grow whatever their options."""
+    return state.env.get("TF_FORCE_GPU_ALLOW_GROWTH") == Const("true")

@@ -1,0 +1,233 @@
+"""What the interpreter knows about a value: little, but never more than is so.
+
+A value is one of the frozen classes below. ``UNKNOWN`` is the honest answer for everything else; nothing is ever
+concluded from it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from tfmemlint.finding import Span
+    from tfmemlint.flow.scopes import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Anything at all."""
+
+
+UNKNOWN = Unknown()
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A Python constant: int, float, str, bytes, bool, None."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """Something imported, by its canonical dotted name (``tf.config.list_physical_devices``, ``os.environ``).
+
+    TensorFlow's names start with ``tf.``; ``tensorflow.compat.v2.x`` and ``tensorflow.x`` are both ``tf.x``. What is
+    not TensorFlow's keeps its own name. ``device_lib`` is ``tf.python.client.device_lib``.
+    """
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seq:
+    """A list, tuple or set whose items are all known to be there (each may itself be UNKNOWN)."""
+
+    items: tuple[Value, ...]
+    kind: str = "list"
+
+
+@dataclass(frozen=True, slots=True)
+class Dict:
+    """A dictionary with constant string keys; ``open`` when there may be others."""
+
+    items: Mapping[str, Value] = field(default_factory=dict, hash=False)
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """A list of devices that TensorFlow returned.
+
+    Attributes:
+        kind: ``physical`` (``list_physical_devices``), ``logical`` (``list_logical_devices``), ``local``
+            (``device_lib.list_local_devices``: DeviceAttributes).
+        type: ``GPU``, ``CPU``, or None for all types.
+        whole: the list holds every device of its type; False after a slice or a filter that isn't understood.
+        names: the list holds the devices' names (strings), not the devices.
+    """
+
+    kind: str
+    type: str | None
+    whole: bool = True
+    names: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One device out of a list.
+
+    Attributes:
+        kind, type: as in `Devices`.
+        index: its number; a string that names an index expression (``args.gpu``) whose value isn't known; or ``each``
+            for the variable of a loop over the whole list.
+        loop: it is the variable of a loop over devices (in the loop's first pass ``index`` is 0, then ``each``).
+    """
+
+    kind: str
+    type: str | None
+    index: int | str | None = None
+    loop: bool = False
+
+    @property
+    def each(self) -> bool:
+        """Whether this stands for every device of a loop in turn."""
+        return self.loop or self.index == EACH
+
+
+EACH = "each"
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many devices a list has: ``len(gpus)``."""
+
+    of: Devices
+
+
+@dataclass(frozen=True, slots=True)
+class Indices:
+    """The numbers of the devices of a list: ``range(len(gpus))``."""
+
+    of: Devices
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """One of those numbers, as the variable of a loop."""
+
+    device: Device
+
+
+@dataclass(frozen=True, slots=True)
+class Zipped:
+    """``zip(...)`` or ``enumerate(...)`` of values, to be iterated together."""
+
+    parts: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceName:
+    """The ``name`` of a device: a string such as ``/physical_device:GPU:0`` or ``/device:GPU:0``."""
+
+    device: Device
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A ``LogicalDeviceConfiguration``: its ``memory_limit`` in MiB, or None where it was not given."""
+
+    value: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a call of a named thing returned (``Made('tf.distribute.MirroredStrategy')``).
+
+    A method of it is called ``tf.distribute.MirroredStrategy().scope``. ``serial`` tells two results of one call apart.
+    """
+
+    name: str
+    serial: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Proto:
+    """A ``ConfigProto``, ``GPUOptions`` or the like, or a part of one: a mutable message; compared by identity.
+
+    Attributes:
+        name: its canonical type (``tf.compat.v1.ConfigProto``).
+        record: what is known of the whole message, shared by all its parts.
+        prefix: where in the whole message this part stands (``gpu_options.``), or "".
+    """
+
+    name: str
+    record: ProtoRecord
+    prefix: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class ProtoRecord:
+    """A message's fields by dotted name, where each was set, and whether anything ever got the message."""
+
+    fields: dict[str, Value] = field(default_factory=dict)
+    spans: dict[str, Span] = field(default_factory=dict)
+    consumed: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Function:
+    """A function or lambda of the program, with the scope it closes over."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    scope: Scope
+    decorators: tuple[Value, ...] = ()
+    bound: Value | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Class:
+    """A class of the program."""
+
+    node: ast.ClassDef
+    scope: Scope
+    bases: tuple[Value, ...] = ()
+    members: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Instance:
+    """An object of a class of the program; ``fields`` are its attributes as far as they are known."""
+
+    cls: Class
+    fields: dict[str, Value] = field(default_factory=dict)
+
+
+Value: TypeAlias = (
+    "Unknown | Const | Ref | Seq | Dict | Devices | Device | Count | Indices | Index | Zipped | DeviceName | Limit "
+    "| Made | Proto | Function | Class | Instance"
+)
+
+
+def join(left: Value | None, right: Value | None) -> Value:
+    """What is known where two ways through the program meet: what both agree on."""
+    if left is right and left is not None:
+        return left
+    if left is None or right is None:
+        return UNKNOWN
+    try:
+        if left == right and type(left) is type(right):
+            # 1 == True == 1.0 in Python, but they are three different values to TensorFlow.
+            return left if not isinstance(left, Const) or _same_constant(left, right) else UNKNOWN
+    except (TypeError, ValueError):
+        return UNKNOWN
+    if isinstance(left, Seq) and isinstance(right, Seq) and len(left.items) == len(right.items):
+        return Seq(tuple(join(a, b) for a, b in zip(left.items, right.items, strict=True)), left.kind)
+    return UNKNOWN
+
+
+def _same_constant(left: Const, right: Value) -> bool:
+    return isinstance(right, Const) and type(left.value) is type(right.value)

@@ -1,0 +1,94 @@
+"""The intent: what somebody wanted of a GPU's memory, whatever the spelling.
+
+Everything that tfmemlint says is a statement about intents: a finding is an intent and what TensorFlow will do
+instead, a fix is the intent written as valid code, a verdict is the intent and what a running TensorFlow reports.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Wish(str, Enum):
+    """What is wanted of the memory of a device."""
+
+    GROWTH = "growth"
+    """Take memory as it is needed instead of all of it at once."""
+    LIMIT = "limit"
+    """Take at most so many MiB; ``Intent.value`` is the number of MiB, where it is known."""
+    FRACTION = "fraction"
+    """Take at most this share (0 to 1] of the device's memory; ``Intent.value`` is the share, where it is known."""
+    VISIBLE = "visible"
+    """See these devices only."""
+    ALLOCATOR = "allocator"
+    """Use this allocator (``TF_GPU_ALLOCATOR``)."""
+    THREADING = "threading"
+    """Use so many threads."""
+    REPORT = "report"
+    """Tell how much memory is in use; ``Intent.value`` is ``current``, ``peak``, ``total`` or ``free``."""
+    RELEASE = "release"
+    """Give memory back to the device."""
+    DEVICES = "devices"
+    """List the devices."""
+    OTHER = "other"
+    """Something else; ``Intent.text`` has the author's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """One wish about the memory of one or several devices.
+
+    Attributes:
+        wish: what is wanted.
+        devices: for which devices, in words that read after "for" (``every GPU``, ``GPU 0``, ``gpus[1]``), or ``""``.
+        value: MiB for a limit, the share for a fraction, ``True``/``False`` for growth, ``None`` where unknown.
+        text: the value as the author wrote it (``0.3 if i % 2 == 0 else 0.7``), or ``""``.
+    """
+
+    wish: Wish
+    devices: str = ""
+    value: float | int | bool | str | None = None
+    text: str = ""
+
+    def describe(self) -> str:
+        """The intent in words, as it stands behind "wanted:" in a report."""
+        shown = self.text or ("" if self.value is None else str(self.value))
+        match self.wish:
+            case Wish.GROWTH:
+                words = "no memory growth" if self.value is False else "memory growth"
+            case Wish.LIMIT:
+                unit = "" if self.text and not _is_number(self.text) else " MiB"
+                words = f"a memory limit of {shown}{unit}" if shown else "a memory limit"
+            case Wish.FRACTION:
+                words = f"a share of {shown} of the memory" if shown else "a share of the memory"
+            case Wish.VISIBLE:
+                words = f"only {shown} visible" if shown else "only some devices visible"
+                return words
+            case Wish.ALLOCATOR:
+                words = f"the allocator {shown}".rstrip()
+            case Wish.THREADING:
+                words = f"{shown} threads".lstrip()
+            case Wish.REPORT:
+                words = {
+                    "current": "the memory in use",
+                    "peak": "the peak of the memory in use",
+                    "total": "the total memory",
+                    "free": "the free memory",
+                }.get(str(self.value), "a report of the memory in use")
+                return f"{words} of {self.devices}" if self.devices else words
+            case Wish.RELEASE:
+                words = "memory given back to the device"
+            case Wish.DEVICES:
+                return "a list of the GPUs"
+            case _:
+                words = shown
+        return f"{words} for {self.devices}" if self.devices else words
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,90 @@
+"""TensorFlow's releases: which are known, and the one that code is judged for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import total_ordering
+
+KNOWN: tuple[str, ...] = (*(f"1.{minor}" for minor in range(13, 16)), *(f"2.{minor}" for minor in range(22)))
+"""Every minor release whose names were read from its wheel, oldest first."""
+
+_VERSION = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:\.(?:\d{1,9}|\*))?(?:[-.+]?[a-z][a-z0-9.+-]*)?", re.IGNORECASE)
+_KEYS = tuple((int(major), int(minor)) for major, _, minor in (known.partition(".") for known in KNOWN))
+_INDEX = {key: index for index, key in enumerate(_KEYS)}
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The TensorFlow release that code is judged for: its major and minor number; patch releases are not told apart."""
+
+    major: int
+    minor: int
+
+    @classmethod
+    def parse(cls, text: str) -> Target:
+        """``2.15``, ``2.15.1`` or ``2.15.0rc1`` as a target.
+
+        Raises:
+            ValueError: the text is no version, or a release older than 1.13 or that never was (``1.16``), of which
+                nothing is known. A newer one than the newest known is accepted, and judged as the newest known.
+        """
+        match = _VERSION.fullmatch(text.strip())
+        if match is None:
+            raise ValueError(f"{text!r} is not a TensorFlow version; write it as in {KNOWN[-1]}")
+        target = cls(int(match[1]), int(match[2]))
+        if target.judged_as is None:
+            raise ValueError(
+                f"TensorFlow {target} is not known; the releases from {KNOWN[0]} to 1.15 and from 2.0 to {KNOWN[-1]} are"
+            )
+        return target
+
+    @classmethod
+    def newest(cls) -> Target:
+        """The newest release known."""
+        return cls(*_KEYS[-1])
+
+    @property
+    def judged_as(self) -> Target | None:
+        """The known release whose tables speak for this one; None where there is none."""
+        key = (self.major, self.minor)
+        if key in _INDEX:
+            return self
+        return Target.newest() if key > _KEYS[-1] else None
+
+    @property
+    def index(self) -> int:
+        """The place of this release in `KNOWN`; a newer one has the place of the newest.
+
+        Raises:
+            ValueError: nothing is known of this release.
+        """
+        known = self.judged_as
+        if known is None:
+            raise ValueError(f"TensorFlow {self} is not known")
+        return _INDEX[known.major, known.minor]
+
+    @property
+    def version(self) -> str:
+        """What ``tf.__version__`` starts out as in this release: ``2.21.0``."""
+        return f"{self.major}.{self.minor}.0"
+
+    @property
+    def keras3(self) -> bool:
+        """Whether ``tf.keras`` is Keras 3 here (from 2.16 on)."""
+        return (self.major, self.minor) >= (2, 16)
+
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, Target):
+            return NotImplemented
+        return (self.major, self.minor) < (other.major, other.minor)
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}"
+
+
+def position(release: str) -> int:
+    """The place of a known release (``2.15``) in `KNOWN`."""
+    major, _, minor = release.partition(".")
+    return _INDEX[int(major), int(minor)]

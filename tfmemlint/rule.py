@@ -1,0 +1,119 @@
+"""What a rule is, how its page is read, and how rules are found."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tfmemlint.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Event, Program
+
+DOCS_URL = "https://github.com/tfmemlint/tfmemlint/blob/main/docs/rules/{code}.md"
+
+
+class Rule(ABC):
+    """One rule: a code, a name, a severity, a page (the docstring) and a method that yields findings.
+
+    The docstring is the rule's page. Its sections are headed ``What it does``, ``Why it matters``, ``Example``,
+    ``Use instead`` and, where something is raised, ``Seen as``; the first line is the summary.
+    """
+
+    code: ClassVar[str]
+    name: ClassVar[str]
+    severity: ClassVar[Severity]
+    fixable: ClassVar[str] = "never"
+    """``always``, ``sometimes`` or ``never``: whether the rule offers a rewrite."""
+    screen: ClassVar[tuple[str, ...]] = ()
+    """Words of which a file must hold one for this rule to matter, beyond the words that all rules share."""
+    over: ClassVar[tuple[str, ...]] = ()
+    """Codes of rules that keep silent where this one has seen the same defect at the same place."""
+
+    @abstractmethod
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Yield what is wrong with ``program``."""
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Mend ``finding`` by means of ``editor``; raise ``editor.Withheld`` with the reason where that isn't safe.
+
+        The first thing a rewrite does is to find the place anew in the concrete tree (``editor.call_at`` and kin), so
+        that two readings of the code have to agree before a byte is changed.
+        """
+        raise NotImplementedError
+
+    def finding(self, program: Program, event: Event, message: str, **more: Any) -> Finding:
+        """A finding of this rule at ``event``; ``more`` are fields of `Finding`, by their names."""
+        span = more.pop("span", event.span)
+        severity = more.pop("severity", self.severity)
+        return Finding(
+            code=self.code,
+            name=self.name,
+            severity=severity,
+            path=program.source.path,
+            span=span,
+            message=message,
+            noqa_row=more.pop("noqa_row", event.statement.end_row),
+            fixable=more.pop("fixable", self.fixable != "never"),
+            **more,
+        )
+
+    @classmethod
+    def url(cls) -> str:
+        """Where the rule's page is published."""
+        return DOCS_URL.format(code=cls.code)
+
+    @classmethod
+    def page(cls) -> Page:
+        """The rule's page."""
+        return Page(inspect.getdoc(cls) or "")
+
+
+class Page:
+    """A rule's docstring, cut into its sections."""
+
+    _HEADING = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}$", re.MULTILINE)
+    _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+    def __init__(self, text: str) -> None:
+        parts = self._HEADING.split(text)
+        self.summary = parts[0].strip()
+        self.sections = {heading: body.strip() for heading, body in zip(parts[1::2], parts[2::2], strict=True)}
+
+    def code(self, section: str) -> list[str]:
+        """The Python blocks of one section."""
+        return [body for language, body in self._BLOCK.findall(self.sections.get(section, "")) if language == "python"]
+
+
+@lru_cache(maxsize=1)
+def rules() -> tuple[Rule, ...]:
+    """Every rule: the modules of ``tfmemlint.rules``, and those that other packages bring, in the order of codes.
+
+    Raises:
+        ValueError: two rules claim one code.
+    """
+    from importlib.metadata import entry_points
+
+    import tfmemlint.rules as package
+
+    modules: list[Any] = [
+        importlib.import_module(f"{package.__name__}.{info.name}")
+        for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name)
+    ]
+    modules.extend(entry.load() for entry in entry_points(group="tfmemlint.rules"))
+    found: dict[str, Rule] = {}
+    for module in modules:
+        for _, cls in inspect.getmembers(module, inspect.isclass):
+            if not issubclass(cls, Rule) or inspect.isabstract(cls) or cls.__module__ != module.__name__:
+                continue
+            if cls.code in found:
+                raise ValueError(f"two rules claim {cls.code}: {type(found[cls.code]).__name__} and {cls.__name__}")
+            found[cls.code] = cls()
+    return tuple(found[code] for code in sorted(found))
