@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from tfmemlint.explain import in_one_loop, limit_intent, short, too_late
 from tfmemlint.finding import Finding, Severity
-from tfmemlint.fixes.editor import Editor
-from tfmemlint.flow.program import Program
 from tfmemlint.flow.tensorflow import SET_LOGICAL
 from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
 
 
 class LogicalDevicesAfterInit(Rule):

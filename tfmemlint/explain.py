@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from tfmemlint.finding import Finding, Severity, Step
@@ -93,12 +94,12 @@ def severity_of(call: Call, outcome: Outcome) -> Severity:
     return Severity.ERROR if outcome.certain and not hidden else Severity.WARNING
 
 
-def handler_notes(call: Event, exception: str, row_words: str = "the setting never takes effect") -> tuple[str, ...]:
+def handler_notes(call: Event, exception: str, words: str = "the setting never takes effect") -> tuple[str, ...]:
     """Says that a handler hides ``exception``, or that the handlers there are for other exceptions."""
     handler = call.handler_for(exception)
     if handler is not None:
         what = "catches it and goes on" if not handler.reraises else "catches it"
-        return (f"The handler in line {handler.span.row} {what}: {row_words}.",)
+        return (f"The handler in line {handler.span.row} {what}: {words}.",)
     caught = [name for one in call.handlers if one.here for name in one.catches]
     if caught:
         row = call.handlers[0].span.row
@@ -142,3 +143,44 @@ def too_late(rule: Rule, program: Program, call: Call, intent: Intent, **more: A
         anchors=anchors,
         **more,
     )
+
+
+def attribute_error(name: str, exception: str = "AttributeError") -> str:
+    """What Python says to a name that isn't there."""
+    owner, _, last = name.rpartition(".")
+    if exception == "ImportError":
+        return f"Python raises ImportError: cannot import name '{last}' from '{owner}'"
+    return f"Python raises AttributeError: {owner} has no attribute '{last}'"
+
+
+def attribute_severity(event: Event, exception: str = "AttributeError") -> Severity:
+    """An error, or a warning where a handler swallows it."""
+    return Severity.ERROR if event.handler_for(exception) is None else Severity.WARNING
+
+
+_OPTIONS = {
+    "gpu_options.allow_growth": Wish.GROWTH,
+    "gpu_options.per_process_gpu_memory_fraction": Wish.FRACTION,
+    "gpu_options.visible_device_list": Wish.VISIBLE,
+    "gpu_options.allocator_type": Wish.ALLOCATOR,
+}
+
+
+def plain_options(fields: Mapping[str, Value] | None) -> dict[str, object]:
+    """The GPU options about memory among a message's fields, with their constants; None where the value isn't known."""
+    found: dict[str, object] = {}
+    for name, value in (fields or {}).items():
+        if name in _OPTIONS:
+            found[name] = value.value if isinstance(value, Const) else None
+    # What is switched off is no wish.
+    return {name: value for name, value in found.items() if value is not False}
+
+
+def options_intent(options: Mapping[str, object]) -> Intent:
+    """What GPU options want: the first of growth, share, visible devices, allocator."""
+    for name, wish in _OPTIONS.items():
+        if name in options:
+            value = options[name]
+            known = value if isinstance(value, (bool, int, float, str)) else None
+            return Intent(wish, "every GPU" if wish is not Wish.VISIBLE else "", known)
+    return Intent(Wish.OTHER)

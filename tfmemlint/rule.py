@@ -117,3 +117,9 @@ def rules() -> tuple[Rule, ...]:
                 raise ValueError(f"two rules claim {cls.code}: {type(found[cls.code]).__name__} and {cls.__name__}")
             found[cls.code] = cls()
     return tuple(found[code] for code in sorted(found))
+
+
+@lru_cache(maxsize=1)
+def codes() -> frozenset[str]:
+    """The code of every rule."""
+    return frozenset(rule.code for rule in rules())

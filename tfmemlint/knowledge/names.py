@@ -1,9 +1,9 @@
 """Which names TensorFlow has, and in which releases.
 
 The table (``data/names.z``, made by ``tools/knowledge/make_names.py``) was read from the wheels of every minor release.
-It is unpacked when the first name is asked for, and only the namespaces asked for are looked into. A name's range has no
-gaps: where a wheel was seen without a name between two that have it, the name is taken as present. What the table can't
-know (attributes of classes, private modules, the parts of ``tf.contrib``) is never called missing.
+It is unpacked when the first name is asked for, and only the namespaces asked for are looked into. A name's range has
+no gaps: where a wheel was seen without a name between two that have it, the name is taken as present. What the table
+can't know (attributes of classes, private modules, the parts of ``tf.contrib``) is never called missing.
 """
 
 from __future__ import annotations
@@ -20,6 +20,12 @@ _DATA = Path(__file__).parent / "data"
 _OPEN = ("tf.contrib", "tf.python", "tf.core", "tf.compiler", "tf.dtensor", "tf.tools", "tf.lite.python")
 """Packages that exist with parts that the table does not list; ``tf.contrib`` in the releases that have it."""
 
+PREVIEW: Mapping[str, str] = {
+    "tf.config.gpu.set_per_process_memory_fraction": "2.0.0-alpha0",
+    "tf.config.gpu.set_per_process_memory_growth": "2.0.0-alpha0",
+}
+"""Names that only a preview had, which no release kept. To everything else here they don't exist."""
+
 _UNLISTED = frozenset({"tf.tf2"})
 
 
@@ -30,8 +36,8 @@ def ranges(name: str) -> tuple[tuple[str, str], ...] | None:
 
 
 def exists(name: str, target: Target) -> bool:
-    """Whether ``name`` exists in ``target``, as far as can be told: also True for what the table can't know to be missing
-    (private names, parts of ``tf.python`` and of the ``tf.contrib`` of 1.x)."""
+    """Whether ``name`` exists in ``target``, as far as can be told: also True for what the table can't know to be
+    missing (private names, parts of ``tf.python`` and of the ``tf.contrib`` of 1.x)."""
     found = _range(name)
     if found is not None:
         return _covers(found, target)
@@ -44,12 +50,24 @@ def ever_existed(name: str) -> bool:
 
 
 def is_module(name: str) -> bool:
-    """Whether the table has names inside ``name``. All such names are modules: the table lists nothing inside classes."""
+    """Whether the table has names inside ``name``. All such names are modules: the table lists nothing inside
+    classes."""
     return name in _lines()
 
 
+def places() -> tuple[str, ...]:
+    """Every module whose names the table lists, in any release."""
+    return tuple(_lines())
+
+
+def members(place: str, target: Target) -> tuple[str, ...]:
+    """The last components of the names that the table has in ``place`` for ``target``."""
+    return tuple(_present(place, target))
+
+
 def is_namespace(name: str, target: Target) -> bool:
-    """Whether ``name`` is a module of ``target`` all of whose public names the table lists: what it lacks is missing."""
+    """Whether ``name`` is a module of ``target`` all of whose public names the table lists: what it lacks is
+    missing."""
     if name == "tf":
         return True
     return is_module(name) and not _under(name, _OPEN) and not _private(name) and exists(name, target)

@@ -1,0 +1,120 @@
+"""Reports: for people (``full``, ``concise``) and for programs (``json``, ``github``)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import IO, TYPE_CHECKING
+
+from tfmemlint.reporters.paint import Line, Segment, columns, painter, write
+from tfmemlint.reporters.summary import Summary
+
+if TYPE_CHECKING:
+    from tfmemlint.finding import Finding
+    from tfmemlint.rule import Rule
+    from tfmemlint.sources import Source
+
+__all__ = ["FORMATS", "Summary", "close", "render", "statistics"]
+
+FORMATS: tuple[str, ...] = ("full", "concise", "json", "github")
+"""What ``--output-format`` takes."""
+
+
+def render(
+    findings: Sequence[Finding],
+    sources: Mapping[str, Source],
+    *,
+    output_format: str,
+    stream: IO[str],
+    color: bool | None = None,
+    rules: Mapping[str, Rule],
+    verbose: bool = False,
+    quiet: bool = False,
+    summary: Summary,
+) -> None:
+    """Print ``findings`` to ``stream`` in their order, and for people the closing lines.
+
+    Args:
+        findings: what is left, in the order to print. sources: the texts of the files, by the paths of the findings;
+            a finding whose text is not there is printed without an excerpt.
+        output_format: one of `FORMATS`. color: whether to use colour; None: on a terminal, NO_COLOR and FORCE_COLOR
+            permitting.
+        rules: by code, for the links. verbose: say how many files were checked. quiet: findings only.
+        summary: what the run came to; its ``unsafe`` decides whether an unsafe fix counts as available.
+
+    Raises:
+        ValueError: the format is none of `FORMATS`.
+    """
+    if output_format in ("json", "github"):
+        from tfmemlint.reporters import machines
+
+        write(stream, machines.as_json(findings, rules) if output_format == "json" else machines.as_github(findings))
+        return
+    if output_format not in FORMATS:
+        raise ValueError(f"{output_format!r} is no output format; there are {', '.join(FORMATS)}")
+    paint = painter(stream, color)
+    if findings:
+        from tfmemlint.reporters import people
+
+        width = columns(stream)
+        for finding in findings:
+            if output_format == "concise":
+                paint([people.header(finding, rules, summary.unsafe)])
+            else:
+                paint([*people.full(finding, sources, rules, unsafe=summary.unsafe, width=width), []])
+    if not quiet:
+        paint(summary.lines(reasons_shown=output_format == "full", verbose=verbose))
+
+
+def close(summary: Summary, stream: IO[str], *, color: bool | None = None, verbose: bool = False) -> None:
+    """Print the closing lines alone, as after ``--statistics`` or ``fix --diff``."""
+    painter(stream, color)(summary.lines(reasons_shown=False, verbose=verbose))
+
+
+def statistics(
+    findings: Iterable[Finding],
+    stream: IO[str],
+    output_format: str = "full",
+    *,
+    unsafe: bool = False,
+    color: bool | None = None,
+) -> None:
+    """Print how often each rule fires, most often first: as a table, or as JSON if ``output_format`` is ``json``."""
+    from tfmemlint.reporters.people import applicable
+
+    every = list(findings)
+    names = {finding.code: finding.name for finding in every}
+    fixable = Counter(finding.code for finding in every if applicable(finding.fix, unsafe))
+    counts = sorted(Counter(finding.code for finding in every).items(), key=lambda item: (-item[1], item[0]))
+    if output_format == "json":
+        import json
+
+        rows = [
+            {
+                "code": code,
+                "name": names[code],
+                "count": count,
+                "fixable": fixable[code] == count,
+                "fixable_count": fixable[code],
+            }
+            for code, count in counts
+        ]
+        write(stream, (json.dumps(rows, indent=2) if rows else "[]") + "\n")
+        return
+    digits = max((len(str(count)) for _, count in counts), default=0)
+    lines: list[Line] = []
+    for code, count in counts:
+        mark = "[*]" if fixable[code] == count else "[-]" if fixable[code] else "[ ]"
+        if not fixable:
+            mark = ""
+        severities = {finding.severity.value for finding in every if finding.code == code}
+        style = next(each for each in ("error", "warning", "advice") if each in severities)
+        line = [Segment(f"  {count:>{digits}}  ", "label"), Segment(code, style), Segment("  ")]
+        lines.append(
+            [
+                *line,
+                *([Segment(mark, "mark" if "*" in mark else "dim"), Segment(" ")] if mark else []),
+                Segment(names[code]),
+            ]
+        )
+    painter(stream, color)(lines)

@@ -45,7 +45,8 @@ def load(path: str) -> tuple[list[str], Ranges]:
 
 
 def pack(ranges: Ranges) -> bytes:
-    """The table as text: a line of the ranges, then one line per parent: its name, and ``child:range`` for each child."""
+    """The table as text: a line of the ranges, then one line per parent: its name, and ``child:range`` for each
+    child."""
     count: dict[tuple[str, str], int] = defaultdict(int)
     for found in ranges.values():
         count[found] += 1

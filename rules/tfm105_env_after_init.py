@@ -1,0 +1,105 @@
+"""TFM105: an environment variable is set after TensorFlow has read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import start_trace, written
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.program import EnvWrite
+from tfmemlint.flow.state import Tri
+from tfmemlint.flow.values import Const
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge.environment import Moment, read_at
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+_PHASES = {Moment.LISTING: "listed", Moment.DEVICES: "allocator"}
+_WISHES = {
+    "CUDA_VISIBLE_DEVICES": Wish.VISIBLE,
+    "TF_FORCE_GPU_ALLOW_GROWTH": Wish.GROWTH,
+    "TF_GPU_ALLOCATOR": Wish.ALLOCATOR,
+}
+
+
+class EnvAfterInit(Rule):
+    """An environment variable is set after TensorFlow has read it.
+
+    What it does
+    ------------
+    Finds assignments to ``os.environ`` that come too late. ``CUDA_VISIBLE_DEVICES`` is read when the devices are listed
+    for the first time (``list_physical_devices`` is enough); ``TF_FORCE_GPU_ALLOW_GROWTH``, ``TF_GPU_ALLOCATOR`` and
+    the other variables of the allocator are read when the GPU devices are made. The import of TensorFlow reads none of
+    them, so an assignment after the import is fine.
+
+    Why it matters
+    --------------
+    Nothing is raised and nothing is logged: the program runs on all GPUs, with all of their memory.
+
+    Example
+    -------
+    ```python
+    import os
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    os.environ["CUDA_VISIBLE_DEVICES"] = "0"
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import os
+    import tensorflow as tf
+
+    os.environ["CUDA_VISIBLE_DEVICES"] = "0"
+    gpus = tf.config.list_physical_devices("GPU")
+    ```
+    """
+
+    code = "TFM105"
+    name = "env-after-init"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Variables that were read before they are written, and hold another value."""
+        for write in program.of(EnvWrite):
+            moment = read_at(write.name)
+            which = _PHASES.get(moment) if moment is not None else None
+            if which is None:
+                continue
+            phase = getattr(write.state, which).under(write.guards)
+            before = write.state.env.get(write.name)
+            if phase.has not in (Tri.YES, Tri.MAYBE) or (before is not None and before == write.value):
+                continue
+            start = phase.by
+            certain = phase.has is Tri.YES and write.certain and not write.state.open
+            row = start.span.row if start is not None else 0
+            read = f"{written(start.text)} in line {row}" if start is not None else "something before"
+            value = write.value.value if isinstance(write.value, Const) else None
+            verb = "lists the GPUs" if which == "listed" else "makes the GPU devices"
+            yield self.finding(
+                program,
+                write,
+                f"{write.name} is set after TensorFlow has read it: {read} {verb}",
+                severity=Severity.ERROR if certain else Severity.WARNING,
+                intent=Intent(
+                    _WISHES.get(write.name, Wish.OTHER),
+                    value=True if write.name == "TF_FORCE_GPU_ALLOW_GROWTH" and value == "true" else None,
+                    text="" if write.name == "TF_FORCE_GPU_ALLOW_GROWTH" else (write.text or str(value)),
+                ),
+                outcome=f"TensorFlow goes on with the value that {write.name} had before; nothing is raised",
+                advice=f"Set {write.name} above line {row}" if row else f"Set {write.name} at the program's start",
+                trace=start_trace(program, start, write, f"{write.name} is set too late"),
+                anchors={"call": write.span} | ({"start": start.span} if start is not None else {}),
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Move the assignment above what reads the variable."""
+        editor.node_at(finding.span)
+        editor.move_above_start(finding)

@@ -1,0 +1,113 @@
+"""TFM106: a loop over the GPUs starts the runtime before all of them are configured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import growth_intent, limit_intent, short, visible_intent, written
+from tfmemlint.finding import Finding, Severity, Step
+from tfmemlint.flow.program import Call, Start
+from tfmemlint.flow.tensorflow import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+    from tfmemlint.intent import Intent
+
+
+class InitBetweenDevices(Rule):
+    """A loop over the GPUs starts the runtime before all of them are configured.
+
+    What it does
+    ------------
+    Finds loops over GPUs that configure a GPU and, in the same pass, do something that starts TensorFlow's runtime: ask
+    for its memory, make a tensor on it.
+
+    Why it matters
+    --------------
+    With one GPU all is well. With two, the first pass starts the runtime while the second GPU is not configured: memory
+    growth ends in ``ValueError`` then and there, a memory limit in ``RuntimeError`` in the second pass.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    for i, gpu in enumerate(tf.config.list_physical_devices("GPU")):
+        tf.config.experimental.set_memory_growth(gpu, True)
+        print(tf.config.experimental.get_memory_info(f"GPU:{i}"))
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.set_memory_growth(gpu, True)
+    for i, gpu in enumerate(tf.config.list_physical_devices("GPU")):
+        print(tf.config.experimental.get_memory_info(f"GPU:{i}"))
+    ```
+
+    Seen as
+    -------
+    ``ValueError: Memory growth cannot differ between GPU devices``, or
+    ``RuntimeError: Virtual devices cannot be modified after being initialized``
+    """
+
+    code = "TFM106"
+    name = "init-between-devices"
+    severity = Severity.WARNING
+    fixable = "sometimes"
+    over = ("TFM402",)
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """What starts the runtime in a loop over devices that also configures them."""
+        configuring: dict[object, Call] = {}
+        for call in program.calls(SET_GROWTH, *SET_LOGICAL, *SET_VISIBLE):
+            if call.devices_loop is not None:
+                configuring.setdefault(call.devices_loop, call)
+        late = {
+            call.devices_loop
+            for call in program.calls()
+            if call.outcome is not None and call.outcome.kind == "late" and call.outcome.several
+        }
+        for start in program.of(Start):
+            found = configuring.get(start.devices_loop) if start.devices_loop is not None else None
+            if start.what != "context" or found is None or start.state.single_gpu:
+                continue
+            growth = found.name == SET_GROWTH
+            if not (start.state.partial_growth if growth else start.devices_loop in late):
+                continue
+            seen = (
+                "ValueError: Memory growth cannot differ between GPU devices"
+                if growth
+                else "RuntimeError: Virtual devices cannot be modified after being initialized"
+            )
+            yield self.finding(
+                program,
+                start,
+                f"{written(start.text)} starts the runtime while the loop still has GPUs to configure",
+                intent=_intent(found),
+                outcome=f"With two or more GPUs TensorFlow raises {seen}",
+                advice=f"Finish the loop that configures the GPUs before the first {short(start.name)}",
+                trace=(
+                    Step(program.source.path, found.span, f"{short(found.name)} configures the first GPU"),
+                    Step(program.source.path, start.span, f"{written(start.text)} starts the runtime"),
+                    Step(program.source.path, found.span, f"{short(found.name)} comes too late for the second GPU"),
+                ),
+                anchors={"configure": found.span, "loop": start.devices_loop},
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Make two loops of one: the first configures, the second does the rest."""
+        editor.split_loop(finding.anchors["loop"], finding.anchors["configure"], finding.span)
+        editor.unsafe("Configure all GPUs in a loop of their own first")
+
+
+def _intent(call: Call) -> Intent:
+    if call.name == SET_GROWTH:
+        return growth_intent(call)
+    return limit_intent(call) if call.name in SET_LOGICAL else visible_intent(call)

@@ -1,0 +1,154 @@
+"""TFM107: a listing of devices takes the GPUs before their memory is configured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import growth_intent, limit_intent, short, start_trace, written
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.program import Call, Start
+from tfmemlint.flow.tensorflow import LIST_LOCAL, SESSIONS, SET_GROWTH, SET_LOGICAL
+from tfmemlint.flow.values import Const
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+_INSTEAD = {
+    LIST_LOCAL: "tf.config.list_physical_devices('GPU')",
+    "tf.test.is_gpu_available": "bool(tf.config.list_physical_devices('GPU'))",
+    "tf.test.gpu_device_name": "tf.config.list_physical_devices('GPU')",
+}
+
+
+class MemoryTakenBeforeConfig(Rule):
+    """A listing of devices takes the GPUs before their memory is configured.
+
+    What it does
+    ------------
+    Finds ``device_lib.list_local_devices()``, ``tf.test.is_gpu_available()``, ``tf.test.gpu_device_name()`` and TF1
+    sessions that make the GPU devices of the process, where memory growth or a memory limit is set in the same
+    program: afterwards, or before a listing that does not look at it. Selected by its own name, the rule also tells of
+    ``list_local_devices()`` where nothing is configured in sight.
+
+    Why it matters
+    --------------
+    These calls create every GPU device together with the allocator of the whole process, with default options. The
+    eager context is not started, so ``set_memory_growth`` raises nothing afterwards, and does nothing: the first
+    tensor takes nearly all of the memory. Without a GPU they look innocent.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+    from tensorflow.python.client import device_lib
+
+    print(device_lib.list_local_devices())
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.set_memory_growth(gpu, True)
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    print(tf.config.list_physical_devices())
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.set_memory_growth(gpu, True)
+    ```
+
+    Ground
+    ------
+    Only the allocator in TensorFlow's C++ part shows this; without a GPU nothing is to be seen.
+    """
+
+    code = "TFM107"
+    name = "memory-taken-before-config"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+    over = ("TFM706",)
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Devices made with other options than the program sets."""
+        reported: set[object] = set()
+        for call in program.calls():
+            outcome = call.outcome
+            if outcome is not None and outcome.kind == "lost" and outcome.cause is not None:
+                reported.add(outcome.cause.span)
+                yield self._lost(program, outcome.cause, call, outcome.certain)
+        for start in program.of(Start):
+            if start.what != "allocator" or start.span in reported or _grows(start):
+                continue
+            ignored = next(iter((*start.state.growth.values(), *start.state.limits.values())), None)
+            if start.name in _INSTEAD and ignored is not None and ignored.by is not None:
+                yield self._ignored(program, start, ignored.by)
+            elif start.name == LIST_LOCAL:
+                yield self._alone(program, start)
+
+    def _lost(self, program: Program, start: Start, call: Call, certain: bool) -> Finding:
+        return self.finding(
+            program,
+            start,
+            f"{written(start.text)} makes the GPU devices, so that {short(call.name)} in line {call.span.row} does nothing",
+            severity=Severity.ERROR if certain else Severity.WARNING,
+            intent=_intent(call),
+            outcome="Nothing is raised; the allocator keeps its default options and takes nearly all of the memory",
+            advice=_advice(start.name, call),
+            trace=start_trace(program, start, call, f"{short(call.name)} has no effect any more"),
+            fixable=start.name in _INSTEAD,
+            details={"name": start.name},
+        )
+
+    def _ignored(self, program: Program, start: Start, call: Call) -> Finding:
+        return self.finding(
+            program,
+            start,
+            f"{written(start.text)} makes the GPU devices without a look at {short(call.name)} in line {call.span.row}",
+            intent=_intent(call),
+            outcome="Nothing is raised; the allocator gets its default options and takes nearly all of the memory",
+            advice=_advice(start.name, call),
+            fixable=start.name in _INSTEAD,
+            details={"name": start.name},
+        )
+
+    def _alone(self, program: Program, start: Start) -> Finding:
+        return self.finding(
+            program,
+            start,
+            f"{written(start.text)} lists the devices by making them, with default options",
+            severity=Severity.ADVICE,
+            intent=Intent(Wish.DEVICES),
+            outcome="Memory growth or a limit that is set later in this process has no effect, without an error",
+            advice=f"Use {_INSTEAD[LIST_LOCAL]}, which only asks the driver",
+            details={"name": start.name},
+        )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """List the physical devices instead."""
+        from tfmemlint.fixes import listing
+
+        name = str(finding.details["name"])
+        if name == LIST_LOCAL:
+            listing.replace_local_devices(editor, finding.span)
+        else:
+            listing.replace_gpu_test(editor, finding.span)
+
+
+def _intent(call: Call) -> Intent:
+    return growth_intent(call) if call.name == SET_GROWTH else limit_intent(call)
+
+
+def _advice(name: str, call: Call) -> str:
+    if name in _INSTEAD:
+        return f"Use {_INSTEAD[name]}, which only asks the driver"
+    if name in SESSIONS and call.name in (SET_GROWTH, *SET_LOGICAL):
+        return "Configure the memory before the first session, or in the session's own ConfigProto"
+    return "Configure the memory first"
+
+
+def _grows(start: Start) -> bool:
+    return start.state.env.get("TF_FORCE_GPU_ALLOW_GROWTH") == Const("true")

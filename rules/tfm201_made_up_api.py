@@ -1,0 +1,85 @@
+"""TFM201: a TensorFlow name that no release has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import attribute_error, attribute_severity, handler_notes
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.program import Use
+from tfmemlint.knowledge import names
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.flow.program import Program
+
+_PLACES = re.compile(
+    r"tf\.(compat\.v[12]\.)?(config|gpu|gpus|memory|cuda|device|devices|distribute|test|GPU\w*|Config\w*)(\.|$)"
+)
+_WORDS = re.compile(r"memory|gpu|vram", re.IGNORECASE)
+
+
+class MadeUpApi(Rule):
+    """A TensorFlow name that no release has.
+
+    What it does
+    ------------
+    Finds names under ``tf.config``, ``tf.test``, ``tf.distribute`` and the like, and names about memory or GPUs
+    anywhere, that no TensorFlow release from 1.13 on ever had. A use behind ``hasattr`` or with a working fallback
+    is fine.
+
+    Why it matters
+    --------------
+    Such a name comes out of an article or a language model. It raises where it is reached: often only on the machine
+    with the GPU.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    if tf.config.has_gpu():
+        print("GPU")
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    if tf.config.list_physical_devices("GPU"):
+        print("GPU")
+    ```
+
+    Seen as
+    -------
+    ``AttributeError: module 'tensorflow._api.v2.config' has no attribute 'has_gpu'``
+    """
+
+    code = "TFM201"
+    name = "made-up-api"
+    severity = Severity.ERROR
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Uses of names that the inventory of releases doesn't have."""
+        for use in program.of(Use):
+            if use.probed or "(" in use.name:
+                continue
+            missing = names.missing_part(use.name, program.target)
+            if missing is None or names.ever_existed(missing):
+                continue
+            if not (_PLACES.match(use.name) or _WORDS.search(use.name)):
+                continue
+            near = names.nearest(missing, program.target)
+            error = "ImportError" if use.origin == "import" else "AttributeError"
+            yield self.finding(
+                program,
+                use,
+                f"{missing} exists in no TensorFlow release",
+                severity=attribute_severity(use, error),
+                outcome=attribute_error(missing, error),
+                advice=f"The nearest real name is {near}" if near else "",
+                notes=handler_notes(use, error, "what stands behind it in the try never runs"),
+            )

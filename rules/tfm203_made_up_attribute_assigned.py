@@ -1,0 +1,95 @@
+"""TFM203: a setting is made by assigning to an attribute that TensorFlow never looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import device_words
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.program import Store
+from tfmemlint.flow.values import Const
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge import names, wishes
+from tfmemlint.madeup import unit_of_number
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+
+class MadeUpAttributeAssigned(Rule):
+    """A setting is made by assigning to an attribute that TensorFlow never looks at.
+
+    What it does
+    ------------
+    Finds assignments to attributes of TensorFlow's configuration modules (``tf.config.experimental.enable_memory_growth
+    = True``) and of devices (``gpu.memory_limit = 4096``).
+
+    Why it matters
+    --------------
+    Python allows the assignment, so it never fails, and it does nothing. Where the name is that of a real function
+    (``tf.config.experimental.set_memory_growth = True``) the function is gone for the rest of the program.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    tf.config.experimental.enable_memory_growth = True
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.set_memory_growth(gpu, True)
+    ```
+    """
+
+    code = "TFM203"
+    name = "made-up-attribute-assigned"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+    over = ("TFM201", "TFM202")
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Assignments to attributes of modules and devices, where they say something about memory."""
+        for store in program.of(Store):
+            name = f"{store.owner}.{store.attribute}"
+            on_device = store.owner == "device"
+            wish = wishes.ASSIGNED.get(store.attribute)
+            real = not on_device and names.exists(name, program.target)
+            if wish is None or not (on_device or store.owner.startswith("tf.config") or store.owner == "tf"):
+                continue
+            value = store.value.value if isinstance(store.value, Const) else None
+            if wish is Wish.LIMIT and unit_of_number(value) == "fraction":
+                wish = Wish.FRACTION
+            devices = device_words(store.device, store.owner_text) if on_device else "every GPU"
+            yield self.finding(
+                program,
+                store,
+                f"Assigning to {store.text} configures nothing"
+                + (f": it destroys the function {store.attribute}" if real else ""),
+                intent=Intent(wish, devices, value, store.value_text),
+                outcome="Python accepts the assignment and TensorFlow never looks at it",
+                advice="Use tf.config.experimental.set_memory_growth(gpu, True) for every GPU"
+                if wish is Wish.GROWTH
+                else "Use tf.config.set_logical_device_configuration with the limit in MiB",
+                fixable=value is not None,
+                details={
+                    "wish": wish.value,
+                    "value": value,
+                    "device": store.owner_text if on_device else "",
+                    "unit": unit_of_number(value),
+                },
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Make the setting by the function that exists."""
+        from tfmemlint.fixes import intents
+
+        intents.replace_assignment(editor, finding)

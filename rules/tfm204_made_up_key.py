@@ -1,0 +1,115 @@
+"""TFM204: a key that the dictionary never has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import device_words, handler_notes, short
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.program import Call, Item
+from tfmemlint.flow.values import Const
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge.wishes import KEYS, REAL_KEYS
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+DETAILS = "tf.config.experimental.get_device_details"
+
+
+class MadeUpKey(Rule):
+    """A key that the dictionary never has.
+
+    What it does
+    ------------
+    Finds keys other than ``device_name`` and ``compute_capability`` on what ``get_device_details`` returns, and other
+    than ``current`` and ``peak`` on what ``get_memory_info`` returns.
+
+    Why it matters
+    --------------
+    TensorFlow knows neither the total nor the free memory of a device. ``details['memory_total']`` is a ``KeyError``, and
+    ``details.get('memory_total')`` is ``None`` for ever.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+        print(tf.config.experimental.get_device_details(gpus[0])["memory_used"])
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+        print(tf.config.experimental.get_memory_info("GPU:0")["current"])
+    ```
+
+    Seen as
+    -------
+    ``KeyError: 'memory_used'``
+    """
+
+    code = "TFM204"
+    name = "made-up-key"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Constant keys on what the two functions return."""
+        for position, item in enumerate(program.events):
+            if not isinstance(item, Item) or item.of not in REAL_KEYS:
+                continue
+            if not (isinstance(item.key, Const) and isinstance(item.key.value, str)):
+                continue
+            key = item.key.value
+            if key in REAL_KEYS[item.of]:
+                continue
+            report = KEYS.get(key)
+            device = item.call.arg(0, "device") if item.call is not None else None
+            words = device_words(device.value, device.text) if device is not None else ""
+            known = " and ".join(map(repr, REAL_KEYS[item.of]))
+            yield self.finding(
+                program,
+                item,
+                f"{short(item.of)} returns no {key!r}: it has {known} only",
+                severity=Severity.WARNING if item.handler_for("KeyError") else Severity.ERROR,
+                intent=Intent(Wish.REPORT, words, report) if report else None,
+                outcome=f"{'It is None, always' if item.get else f'Python raises KeyError: {key!r}'}",
+                advice=_ADVICE.get(report or "", ""),
+                notes=handler_notes(item, "KeyError", "the value is never there"),
+                fixable=report in ("current", "peak", "total") and not item.get,
+                details={
+                    "of": item.of,
+                    "report": report,
+                    "device": device.text if device is not None else "",
+                    "index": getattr(device.value, "index", None) if device is not None else None,
+                    "call_span": item.call.span if item.call is not None else None,
+                    "configured_later": any(
+                        isinstance(later, Call) and later.name.startswith("tf.config.") and ".set_" in later.name
+                        for later in program.events[position + 1 :]
+                    ),
+                },
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Ask TensorFlow for the memory in use, NVML for the total."""
+        from tfmemlint.fixes import intents
+
+        intents.replace_key(editor, finding)
+
+
+_ADVICE = {
+    "current": "Use tf.config.experimental.get_memory_info('GPU:0')['current'] (it starts the runtime)",
+    "peak": "Use tf.config.experimental.get_memory_info('GPU:0')['peak'] (it starts the runtime)",
+    "total": "Ask NVML: pynvml.nvmlDeviceGetMemoryInfo(handle).total",
+    "free": "Ask NVML: pynvml.nvmlDeviceGetMemoryInfo(handle).free",
+}

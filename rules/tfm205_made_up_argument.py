@@ -1,0 +1,100 @@
+"""TFM205: a keyword that the function does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import handler_notes, short
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.tensorflow import LOGICAL_CONFIGURATION
+from tfmemlint.flow.values import Const
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge.signatures import SIGNATURES
+from tfmemlint.knowledge.wishes import KEYWORDS
+from tfmemlint.madeup import unit_of
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Arg, Call, Program
+
+
+class MadeUpArgument(Rule):
+    """A keyword that the function does not have.
+
+    What it does
+    ------------
+    Finds keywords that TensorFlow's device and memory functions lack, such as ``memory_limit_mb`` and
+    ``memory_fraction`` of ``LogicalDeviceConfiguration``.
+
+    Why it matters
+    --------------
+    The call raises ``TypeError``, which the usual ``except RuntimeError`` does not catch.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit_mb=4096)])
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=4096)])
+    ```
+
+    Seen as
+    -------
+    ``TypeError: LogicalDeviceConfiguration.__new__() got an unexpected keyword argument 'memory_limit_mb'``
+    """
+
+    code = "TFM205"
+    name = "made-up-argument"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Keywords that the measured signatures lack."""
+        for call in program.calls(*SIGNATURES):
+            known = SIGNATURES[call.name]
+            for argument in call.args:
+                if argument.keyword is not None and not argument.star and argument.keyword not in known:
+                    yield self._unknown(program, call, argument, known)
+
+    def _unknown(self, program: Program, call: Call, argument: Arg, known: tuple[str, ...]) -> Finding:
+        keyword = str(argument.keyword)
+        unit = KEYWORDS.get(keyword, "") if call.name in LOGICAL_CONFIGURATION else ""
+        if unit == "auto":
+            unit = unit_of(argument, call)
+        value = argument.value.value if isinstance(argument.value, Const) else None
+        intent = None
+        if unit:
+            intent = Intent(Wish.FRACTION if unit == "fraction" else Wish.LIMIT, "", value, argument.text)
+        return self.finding(
+            program,
+            call,
+            f"{short(call.name)} has no argument {keyword!r}: it takes {', '.join(known)}",
+            span=argument.span,
+            severity=Severity.WARNING if call.handler_for("TypeError") else Severity.ERROR,
+            intent=intent,
+            outcome=f"Python raises TypeError: got an unexpected keyword argument '{keyword}'",
+            advice="Use memory_limit, in MiB" if unit else "",
+            notes=handler_notes(call, "TypeError", "nothing is configured"),
+            fixable=unit in ("mib", "fraction", "gib", "bytes"),
+            anchors={"call": call.span},
+            details={"keyword": keyword, "unit": unit, "name": call.name, "caught": bool(call.handler_for("TypeError"))},
+        )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Use the keyword that exists, in its unit."""
+        from tfmemlint.fixes import intents
+
+        call = editor.call_at(finding.anchors["call"], short(str(finding.details["name"])))
+        intents.replace_limit_keyword(editor, call, finding)

@@ -1,0 +1,113 @@
+"""TFM206: a name that other TensorFlow releases have, and the targeted one has not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import attribute_error, attribute_severity, handler_notes
+from tfmemlint.finding import Finding, Severity, Span
+from tfmemlint.flow.program import Use
+from tfmemlint.knowledge import names
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+_ABOUT = re.compile(r"memory|gpu|device|session|config|visible", re.IGNORECASE)
+
+
+class NotInTargetRelease(Rule):
+    """A name that other TensorFlow releases have, and the targeted one has not.
+
+    What it does
+    ------------
+    Finds names that came later than the targeted release, or went before it, and says since or until when they exist.
+    Names about memory, devices and sessions are reported wherever they stand; any other name is reported at its first
+    use in a file. The target is the newest release, or ``target-version``.
+
+    Why it matters
+    --------------
+    The name raises ``AttributeError`` where it is reached.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    tf.config.set_soft_device_placement(True)
+    noise = tf.random_normal([4])
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    tf.config.set_soft_device_placement(True)
+    noise = tf.random.normal([4])
+    ```
+
+    Seen as
+    -------
+    ``AttributeError: module 'tensorflow' has no attribute 'random_normal'``
+    """
+
+    code = "TFM206"
+    name = "not-in-target-release"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Uses of names that the targeted release lacks."""
+        uses: dict[str, list[Use]] = {}
+        for use in program.of(Use):
+            if use.probed or "(" in use.name:
+                continue
+            missing = names.missing_part(use.name, program.target)
+            if missing is None or not names.ever_existed(missing):
+                continue
+            key = use.name if not _ABOUT.search(use.name) else f"{use.name}@{use.span}"
+            uses.setdefault(key, []).append(use)
+        for same in uses.values():
+            yield self._missing(program, same)
+
+    def _missing(self, program: Program, uses: list[Use]) -> Finding:
+        use = uses[0]
+        missing = names.missing_part(use.name, program.target) or use.name
+        new = names.replacement(use.name, program.target)
+        rows = sorted({other.span.row for other in uses} - {use.span.row})
+        where = f" (also in line{'s' * (len(rows) > 1)} {', '.join(map(str, rows[:8]))})" if rows else ""
+        spans: dict[str, Span] = {f"use{number}": other.span for number, other in enumerate(uses)}
+        error = "ImportError" if use.origin == "import" else "AttributeError"
+        return self.finding(
+            program,
+            use,
+            f"{missing} is not in TensorFlow {program.target}: {_span_of(missing, program.target.index)}{where}",
+            severity=attribute_severity(use, error),
+            outcome=attribute_error(missing, error),
+            advice=f"It is {new} now" if new else "",
+            notes=handler_notes(use, error, "what stands behind it in the try never runs"),
+            fixable=new is not None and use.origin == "attribute",
+            anchors=spans,
+            details={"new": new, "legacy": bool(new and new.startswith("tf.compat.v1."))},
+        )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Write the name that the targeted release has, wherever the old one stands."""
+        new = str(finding.details["new"])
+        for span in dict.fromkeys(finding.anchors.values()):
+            editor.replace(editor.node_at(span), editor.tf(new))
+        if finding.details["legacy"]:
+            editor.unsafe(f"Use {new}; it may need graph mode to work as it did")
+        else:
+            editor.safe(f"Use {new}")
+
+
+def _span_of(name: str, target: int) -> str:
+    since, until = names.since(name), names.until(name)
+    if since is not None and names.position(since) > target:
+        return f"it comes with {since}"
+    return f"its last release was {until}" if until is not None else "only older releases had it"

@@ -1,0 +1,94 @@
+"""TFM301: a memory limit below 1 MiB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.tensorflow import LOGICAL_CONFIGURATION
+from tfmemlint.flow.values import Const
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+
+class MemoryLimitIsAFraction(Rule):
+    """A memory limit below 1 MiB.
+
+    What it does
+    ------------
+    Finds ``memory_limit`` of 0, ``nan``, ``inf`` or a number between 0 and 1, after folding constants: ``0.3 * 1024`` is
+    307 MiB, and fine.
+
+    Why it matters
+    --------------
+    The unit is MiB. ``memory_limit=0.5`` asks for 512 KiB, and the first operation on the GPU fails.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=0.5)])
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=8192)])
+    ```
+
+    Seen as
+    -------
+    ``FailedPreconditionError: Failed to allocate scratch buffer for device 0``
+
+    Ground
+    ------
+    Python accepts any number; only the allocator in TensorFlow's C++ part refuses it.
+    """
+
+    code = "TFM301"
+    name = "memory-limit-is-a-fraction"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Constant limits that come to less than 1 MiB, or to no number."""
+        for call in program.calls(*LOGICAL_CONFIGURATION):
+            limit = call.arg(0, "memory_limit")
+            if limit is None or not isinstance(limit.value, Const):
+                continue
+            value = limit.value.value
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                continue
+            odd = value != value or value == float("inf")
+            if not (odd or 0 <= value < 1):
+                continue
+            share = not odd and 0 < value
+            size = f"{value * 1024:g} KiB" if share else f"{value} MiB"
+            yield self.finding(
+                program,
+                call,
+                f"memory_limit is in MiB: {limit.text} is {size}",
+                span=limit.span,
+                intent=Intent(Wish.FRACTION if share else Wish.LIMIT, "", value, limit.text),
+                outcome="The first operation on the GPU raises FailedPreconditionError: Failed to allocate scratch buffer",
+                advice="Give the limit in MiB, for a share that share of the GPU's memory",
+                fixable=share,
+                anchors={"call": call.span},
+                details={"unit": "fraction", "keyword": limit.keyword, "name": call.name, "caught": False},
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Turn the share into MiB."""
+        from tfmemlint.fixes import intents
+
+        intents.replace_limit_value(editor, finding)

@@ -1,0 +1,153 @@
+"""TFM303: memory growth is set on what is no GPU, or to what is no truth value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import growth_intent, handler_notes
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.tensorflow import SET_GROWTH
+from tfmemlint.flow.values import Const, Device, DeviceName, Devices, Seq, Value
+from tfmemlint.intent import Wish
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Call, Program
+
+_UNRECOGNISED = "ValueError: Unrecognized device"
+_NOT_GPU = "ValueError: Cannot set memory growth on non-GPU and non-Pluggable devices"
+
+
+class GrowthOnNoDevice(Rule):
+    """Memory growth is set on what is no GPU, or to what is no truth value.
+
+    What it does
+    ------------
+    Finds ``set_memory_growth`` calls that get a list of devices, a string, a number, a logical device or a CPU, that
+    lack the device, or whose value is a string.
+
+    Why it matters
+    --------------
+    The function takes one physical GPU. Anything else raises ``ValueError`` or ``TypeError``, which the usual
+    ``except RuntimeError`` does not catch. A listing without ``'GPU'`` begins with the CPU.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    tf.config.experimental.set_memory_growth(gpus, True)
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    for gpu in gpus:
+        tf.config.experimental.set_memory_growth(gpu, True)
+    ```
+
+    Seen as
+    -------
+    ``ValueError: Unrecognized device: [PhysicalDevice(name='/physical_device:GPU:0', device_type='GPU')]``
+    """
+
+    code = "TFM303"
+    name = "growth-on-no-device"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Arguments that TensorFlow refuses."""
+        for call in program.calls(SET_GROWTH):
+            if call.has_star:
+                continue
+            judged = _judge(call)
+            if judged is None:
+                continue
+            what, seen, kind = judged
+            exception = seen.partition(":")[0]
+            yield self.finding(
+                program,
+                call,
+                f"set_memory_growth takes one physical GPU and True or False: {what}",
+                severity=Severity.WARNING if call.handler_for(exception) else Severity.ERROR,
+                intent=growth_intent(call),
+                outcome=f"TensorFlow raises {seen}",
+                advice="Call it for every GPU of tf.config.list_physical_devices('GPU')",
+                notes=handler_notes(call, exception),
+                fixable=kind in ("list", "missing", "string", "value", "listing"),
+                details={"kind": kind, "caught": call.handler_for(exception) is not None, **_texts(call)},
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Call it for every GPU, with a truth value."""
+        from tfmemlint.fixes import intents
+
+        intents.repair_growth(editor, finding)
+
+
+def _judge(call: Call) -> tuple[str, str, str] | None:
+    """What is wrong with the arguments, what is raised, and what kind of mistake that is."""
+    device, enable = call.arg(0, "device"), call.arg(1, "enable")
+    if device is not None and enable is not None:
+        judged = _judge_device(device.value)
+        if judged is not None:
+            return judged
+        if isinstance(enable.value, Const) and isinstance(enable.value.value, str):
+            seen = "TypeError, when the runtime starts: 'str' object cannot be interpreted as an integer"
+            return f"{enable.text} is a string", seen, "value"
+        return None
+    if device is None and enable is None and not call.args:
+        return "both are missing", "TypeError: missing 2 required positional arguments: 'device' and 'enable'", "missing"
+    if device is not None and isinstance(device.value, Const) and isinstance(device.value.value, bool):
+        return "the device is missing", "TypeError: missing 1 required positional argument: 'enable'", "missing"
+    if device is None and enable is not None:
+        return "the device is missing", "TypeError: missing 1 required positional argument: 'device'", "missing"
+    if device is not None and len(call.args) == 1:
+        return "the value is missing", "TypeError: missing 1 required positional argument: 'enable'", "value"
+    return None
+
+
+def _judge_device(value: Value) -> tuple[str, str, str] | None:
+    match value:
+        case Devices(kind="physical", whole=whole, type=type_):
+            return "this is a list of devices", _UNRECOGNISED, "list" if whole and type_ == "GPU" else "part"
+        case Seq():
+            return "this is a list", _UNRECOGNISED, "part"
+        case DeviceName() | Const(str()):
+            return "this is a string", _UNRECOGNISED, "string"
+        case Const(bool()) | Const(None):
+            return "this is no device", _UNRECOGNISED, ""
+        case Const(int()):
+            return "this is a number", _UNRECOGNISED, ""
+        case Device(kind="logical"):
+            return "this is a logical device", _UNRECOGNISED, ""
+        case Device(kind="local"):
+            return "this is no physical device", _UNRECOGNISED, ""
+        case Device(type="CPU"):
+            return "this is a CPU", _NOT_GPU, ""
+        case Device(type=None, index=0):
+            return "the first device of a listing of all types is the CPU", _NOT_GPU, "listing"
+        case _:
+            return None
+
+
+def _texts(call: Call) -> dict[str, object]:
+    device, enable = call.arg(0, "device"), call.arg(1, "enable")
+    wanted = enable.text if enable is not None and enable is not device else "True"
+    if isinstance(getattr(enable, "value", None), Const) and isinstance(enable.value.value, str):  # type: ignore[union-attr]
+        wanted = "False" if enable.value.value.strip().lower() in ("false", "0", "no") else "True"  # type: ignore[union-attr]
+    if device is not None and isinstance(device.value, Const) and isinstance(device.value.value, bool):
+        wanted = device.text
+    return {
+        "device": device.text if device is not None else "",
+        "enable": wanted,
+        "wish": Wish.GROWTH.value,
+        "enable_span": enable.span if enable is not None else None,
+    }

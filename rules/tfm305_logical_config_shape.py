@@ -1,0 +1,144 @@
+"""TFM305: the logical devices are not a list of LogicalDeviceConfiguration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import device_words, handler_notes, short
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.tensorflow import SET_LOGICAL
+from tfmemlint.flow.values import Const, Dict, Limit, Seq, Value
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+_NO_LIMIT = "AttributeError: '{}' object has no attribute 'memory_limit'"
+
+
+class LogicalConfigShape(Rule):
+    """The logical devices are not a list of LogicalDeviceConfiguration.
+
+    What it does
+    ------------
+    Finds ``set_logical_device_configuration`` (and its older name) called with one configuration instead of a list,
+    with numbers or dictionaries, with ``None``, or with an empty list.
+
+    Why it matters
+    --------------
+    The call raises ``AttributeError`` or ``TypeError``, which the usual ``except RuntimeError`` does not catch; an empty
+    list fails when the runtime starts.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.set_logical_device_configuration(gpu, [4096])
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=4096)])
+    ```
+
+    Seen as
+    -------
+    ``AttributeError: 'int' object has no attribute 'memory_limit'``
+    """
+
+    code = "TFM305"
+    name = "logical-config-shape"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Second arguments of a shape that TensorFlow refuses."""
+        for call in program.calls(*SET_LOGICAL):
+            logical = call.arg(1, "logical_devices")
+            if logical is None:
+                if call.has_star or not call.args:
+                    continue
+                judged = ("the logical devices are missing", "TypeError: missing 1 required positional argument", "")
+            else:
+                found = _judge(logical.value)
+                if found is None:
+                    continue
+                judged = found
+            what, seen, kind = judged
+            device = call.arg(0, "device")
+            exception = seen.partition(":")[0]
+            number = _numbers(logical.value) if logical is not None else None
+            yield self.finding(
+                program,
+                call,
+                f"{short(call.name)} takes a list of LogicalDeviceConfiguration: {what}",
+                span=logical.span if logical is not None else call.span,
+                severity=Severity.WARNING if call.handler_for(exception) else Severity.ERROR,
+                intent=Intent(Wish.LIMIT, device_words(device.value, device.text) if device else "", number),
+                outcome=f"TensorFlow raises {seen}",
+                advice="Use [tf.config.LogicalDeviceConfiguration(memory_limit=<MiB>)]",
+                notes=handler_notes(call, exception, "nothing is configured"),
+                fixable=kind in ("single", "numbers"),
+                details={"kind": kind, "caught": call.handler_for(exception) is not None},
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Make it a list of configurations."""
+        from tfmemlint.fixes import intents
+
+        intents.repair_logical(editor, finding)
+
+
+def _judge(value: Value) -> tuple[str, str, str] | None:
+    """What is wrong with the value, what is raised, and what kind of mistake that is."""
+    match value:
+        case Limit():
+            return "this is one, not a list", "TypeError: 'LogicalDeviceConfiguration' is no list", "single"
+        case Const(None):
+            return "this is None", "TypeError: 'NoneType' object is not iterable", ""
+        case Const(bool() | int() | float() as number):
+            kind = "numbers" if not isinstance(number, bool) else ""
+            return "this is a number", f"TypeError: '{type(number).__name__}' object is not iterable", kind
+        case Const(str()):
+            return "this is a string", _NO_LIMIT.format("str"), ""
+        case Dict():
+            return "this is a dictionary", _NO_LIMIT.format("str"), ""
+        case Seq(items) if not items:
+            return "the list is empty", "UnknownError when the runtime starts: Not enough GPUs", ""
+        case Seq(items):
+            return _judge_items(items)
+        case _:
+            return None
+
+
+def _judge_items(items: tuple[Value, ...]) -> tuple[str, str, str] | None:
+    for item in items:
+        match item:
+            case Const(bool() | None | str() as constant):
+                return "it holds something else", _NO_LIMIT.format(type(constant).__name__), ""
+            case Const(constant):
+                whole = all(isinstance(one, Const) and isinstance(one.value, (int, float)) for one in items)
+                what = "these are plain numbers"
+                return what, _NO_LIMIT.format(type(constant).__name__), "numbers" if whole else ""
+            case Dict():
+                return "it holds a dictionary", _NO_LIMIT.format("dict"), ""
+            case _:
+                pass
+    return None
+
+
+def _numbers(value: Value) -> float | None:
+    items = value.items if isinstance(value, Seq) else (value,)
+    first = items[0] if items else None
+    if isinstance(first, Const) and isinstance(first.value, (int, float)) and not isinstance(first.value, bool):
+        return first.value
+    return None

@@ -1,0 +1,120 @@
+"""TFM401: memory growth and logical devices exclude each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import growth_intent, handler_notes, limit_intent, short
+from tfmemlint.finding import Finding, Severity, Step
+from tfmemlint.flow.tensorflow import SET_GROWTH, SET_LOGICAL
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Call, Program
+
+
+class GrowthAndLogicalDevices(Rule):
+    """Memory growth and logical devices exclude each other.
+
+    What it does
+    ------------
+    Finds programs that set both memory growth and logical devices (a memory limit), on one GPU or on several, and says
+    which of the two wins.
+
+    Why it matters
+    --------------
+    A limit first, then growth: ``ValueError``. Growth first, then a limit: accepted, and growth is dropped without a
+    word; also on every other GPU, and even where it is the CPU that was split. The one way to have both is the
+    environment variable ``TF_FORCE_GPU_ALLOW_GROWTH=true``.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.set_memory_growth(gpu, True)
+        tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=4096)])
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=4096)])
+    ```
+
+    Seen as
+    -------
+    ``ValueError: Cannot set memory growth on device when virtual devices configured``, or nothing at all
+    """
+
+    code = "TFM401"
+    name = "growth-and-logical-devices"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Settings that another setting refuses or makes void; the place is the growth call, which loses."""
+        for call in program.calls(SET_GROWTH, *SET_LOGICAL):
+            outcome = call.outcome
+            if outcome is None or outcome.setting is None:
+                continue
+            if outcome.kind == "refused":
+                yield self._refused(program, call, outcome.setting, outcome.certain)
+            elif outcome.kind == "dropped":
+                yield self._dropped(program, call, outcome.setting, call, outcome.certain)
+            elif outcome.kind == "drops":
+                yield self._dropped(program, outcome.setting, call, call, outcome.certain)
+
+    def _refused(self, program: Program, growth: Call, limit: Call, certain: bool) -> Finding:
+        hidden = growth.handler_for("ValueError") is not None
+        return self.finding(
+            program,
+            growth,
+            f"set_memory_growth is refused: line {limit.span.row} has configured logical devices",
+            severity=Severity.ERROR if certain and not hidden else Severity.WARNING,
+            intent=growth_intent(growth),
+            outcome="TensorFlow raises ValueError: Cannot set memory growth on device when virtual devices configured",
+            advice="Drop the growth: a limit and growth exclude each other",
+            trace=_trace(program, limit, growth, "comes first, and wins"),
+            notes=handler_notes(growth, "ValueError", "the limit stays in force, without growth"),
+            details={"limit": limit_intent(limit).describe(), "caught": hidden, "kind": "refused"},
+        )
+
+    def _dropped(self, program: Program, growth: Call, limit: Call, later: Call, certain: bool) -> Finding:
+        return self.finding(
+            program,
+            growth,
+            f"This memory growth is dropped: {short(limit.name)} in line {limit.span.row} wins",
+            severity=Severity.ERROR if certain else Severity.WARNING,
+            intent=growth_intent(growth),
+            outcome="Nothing is raised; with any logical device configured, TensorFlow leaves growth unset on all GPUs",
+            advice="Drop the growth, or set TF_FORCE_GPU_ALLOW_GROWTH=true in the environment to have both",
+            trace=_trace(program, limit, growth, "makes it void"),
+            details={"limit": limit_intent(limit).describe(), "kind": "dropped"},
+        )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Drop the growth call, which loses in any case."""
+        call = editor.call_at(finding.span, "set_memory_growth")
+        editor.drop(call)
+        if finding.details["kind"] == "dropped":
+            editor.safe("Drop the growth, which has no effect")
+        elif finding.details["caught"]:
+            editor.unsafe("Drop the growth, which is refused (a handler catches the error, so the flow changes)")
+        else:
+            editor.unsafe("Drop the growth, which is refused")
+
+
+def _trace(program: Program, limit: Call, growth: Call, words: str) -> tuple[Step, ...]:
+    path = program.source.path
+    steps = [
+        Step(path, growth.span, "set_memory_growth"),
+        Step(path, limit.span, f"{short(limit.name)} {words}"),
+    ]
+    return tuple(sorted(steps, key=lambda step: step.span))

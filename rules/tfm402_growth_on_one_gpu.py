@@ -1,0 +1,104 @@
+"""TFM402: memory growth is set on some of the visible GPUs only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import growth_intent, short, written
+from tfmemlint.finding import Finding, Severity, Step
+from tfmemlint.flow.program import Call, End, Start
+from tfmemlint.flow.values import Const
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Event, Program
+
+
+class GrowthOnOneGpu(Rule):
+    """Memory growth is set on some of the visible GPUs only.
+
+    What it does
+    ------------
+    Finds programs that set memory growth on ``gpus[0]`` alone (or on another single GPU) while the others stay visible.
+    Unset, ``False`` and ``True`` are three different values.
+
+    Why it matters
+    --------------
+    With one GPU all is well. With two or more TensorFlow raises when the runtime starts: out of the first tensor, far
+    from the line that is to blame. It is the commonest real bug of its kind in public code.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+        tf.config.experimental.set_memory_growth(gpus[0], True)
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    for gpu in gpus:
+        tf.config.experimental.set_memory_growth(gpu, True)
+    ```
+
+    Seen as
+    -------
+    ``ValueError: Memory growth cannot differ between GPU devices``
+    """
+
+    code = "TFM402"
+    name = "growth-on-one-gpu"
+    severity = Severity.WARNING
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Growth that some visible GPU lacks, where the runtime starts or the program ends."""
+        reported: set[object] = set()
+        for event in program.events:
+            if not (isinstance(event, End) or (isinstance(event, Start) and event.what == "context")):
+                continue
+            for setting in (event.state.partial_growth or {}).values():
+                call = setting.by
+                if call is None or call.span in reported or setting.value == Const(False):
+                    continue
+                reported.add(call.span)
+                yield self._partial(program, call, event)
+
+    def _partial(self, program: Program, call: Call, event: Event) -> Finding:
+        device = call.arg(0, "device")
+        words = device.text if device is not None else "one GPU"
+        starts = isinstance(event, Start)
+        where = f" out of {written(event.text)} in line {event.span.row}" if isinstance(event, Start) else ""
+        trace = (Step(program.source.path, call.span, f"{short(call.name)} on {words} alone"),)
+        if starts:
+            trace = (*trace, Step(program.source.path, event.span, "starts the runtime, which compares the GPUs"))
+        return self.finding(
+            program,
+            call,
+            f"Memory growth is set on {words} only: with two or more GPUs the runtime does not start",
+            intent=growth_intent(call),
+            outcome=f"With two or more visible GPUs TensorFlow raises ValueError{where}: "
+            "Memory growth cannot differ between GPU devices",
+            advice="Set it for every GPU in a loop, or make this GPU the only visible one",
+            trace=trace,
+            details={"device": words, "enable": _text(call, 1, "enable") or "True"},
+        )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Spread the growth over all GPUs."""
+        from tfmemlint.fixes import intents
+
+        intents.spread_growth(editor, finding)
+
+
+def _text(call: Call, position: int, keyword: str) -> str:
+    argument = call.arg(position, keyword)
+    return argument.text if argument is not None else ""

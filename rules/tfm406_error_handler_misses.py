@@ -1,0 +1,74 @@
+"""TFM406: a handler around a memory setting swallows every error in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import growth_intent, limit_intent, short
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.tensorflow import SET_GROWTH, SET_LOGICAL
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.flow.program import Program
+
+
+class ErrorHandlerMisses(Rule):
+    """A handler around a memory setting swallows every error in silence.
+
+    What it does
+    ------------
+    Where a memory setting is wrong and a handler hides the error, or is made for another one, the finding about the
+    setting says so in a note. By itself this rule tells of settings that would pass, but stand in a ``try`` whose
+    handler catches everything and does nothing.
+
+    Why it matters
+    --------------
+    When the setting fails one day, after an update or on another machine, nobody is told: the program goes on with all of
+    the GPU's memory.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    try:
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+    except Exception:
+        pass
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.set_memory_growth(gpu, True)
+    ```
+    """
+
+    code = "TFM406"
+    name = "error-handler-misses"
+    severity = Severity.ADVICE
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Settings without a fault of their own under a handler that catches everything and is silent."""
+        for call in program.calls(SET_GROWTH, *SET_LOGICAL):
+            handler = next((one for one in call.handlers if one.here), None)
+            if call.outcome is not None or handler is None or not handler.silent:
+                continue
+            if not {"*", "Exception", "BaseException"}.intersection(handler.catches):
+                continue
+            yield self.finding(
+                program,
+                call,
+                f"If {short(call.name)} fails, the handler in line {handler.span.row} says nothing",
+                span=handler.span,
+                noqa_row=handler.span.row,
+                intent=growth_intent(call) if call.name == SET_GROWTH else limit_intent(call),
+                outcome="The program goes on with all of the GPU's memory, and nobody is told",
+                advice="Let the error out, or catch RuntimeError and say what happened",
+            )

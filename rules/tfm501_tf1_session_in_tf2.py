@@ -1,0 +1,113 @@
+"""TFM501: TF1's session or its options, under TensorFlow 2."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import attribute_error, attribute_severity, handler_notes, short
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.program import Use
+from tfmemlint.flow.tensorflow import DISABLE_EAGER, PROTOS, SESSIONS
+from tfmemlint.knowledge import names
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+NAMES = frozenset(
+    {name for name in SESSIONS | PROTOS if not name.startswith("tf.compat.")}
+    | {"tf.get_default_session", "tf.RunOptions", "tf.RunMetadata"}
+)
+_EAGER_ONLY = re.compile(r"GradientTape|\.numpy\(\)|@tf\.function|tf\.function\(|run_eagerly")
+
+
+class Tf1SessionInTf2(Rule):
+    """TF1's session or its options, under TensorFlow 2.
+
+    What it does
+    ------------
+    Finds ``tf.Session``, ``tf.ConfigProto``, ``tf.GPUOptions`` and their kin, which left in 2.0. The fix spells them by
+    ``tf.compat.v1`` and turns graph mode on, since with the rename alone the session's graph would be empty.
+
+    Why it matters
+    --------------
+    ``AttributeError`` at the first of them. With only the names changed, ``RuntimeError: The Session graph is empty``.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    c = tf.constant(2.0) * tf.constant(3.0)
+    with tf.Session() as sess:
+        print(sess.run(c))
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    tf.compat.v1.disable_v2_behavior()
+
+    c = tf.constant(2.0) * tf.constant(3.0)
+    with tf.compat.v1.Session() as sess:
+        print(sess.run(c))
+    ```
+
+    Seen as
+    -------
+    ``AttributeError: module 'tensorflow' has no attribute 'Session'``
+    """
+
+    code = "TFM501"
+    name = "tf1-session-in-tf2"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+    over = ("TFM206", "TFM201")
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Names of TF1's session that the targeted release lacks."""
+        if program.target.major < 2:
+            return
+        graph = any(True for _ in program.calls(*DISABLE_EAGER, "tf.Graph().as_default", "tf.compat.v1.Graph().as_default"))
+        eager_only = _EAGER_ONLY.search(program.source.text) is not None
+        for use in program.of(Use):
+            if use.name not in NAMES or use.probed or names.exists(use.name, program.target):
+                continue
+            session = use.name in SESSIONS
+            error = "ImportError" if use.origin == "import" else "AttributeError"
+            yield self.finding(
+                program,
+                use,
+                f"{use.name} left TensorFlow in 2.0",
+                severity=attribute_severity(use, error),
+                outcome=attribute_error(use.name, error),
+                advice=f"Use tf.compat.v1.{use.name.removeprefix('tf.')}"
+                + (" in graph mode, or no session at all" if session else ""),
+                notes=handler_notes(use, error, "what stands behind it in the try never runs"),
+                fixable=use.origin == "attribute",
+                details={
+                    "name": use.name,
+                    "graph_mode": graph or not session or use.state.graph_mode,
+                    "eager_only": eager_only,
+                },
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Spell it by ``tf.compat.v1``, in graph mode."""
+        name = str(finding.details["name"])
+        if finding.details["eager_only"]:
+            raise editor.Withheld("the file also uses what works in eager mode only; graph mode would break that")
+        node = editor.node_at(finding.span)
+        if short(editor.code(node)) != short(name):
+            raise editor.Withheld(f"the rewriter finds no {short(name)} there")
+        editor.replace(node, editor.tf(f"tf.compat.v1.{name.removeprefix('tf.')}"))
+        if finding.details["graph_mode"]:
+            editor.unsafe("Spell it by tf.compat.v1")
+        else:
+            editor.insert_after_imports(f"{editor.tf('tf.compat.v1.disable_v2_behavior')}()")
+            editor.unsafe("Spell it by tf.compat.v1, and turn graph mode on")

@@ -1,0 +1,98 @@
+"""TFM502: GPU options are set on a session that the program does not use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import options_intent, plain_options, short, start_trace, written
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.program import SessionMade
+from tfmemlint.flow.state import Tri
+from tfmemlint.knowledge import names
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+
+class SessionOptionsMissEager(Rule):
+    """GPU options are set on a session that the program does not use.
+
+    What it does
+    ------------
+    Finds TF1 sessions that are made with GPU options in eager code and never used, such as
+    ``InteractiveSession(config=config)`` at the top of a Keras script.
+
+    Why it matters
+    --------------
+    Eager code and Keras never look at a session. The options work by a side effect only: the session makes the GPU
+    devices of the process, and the first to do so sets their options. Once anything has started the runtime the options
+    are without effect, and nothing is raised.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    config = tf.compat.v1.ConfigProto()
+    config.gpu_options.allow_growth = True
+    session = tf.compat.v1.InteractiveSession(config=config)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.set_memory_growth(gpu, True)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    ```
+
+    Ground
+    ------
+    Whether the side effect takes place is decided by the allocator in TensorFlow's C++ part.
+    """
+
+    code = "TFM502"
+    name = "session-options-miss-eager"
+    severity = Severity.WARNING
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Unused sessions with GPU options, in eager mode."""
+        for session in program.of(SessionMade):
+            options = plain_options(session.fields)
+            if session.graph_mode or session.used or not options or not names.exists(session.name, program.target):
+                continue
+            context = session.state.context.under(session.guards)
+            late = context.has is Tri.YES and context.by is not None
+            row = context.by.span.row if context.by is not None else 0
+            yield self.finding(
+                program,
+                session,
+                f"Eager code never looks at this {short(session.name)}"
+                + (f", and line {row} has started the runtime" if late else ": its GPU options work by a side effect"),
+                severity=Severity.ERROR if late and not session.state.open else Severity.WARNING,
+                intent=options_intent(options),
+                outcome="Nothing is raised; the options are lost"
+                if late
+                else "The options take effect only as long as nothing makes the GPU devices before this line",
+                advice="Configure the physical devices by tf.config, before the first operation",
+                trace=start_trace(
+                    program, context.by, session, f"{written(short(session.name))} comes after the devices are made"
+                )
+                if late
+                else (),
+                details={"options": options, "all": sorted(session.fields or {})},
+                anchors={f"field{number}": span for number, span in enumerate(session.proto_spans)},
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Set the same by ``tf.config``."""
+        from tfmemlint.fixes import sessions
+
+        sessions.replace_session(editor, finding)

@@ -1,0 +1,82 @@
+"""TFM503: GPU options are set on a message that no session ever gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import options_intent, plain_options, short
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.program import ProtoMade
+from tfmemlint.knowledge import names
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+
+class ConfigNeverUsed(Rule):
+    """GPU options are set on a message that no session ever gets.
+
+    What it does
+    ------------
+    Finds ``ConfigProto`` and ``GPUOptions`` objects with GPU options in them that are never handed to anything: no
+    session, no estimator, no function, no return value.
+
+    Why it matters
+    --------------
+    The options have no effect whatever; the process takes nearly all of the GPU's memory.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    config = tf.compat.v1.ConfigProto()
+    config.gpu_options.allow_growth = True
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.set_memory_growth(gpu, True)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    ```
+    """
+
+    code = "TFM503"
+    name = "config-never-used"
+    severity = Severity.WARNING
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Messages with GPU options that go nowhere."""
+        for proto in program.of(ProtoMade):
+            fields = proto.fields
+            if short(proto.name) == "GPUOptions":
+                fields = {f"gpu_options.{name}": value for name, value in fields.items()}
+            options = plain_options(fields)
+            if proto.consumed or not options:
+                continue
+            yield self.finding(
+                program,
+                proto,
+                f"No session ever gets this {short(proto.name)}: its GPU options have no effect",
+                intent=options_intent(options),
+                outcome="Nothing is raised; the process takes nearly all of the GPU's memory",
+                advice="Configure the physical devices by tf.config, or hand the options to the session",
+                fixable=names.exists(proto.name, program.target) and program.target.major >= 2,
+                details={"options": options, "all": sorted(fields)},
+                anchors={f"field{number}": span for number, span in enumerate(proto.field_spans.values())},
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Set the same by ``tf.config``."""
+        from tfmemlint.fixes import sessions
+
+        sessions.replace_proto(editor, finding)

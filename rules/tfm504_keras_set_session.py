@@ -1,0 +1,105 @@
+"""TFM504: Keras is given a TF1 session with GPU options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import attribute_error, attribute_severity, handler_notes, options_intent, plain_options
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.program import Call, SessionMade
+from tfmemlint.knowledge import names
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+_OF_TENSORFLOW = ("tf.keras.backend.set_session", "tf.compat.v1.keras.backend.set_session")
+_OF_KERAS = ("keras.backend.set_session", "keras.backend.tensorflow_backend.set_session")
+
+
+class KerasSetSession(Rule):
+    """Keras is given a TF1 session with GPU options.
+
+    What it does
+    ------------
+    Finds ``set_session(Session(config=...))`` of Keras's backend where the targeted release has no such function any
+    more, or where eager execution is on and Keras does not use the session.
+
+    Why it matters
+    --------------
+    ``tf.keras.backend.set_session`` left in 2.0, ``tf.compat.v1.keras.backend.set_session`` in 2.16, and Keras 3 has
+    none. Where it still exists, eager Keras does not run in the session: its options work by a side effect only, and
+    only where nothing has made the GPU devices before.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    config = tf.compat.v1.ConfigProto()
+    config.gpu_options.allow_growth = True
+    tf.compat.v1.keras.backend.set_session(tf.compat.v1.Session(config=config))
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.set_memory_growth(gpu, True)
+    ```
+
+    Seen as
+    -------
+    ``AttributeError: module 'tensorflow._api.v2.compat.v1.keras.backend' has no attribute 'set_session'``
+    """
+
+    code = "TFM504"
+    name = "keras-set-session"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+    over = ("TFM206", "TFM201", "TFM502")
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Sessions for Keras, where Keras has none."""
+        if program.target.major < 2:
+            return
+        last: SessionMade | None = None
+        for event in program.events:
+            if isinstance(event, SessionMade):
+                last = event
+            if not isinstance(event, Call) or event.name not in (*_OF_TENSORFLOW, *_OF_KERAS) or event.probed:
+                continue
+            if event.name in _OF_KERAS:
+                gone = program.target.keras3
+            else:
+                gone = not names.exists(event.name, program.target)
+            if not gone and event.state.graph_mode:
+                continue
+            options = plain_options(last.fields) if last is not None else {}
+            until = names.until(event.name) if event.name in _OF_TENSORFLOW else "Keras 2"
+            where = f"{event.name} is gone: its last release was {until}"
+            yield self.finding(
+                program,
+                event,
+                where if gone else "Keras does not run in this session: its GPU options work by a side effect only",
+                severity=attribute_severity(event) if gone else Severity.WARNING,
+                intent=options_intent(options) if options else None,
+                outcome=attribute_error(event.name)
+                if gone
+                else "The options take effect only as long as nothing makes the GPU devices before this line",
+                advice="Configure the physical devices by tf.config, before the first operation",
+                notes=handler_notes(event, "AttributeError") if gone else (),
+                fixable=bool(options),
+                details={"options": options, "all": sorted((last.fields if last else None) or {})},
+                anchors={"session": last.span} if last is not None else {},
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Set the same by ``tf.config``."""
+        from tfmemlint.fixes import sessions
+
+        sessions.replace_session(editor, finding)

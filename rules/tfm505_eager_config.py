@@ -1,0 +1,72 @@
+"""TFM505: a ConfigProto is handed to enable_eager_execution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import options_intent, plain_options
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.tensorflow import ENABLE_EAGER
+from tfmemlint.flow.values import Const, Proto
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.flow.program import Program
+
+
+class EagerConfig(Rule):
+    """A ConfigProto is handed to enable_eager_execution.
+
+    What it does
+    ------------
+    Finds ``enable_eager_execution(config=...)`` under TensorFlow 2.
+
+    Why it matters
+    --------------
+    ``tf.enable_eager_execution`` left in 2.0. Its twin in ``tf.compat.v1`` takes the configuration and ignores it, since
+    eager execution is on already.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    config = tf.compat.v1.ConfigProto()
+    config.gpu_options.allow_growth = True
+    tf.compat.v1.enable_eager_execution(config=config)
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.set_memory_growth(gpu, True)
+    ```
+    """
+
+    code = "TFM505"
+    name = "eager-config"
+    severity = Severity.ERROR
+    over = ("TFM206", "TFM201")
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Configurations that eager execution ignores."""
+        if program.target.major < 2:
+            return
+        for call in program.calls(*ENABLE_EAGER):
+            config = call.arg(0, "config")
+            if config is None or config.value == Const(None) or call.state.eager is False or call.probed:
+                continue
+            fields = dict(config.value.record.fields) if isinstance(config.value, Proto) else {}
+            options = plain_options(fields)
+            yield self.finding(
+                program,
+                call,
+                "TensorFlow 2 ignores this configuration: eager execution is on already",
+                intent=options_intent(options) if options else None,
+                outcome="Nothing is raised in tf.compat.v1; the options are lost",
+                advice="Configure the physical devices by tf.config, before the first operation",
+            )

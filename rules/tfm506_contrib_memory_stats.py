@@ -1,0 +1,89 @@
+"""TFM506: the memory statistics of tf.contrib, under TensorFlow 2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import attribute_error, attribute_severity, handler_notes, short
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.program import Use
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+_REPORTS = {"BytesInUse": "current", "MaxBytesInUse": "peak", "BytesLimit": "total"}
+_PLACE = "tf.contrib.memory_stats."
+
+
+class ContribMemoryStats(Rule):
+    """The memory statistics of tf.contrib, under TensorFlow 2.
+
+    What it does
+    ------------
+    Finds ``tf.contrib.memory_stats.BytesInUse``, ``MaxBytesInUse`` and ``BytesLimit``, which left with ``tf.contrib``
+    in 2.0.
+
+    Why it matters
+    --------------
+    ``AttributeError``. TensorFlow 2 tells the memory in use and its peak by ``get_memory_info``, without a session; the
+    total it does not know.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    used = tf.contrib.memory_stats.BytesInUse()
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    if tf.config.list_physical_devices("GPU"):
+        used = tf.config.experimental.get_memory_info("GPU:0")["current"]
+    ```
+
+    Seen as
+    -------
+    ``AttributeError: module 'tensorflow' has no attribute 'contrib'``
+    """
+
+    code = "TFM506"
+    name = "contrib-memory-stats"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+    over = ("TFM206", "TFM201", "TFM202")
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Uses of the three names."""
+        if program.target.major < 2:
+            return
+        for use in program.of(Use):
+            report = _REPORTS.get(short(use.name)) if use.name.startswith(_PLACE) else None
+            if report is None or use.probed:
+                continue
+            error = "ImportError" if use.origin == "import" else "AttributeError"
+            yield self.finding(
+                program,
+                use,
+                f"{use.name} left TensorFlow with tf.contrib in 2.0",
+                severity=attribute_severity(use, error),
+                intent=Intent(Wish.REPORT, "GPU 0", report),
+                outcome=attribute_error("tf.contrib", error),
+                advice="Ask NVML for the total" if report == "total" else f"Use get_memory_info('GPU:0')['{report}']",
+                notes=handler_notes(use, error, "nothing is reported"),
+                fixable=use.called and report != "total",
+                details={"report": report, "name": use.name},
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Ask the eager runtime, without a session."""
+        from tfmemlint.fixes import reports
+
+        reports.replace_stats(editor, finding)

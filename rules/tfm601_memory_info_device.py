@@ -1,0 +1,129 @@
+"""TFM601: a memory report is asked for with something that names no logical device."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import device_words, handler_notes, short
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.values import Const, Device, DeviceName, Devices, Index, Value
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+REPORTS = (
+    "tf.config.experimental.get_memory_info",
+    "tf.config.experimental.get_memory_usage",
+    "tf.config.experimental.reset_memory_stats",
+)
+_TYPE = "TypeError: incompatible function arguments"
+_PARSE = "ValueError: Failed parsing device name"
+_MATCH = "ValueError: No matching devices found"
+_LOWER = re.compile(r"(?:gpu|cpu):\d+")
+_PLAIN = re.compile(r"/?(?:gpu|cpu)", re.IGNORECASE)
+
+
+class MemoryInfoDevice(Rule):
+    """A memory report is asked for with something that names no logical device.
+
+    What it does
+    ------------
+    Finds ``get_memory_info``, ``get_memory_usage`` and ``reset_memory_stats`` called with a physical device, with its
+    ``name``, with a number, or with a string such as ``'gpu:0'`` or ``'GPU'``.
+
+    Why it matters
+    --------------
+    The functions take the name of a logical device: ``'GPU:0'``. A ``PhysicalDevice`` is a ``TypeError``, its name
+    ``/physical_device:GPU:0`` a ``ValueError``; ``'gpu:0'`` is one too, while ``'/gpu:0'`` works.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        print(tf.config.experimental.get_memory_info(gpu))
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    for i, gpu in enumerate(tf.config.list_physical_devices("GPU")):
+        print(tf.config.experimental.get_memory_info(f"GPU:{i}"))
+    ```
+
+    Seen as
+    -------
+    ``TypeError: TFE_GetMemoryInfo(): incompatible function arguments``, or
+    ``ValueError: No matching devices found for 'gpu:0'``
+    """
+
+    code = "TFM601"
+    name = "memory-info-device"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """First arguments that TensorFlow refuses."""
+        for call in program.calls(*REPORTS):
+            device = call.arg(0, "device")
+            if device is None or device.star:
+                continue
+            judged = _judge(device.value)
+            if judged is None:
+                continue
+            what, seen = judged
+            exception = seen.partition(":")[0]
+            value = device.value.device if isinstance(device.value, DeviceName) else device.value
+            yield self.finding(
+                program,
+                call,
+                f"{short(call.name)} takes the name of a logical device, such as 'GPU:0': {what}",
+                span=device.span,
+                severity=Severity.WARNING if call.handler_for(exception) else Severity.ERROR,
+                intent=Intent(Wish.REPORT, device_words(value, device.text), "current"),
+                outcome=f"TensorFlow raises {seen}",
+                advice="Use 'GPU:0', 'GPU:1', ..., or the name of one of tf.config.list_logical_devices('GPU')",
+                notes=handler_notes(call, exception, "nothing is reported"),
+                fixable=not isinstance(value, Devices),
+                details={
+                    "kind": type(device.value).__name__,
+                    "index": value.index if isinstance(value, Device) and not value.loop else None,
+                    "text": device.value.value if isinstance(device.value, Const) else None,
+                },
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Name the logical device."""
+        from tfmemlint.fixes import reports
+
+        reports.name_device(editor, finding)
+
+
+def _judge(value: Value) -> tuple[str, str] | None:
+    match value:
+        case Device(kind="physical" | "logical" as kind):
+            return f"this is a {kind} device", _TYPE
+        case DeviceName(Device(kind="physical")):
+            return "this is the name of a physical device", _PARSE
+        case Devices():
+            return "this is a list of devices", _TYPE
+        case Index() | Const(bool() | int()):
+            return "this is a number", _TYPE
+        case Const(str() as text):
+            if text.startswith("/physical_device"):
+                return "this is the name of a physical device", _PARSE
+            if _PLAIN.fullmatch(text):
+                return "the number is missing", _PARSE
+            if _LOWER.fullmatch(text):
+                return "without a slash it has to be in capitals", _MATCH
+            return None
+        case _:
+            return None

@@ -1,0 +1,86 @@
+"""TFM602: a memory report or its reset is called without a device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import handler_notes, short
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+RESET = "tf.config.experimental.reset_memory_stats"
+
+
+class ResetNeedsDevice(Rule):
+    """A memory report or its reset is called without a device.
+
+    What it does
+    ------------
+    Finds ``reset_memory_stats()``, ``get_memory_info()`` and ``get_memory_usage()`` without their argument.
+
+    Why it matters
+    --------------
+    The device is required. And ``reset_memory_stats`` resets the counter of the peak: it frees nothing, and does not help
+    against running out of memory.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    tf.config.experimental.reset_memory_stats()
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    if tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.reset_memory_stats("GPU:0")
+    ```
+
+    Seen as
+    -------
+    ``TypeError: reset_memory_stats() missing 1 required positional argument: 'device'``
+    """
+
+    code = "TFM602"
+    name = "reset-needs-device"
+    severity = Severity.ERROR
+    fixable = "always"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Calls without any argument."""
+        for call in program.calls(
+            RESET, "tf.config.experimental.get_memory_info", "tf.config.experimental.get_memory_usage"
+        ):
+            if call.args:
+                continue
+            reset = call.name == RESET
+            yield self.finding(
+                program,
+                call,
+                f"{short(call.name)} needs the device, such as 'GPU:0'",
+                severity=Severity.WARNING if call.handler_for("TypeError") else Severity.ERROR,
+                intent=None if reset else Intent(Wish.REPORT, "", "current"),
+                outcome="Python raises TypeError: missing 1 required positional argument: 'device'",
+                advice=f"Use {short(call.name)}('GPU:0')",
+                notes=(
+                    *handler_notes(call, "TypeError", "nothing happens"),
+                    *(("It resets the counter of the peak; it frees no memory.",) if reset else ()),
+                ),
+                details={"name": call.name},
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Name the first GPU."""
+        call = editor.call_at(finding.span, short(str(finding.details["name"])))
+        editor.replace_args(call, "'GPU:0'")
+        editor.unsafe("Name the first GPU; there may be others")

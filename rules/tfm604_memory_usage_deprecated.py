@@ -1,0 +1,75 @@
+"""TFM604: get_memory_usage is deprecated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge import names
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+_OLD = "tf.config.experimental.get_memory_usage"
+_NEW = "tf.config.experimental.get_memory_info"
+
+
+class MemoryUsageDeprecated(Rule):
+    """get_memory_usage is deprecated.
+
+    What it does
+    ------------
+    Finds ``tf.config.experimental.get_memory_usage(device)``.
+
+    Why it matters
+    --------------
+    It works, and prints a warning: it is ``get_memory_info(device)['current']``, which also tells the peak.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    print(tf.config.experimental.get_memory_usage("CPU:0"))
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    print(tf.config.experimental.get_memory_info("CPU:0")["current"])
+    ```
+    """
+
+    code = "TFM604"
+    name = "memory-usage-deprecated"
+    severity = Severity.ADVICE
+    fixable = "always"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Calls of the old function, where the new one exists."""
+        if not names.exists(_NEW, program.target):
+            return
+        for call in program.calls(_OLD):
+            device = call.arg(0, "device")
+            yield self.finding(
+                program,
+                call,
+                "get_memory_usage is deprecated",
+                intent=Intent(Wish.REPORT, device.text if device else "", "current"),
+                outcome="TensorFlow logs a deprecation warning; the number is right",
+                advice="Use get_memory_info(device)['current']",
+                fixable=device is not None and len(call.args) == 1 and not device.star,
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Ask ``get_memory_info``."""
+        call = editor.call_at(finding.span, "get_memory_usage")
+        argument = editor.code(call.args[0].value)
+        editor.replace(call, f"{editor.tf(_NEW)}({argument})['current']")
+        editor.safe("Use get_memory_info")

@@ -1,0 +1,72 @@
+"""TFM701: clear_session gives no GPU memory back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.flow.program import Program
+
+NAMES = (
+    "tf.keras.backend.clear_session",
+    "tf.keras.utils.clear_session",
+    "tf.compat.v1.keras.backend.clear_session",
+    "keras.backend.clear_session",
+    "keras.utils.clear_session",
+)
+
+
+class ClearSessionFreesNothing(Rule):
+    """clear_session gives no GPU memory back.
+
+    What it does
+    ------------
+    Finds calls of Keras's ``clear_session``.
+
+    Why it matters
+    --------------
+    It resets Keras's global state, which helps a loop that builds many models. TensorFlow's allocator keeps what it has
+    taken from the driver until the process ends: ``nvidia-smi`` shows the same number before and after. To give the
+    memory back, run the work in a child process.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    tf.keras.backend.clear_session()  # free the GPU memory
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    ```
+
+    Ground
+    ------
+    What the driver gets back is decided by the allocator in TensorFlow's C++ part.
+    """
+
+    code = "TFM701"
+    name = "clear-session-frees-nothing"
+    severity = Severity.ADVICE
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Every call: what it is hoped to do, nobody writes down."""
+        for call in program.calls(*NAMES):
+            yield self.finding(
+                program,
+                call,
+                "clear_session resets Keras's state; it gives no GPU memory back",
+                intent=Intent(Wish.RELEASE),
+                outcome="TensorFlow's allocator keeps all that it has taken until the process ends",
+                advice="Run the work in a child process, if its memory has to be free afterwards",
+            )

@@ -1,0 +1,90 @@
+"""TFM703: a memory limit is to change while training goes on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import short
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.tensorflow import SET_GROWTH, SET_LOGICAL
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge import wishes
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.flow.program import Call, Program
+
+_DURING = re.compile(
+    r"(?:^|_)(?:on_(?:epoch|batch|train|test|predict)|train_step|test_step|epoch|adjust|reallocate|rebalance|dynamic)",
+    re.IGNORECASE,
+)
+_GUARD = re.compile(r"\b(?:epoch|step|batch|iteration)s?\b", re.IGNORECASE)
+
+
+class LimitChangedWhileTraining(Rule):
+    """A memory limit is to change while training goes on.
+
+    What it does
+    ------------
+    Finds memory settings in callbacks and in functions that depend on the epoch or the step: allocators that are meant
+    to move memory between layers or networks as training proceeds.
+
+    Why it matters
+    --------------
+    The runtime reads its configuration once, when it starts. No limit can change afterwards, and no layer has a share of
+    its own. Two networks can have fixed shares: two logical devices on one GPU, one network placed on each.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+
+    class Reallocate(tf.keras.callbacks.Callback):
+        def on_epoch_begin(self, epoch, logs=None):
+            gpu = tf.config.list_physical_devices("GPU")[0]
+            limit = tf.config.LogicalDeviceConfiguration(memory_limit=1024 * (epoch + 1))
+            tf.config.set_logical_device_configuration(gpu, [limit])
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        limits = [tf.config.LogicalDeviceConfiguration(memory_limit=mib) for mib in (4096, 6144)]
+        tf.config.set_logical_device_configuration(gpu, limits)
+    # with tf.device("/GPU:0"): the one network; with tf.device("/GPU:1"): the other one
+    ```
+    """
+
+    code = "TFM703"
+    name = "limit-changed-while-training"
+    severity = Severity.ADVICE
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Memory settings where an epoch or a step decides."""
+        for call in program.calls():
+            if call.name == SET_GROWTH or call.name in SET_LOGICAL:
+                sets = True
+            else:
+                made_up = wishes.wish_of(call.name)
+                sets = made_up is not None and made_up.wish in (Wish.LIMIT, Wish.FRACTION, Wish.GROWTH)
+            if sets and _during(call):
+                yield self.finding(
+                    program,
+                    call,
+                    f"{short(call.name)} in {call.function or 'a loop'} is to change the memory while training goes on",
+                    intent=Intent(Wish.LIMIT, text="that changes over time"),
+                    outcome="The runtime reads its configuration once: nothing can change after the first operation",
+                    advice="Use two logical devices with fixed limits, and place one network on each",
+                )
+
+
+def _during(call: Call) -> bool:
+    if _DURING.search(call.function):
+        return True
+    return any(_GUARD.search(text) for text, _ in call.guards)

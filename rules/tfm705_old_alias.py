@@ -1,0 +1,76 @@
+"""TFM705: an experimental name that has a stable twin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import short
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.program import Use
+from tfmemlint.knowledge import names
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+
+class OldAlias(Rule):
+    """An experimental name that has a stable twin.
+
+    What it does
+    ------------
+    Finds names of ``tf.config.experimental`` for what ``tf.config`` has too: the listing of devices, the visible
+    devices, and the logical devices under their older name of virtual devices.
+
+    Why it matters
+    --------------
+    They are the very same objects since 2.1, and work. The older names are marked as deprecated, and two names for one
+    thing make code harder to search.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    gpus = tf.config.experimental.list_physical_devices("GPU")
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    ```
+    """
+
+    code = "TFM705"
+    name = "old-alias"
+    severity = Severity.ADVICE
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Uses of the older name, where the targeted release has both."""
+        for use in program.of(Use):
+            twin = names.stable_twin(use.name, program.target)
+            if twin is None or use.probed:
+                continue
+            yield self.finding(
+                program,
+                use,
+                f"{use.name} is {twin} now",
+                outcome="It works: both names mean the same object",
+                advice=f"Use {twin}",
+                fixable=use.origin == "attribute",
+                details={"name": use.name, "twin": twin},
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Write the stable name."""
+        node = editor.node_at(finding.span)
+        if short(editor.code(node)) != short(str(finding.details["name"])):
+            raise editor.Withheld("the rewriter finds another name there")
+        editor.replace(node, editor.tf(str(finding.details["twin"])))
+        editor.safe(f"Use {finding.details['twin']}")

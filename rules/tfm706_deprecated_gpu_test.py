@@ -1,0 +1,75 @@
+"""TFM706: a deprecated test for GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import short
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+_TESTS = ("tf.test.is_gpu_available", "tf.test.gpu_device_name")
+
+
+class DeprecatedGpuTest(Rule):
+    """A deprecated test for GPUs.
+
+    What it does
+    ------------
+    Finds ``tf.test.is_gpu_available()`` and ``tf.test.gpu_device_name()``.
+
+    Why it matters
+    --------------
+    Both answer by making every GPU device of the process, with default options: no memory growth and no limit that is
+    set afterwards has any effect. The first one is deprecated for that reason.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    if tf.test.is_gpu_available():
+        print("GPU")
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    if tf.config.list_physical_devices("GPU"):
+        print("GPU")
+    ```
+    """
+
+    code = "TFM706"
+    name = "deprecated-gpu-test"
+    severity = Severity.ADVICE
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Calls of the two."""
+        if program.target.major < 2:
+            return
+        for call in program.calls(*_TESTS):
+            yield self.finding(
+                program,
+                call,
+                f"{short(call.name)} makes the GPU devices to answer",
+                intent=Intent(Wish.DEVICES),
+                outcome="Memory growth or a limit that is set later in this process has no effect, without an error",
+                advice="Use tf.config.list_physical_devices('GPU'), which only asks the driver",
+                details={"name": call.name},
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """List the physical GPUs."""
+        from tfmemlint.fixes import listing
+
+        listing.replace_gpu_test(editor, finding.span)

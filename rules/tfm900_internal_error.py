@@ -1,0 +1,34 @@
+"""TFM900: tfmemlint itself failed on a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.flow.program import Program
+
+
+class InternalError(Rule):
+    """tfmemlint itself failed on a file.
+
+    What it does
+    ------------
+    Tells that a rule failed on a file. The other rules went on, and so did the run; it ends with exit code 2.
+
+    Why it matters
+    --------------
+    It is a bug in tfmemlint, never in the code that is checked. Please report it with the file, or with the part
+    of it that the message names.
+    """
+
+    code = "TFM900"
+    name = "internal-error"
+    severity = Severity.ERROR
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Found by the run itself, not in a program."""
+        yield from ()

@@ -1,0 +1,35 @@
+"""TFM901: a file is not valid Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.flow.program import Program
+
+
+class InvalidSyntax(Rule):
+    """A file is not valid Python.
+
+    What it does
+    ------------
+    Tells where Python 3 cannot read a file: Python 2 code, several statements run together on one line, text
+    damaged by masking, nesting too deep to be read. Files that a directory holds are read only where their bytes
+    mention what the rules are about; files that are named on the command line are read always.
+
+    Why it matters
+    --------------
+    Nothing can be said about such a file, and silence would look like praise.
+    """
+
+    code = "TFM901"
+    name = "syntax-error"
+    severity = Severity.ERROR
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Found by the run itself, not in a program."""
+        yield from ()

@@ -1,0 +1,35 @@
+"""TFM902: a file cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.flow.program import Program
+
+
+class UnreadableFile(Rule):
+    """A file cannot be read.
+
+    What it does
+    ------------
+    Tells which file could not be opened or decoded: no permission, binary content, null bytes, bytes that are not
+    in the encoding that the file declares.
+
+    Why it matters
+    --------------
+    Nothing can be said about such a file, and silence would look like praise. The run goes on with the other
+    files.
+    """
+
+    code = "TFM902"
+    name = "unreadable-file"
+    severity = Severity.ERROR
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Found by the run itself, not in a program."""
+        yield from ()

@@ -1,0 +1,33 @@
+"""TFM903: a comment silences a rule that finds nothing there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.flow.program import Program
+
+
+class UnusedSuppression(Rule):
+    """A comment silences a rule that finds nothing there.
+
+    What it does
+    ------------
+    Finds codes in ``# noqa: TFM101`` and ``# tfmemlint: ignore[TFM101]`` that silence nothing.
+
+    Why it matters
+    --------------
+    The reason for the comment is gone, and it would hide a new defect.
+    """
+
+    code = "TFM903"
+    name = "unused-suppression"
+    severity = Severity.ADVICE
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Found by the run itself, not in a program."""
+        yield from ()

@@ -1,0 +1,33 @@
+"""TFM904: a comment silences a rule that does not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.flow.program import Program
+
+
+class UnknownCodeInSuppression(Rule):
+    """A comment silences a rule that does not exist.
+
+    What it does
+    ------------
+    Finds codes such as ``TFM999`` in suppression comments that no rule has.
+
+    Why it matters
+    --------------
+    The comment silences nothing; the code is likely a slip of the pen.
+    """
+
+    code = "TFM904"
+    name = "unknown-code-in-suppression"
+    severity = Severity.WARNING
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Found by the run itself, not in a program."""
+        yield from ()

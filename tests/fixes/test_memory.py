@@ -1,0 +1,124 @@
+"""A share of a device's memory: a number, a product, or a question to NVML."""
+
+from __future__ import annotations
+
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.fixes.helpers import editor, span
+from tfmemlint.fixes import memory
+
+GIB = 1024
+
+
+class Nvml(ModuleType):
+    """A stand-in for pynvml with GPUs of these sizes in MiB."""
+
+    def __init__(self, *sizes: int) -> None:
+        super().__init__("pynvml")
+        self.sizes, self.open = sizes, 0
+
+    def nvmlInit(self) -> None:  # noqa: N802
+        self.open += 1
+
+    def nvmlShutdown(self) -> None:  # noqa: N802
+        self.open -= 1
+
+    def nvmlDeviceGetCount(self) -> int:  # noqa: N802
+        return len(self.sizes)
+
+    def nvmlDeviceGetHandleByIndex(self, index: int) -> int:  # noqa: N802
+        assert self.open == 1
+        return index
+
+    def nvmlDeviceGetHandleByUUID(self, name: str) -> str:  # noqa: N802
+        return name
+
+    def nvmlDeviceGetUUID(self, handle: int) -> str:  # noqa: N802
+        return f"GPU-{handle}aaa"
+
+    def nvmlDeviceGetMemoryInfo(self, handle: int | str) -> Any:  # noqa: N802
+        size = 5 * GIB if isinstance(handle, str) else self.sizes[handle]
+        return SimpleNamespace(total=size * 2**20)
+
+
+def asked(nvml: Nvml, number: int, **environment: str) -> float:
+    import os
+
+    scope: dict[str, Any] = {"os": os, "pynvml": nvml}
+    exec(memory.helper(), scope)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"):
+            patch.delenv(name, raising=False)
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        try:
+            return float(scope["gpu_memory_mib"](SimpleNamespace(name=f"/physical_device:GPU:{number}")))
+        finally:
+            assert nvml.open == 0
+
+
+def test_unequal_gpus_in_an_unknown_order_are_refused() -> None:
+    with pytest.raises(RuntimeError, match="CUDA_DEVICE_ORDER=PCI_BUS_ID"):
+        asked(Nvml(8 * GIB, 16 * GIB), 0)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "number", "environment", "size"),
+    [
+        ((8,), 0, {}, 8),
+        ((8, 8), 1, {}, 8),
+        ((8, 16), 1, {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}, 16),
+        ((8, 16), 0, {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "CUDA_VISIBLE_DEVICES": "1,0"}, 16),
+        ((8, 16, 24), 1, {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "CUDA_VISIBLE_DEVICES": "0, 2,-1"}, 24),
+        ((8, 16), 0, {"CUDA_VISIBLE_DEVICES": "GPU-1a"}, 16),
+        ((80,), 0, {"CUDA_VISIBLE_DEVICES": "MIG-4f"}, 5),
+    ],
+)
+def test_nvml_is_asked_for_the_device_that_tensorflow_means(
+    sizes: tuple[int, ...], number: int, environment: dict[str, str], size: int
+) -> None:
+    assert asked(Nvml(*(one * GIB for one in sizes)), number, **environment) == size * GIB
+
+
+def test_a_known_memory_and_a_literal_share_make_a_number_with_a_comment() -> None:
+    text = "f(gpu, 0.5)\n"
+    one = editor(text, 16384)
+    one.replace(one.call_at(span(text, "f(gpu, 0.5)")), f"g({one.mib_of_share('gpu', '0.5')})")
+    assert one.finish() == "g(8192)  # 0.5 of 16384 MiB\n"
+    assert one.needs == set()
+
+
+def test_a_known_memory_and_an_expression_make_a_product() -> None:
+    one = editor("", 16384.0)
+    assert one.mib_of_share("gpu", "0.3 if i % 2 == 0 else 0.7") == "int(16384 * (0.3 if i % 2 == 0 else 0.7))"
+    assert one.mib_of_share("gpu", "share") == "int(16384 * share)"
+    assert one.mib_of_share("gpu", "(a) + (b)") == "int(16384 * ((a) + (b)))"
+
+
+def test_an_unknown_memory_is_asked_for_by_a_function_put_once() -> None:
+    text = '"""Doc."""\nimport tensorflow as tf\nf(0)\nf(1)\n'
+    one = editor(text)
+    for part in ("f(0)", "f(1)"):
+        one.replace(one.call_at(span(text, part)), one.mib_of_share("gpu", "0.5"))
+    new = one.finish()
+    assert new.startswith(
+        '"""Doc."""\nimport tensorflow as tf\nimport os\nimport pynvml\n\n\ndef gpu_memory_mib(gpu):\n'
+    )
+    assert new.endswith("\n\n\nint(gpu_memory_mib(gpu) * 0.5)\nint(gpu_memory_mib(gpu) * 0.5)\n")
+    assert new.count("def gpu_memory_mib") == 1
+    assert one.needs == {"pynvml"}
+    again = editor(new + "f(2)\n")
+    again.replace(again.call_at(span(new + "f(2)\n", "f(2)")), again.mib_of_share("gpu", "0.5"))
+    assert again.finish() == new + "int(gpu_memory_mib(gpu) * 0.5)\n"
+
+
+def test_names_that_are_taken_are_left_alone() -> None:
+    text = "import os as o\ngpu_memory_mib = 3\nf(0)\n"
+    one = editor(text)
+    one.replace(one.call_at(span(text, "f(0)")), one.mib_of_share("gpu", "0.5"))
+    new = one.finish()
+    assert "def gpu_memory_mib_(gpu):" in new
+    assert "o.environ.get" in new and " os.environ" not in new

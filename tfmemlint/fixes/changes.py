@@ -1,0 +1,220 @@
+"""The changes that a rewrite asks for, collected by node, and made in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+import libcst as cst
+
+from tfmemlint.fixes.imports import is_import
+from tfmemlint.fixes.layout import Line, comments_inside, joined, noted, own_line, parse, separated, split_lines, swap
+from tfmemlint.fixes.tree import comments_in
+
+
+@dataclass(slots=True)
+class Changes:
+    """What is to be done, by the nodes of the shared tree.
+
+    Attributes:
+        replaced: expressions (or arguments) and what takes their place.
+        removed: statements that go, their comments staying. moved: statements that go with their comments.
+        swapped: statements and the lines that take their place.
+        before: what is put above a statement: new lines, or statements of the tree (which are then in ``moved``).
+        after: what is put below a statement.
+        above: comments that get a line of their own above a statement. trailing: comments at the end of a statement.
+        top: new lines at the top of the module, by the index of the statement that they follow (-1: the very top).
+        gap: how many blank lines follow the new lines at the top.
+    """
+
+    replaced: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict)
+    removed: set[cst.CSTNode] = field(default_factory=set)
+    moved: set[cst.CSTNode] = field(default_factory=set)
+    swapped: dict[cst.CSTNode, list[Line]] = field(default_factory=dict)
+    before: dict[cst.CSTNode, list[cst.CSTNode]] = field(default_factory=dict)
+    after: dict[cst.CSTNode, list[Line]] = field(default_factory=dict)
+    above: dict[cst.CSTNode, list[str]] = field(default_factory=dict)
+    trailing: dict[cst.CSTNode, list[str]] = field(default_factory=dict)
+    top: dict[int, list[Line]] = field(default_factory=dict)
+    gap: int = 0
+
+    def nodes(self) -> set[cst.CSTNode]:
+        """Every node that something is to be done with or at."""
+        return {node for group in (self.replaced, *self._groups()) for node in group}
+
+    def concerns(self, statement: cst.CSTNode) -> bool:
+        """Whether anything is to be done with or at ``statement`` as a whole."""
+        return any(statement in group for group in self._groups())
+
+    def splits(self, statement: cst.CSTNode) -> bool:
+        """Whether ``statement`` can't stay on the line that it shares with others."""
+        return any(statement in group for group in (self.moved, self.swapped, self.before, self.after))
+
+    def _groups(self) -> tuple[Iterable[cst.CSTNode], ...]:
+        return self.removed, self.moved, self.swapped, self.before, self.after, self.above, self.trailing
+
+
+@dataclass(slots=True)
+class _Piece:
+    """What is changed as one: a line, or one of the statements that share a line. ``index``: of its line."""
+
+    handles: tuple[cst.CSTNode, ...]
+    line: Line
+    index: int
+
+
+class Rewriter(cst.CSTTransformer):
+    """Makes `Changes` of a tree. ``done`` holds the nodes whose change was made: one inside another that is replaced
+    would be lost in silence otherwise."""
+
+    def __init__(self, changes: Changes) -> None:
+        super().__init__()
+        self.changes = changes
+        self.done: set[cst.CSTNode] = set()
+        self._carried: dict[cst.CSTNode, Line] = {}
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        """Look inside of what is kept only."""
+        return node not in self.changes.replaced and not self._swapped(node)
+
+    def _swapped(self, node: cst.CSTNode) -> bool:
+        small = _small(node)
+        return node in self.changes.swapped or (len(small) == 1 and small[0] in self.changes.swapped)
+
+    def on_leave(  # type: ignore[override]
+        self, original_node: cst.CSTNode, updated_node: cst.CSTNode
+    ) -> cst.CSTNode:
+        """Make what was asked for at this node."""
+        if original_node in self.changes.replaced:
+            self.done.add(original_node)
+            return self.changes.replaced[original_node]
+        if isinstance(original_node, (cst.Module, cst.IndentedBlock)):
+            return self._block(original_node, cast("cst.Module | cst.IndentedBlock", updated_node))
+        if isinstance(original_node, cst.SimpleStatementSuite):
+            return self._suite(original_node, cast("cst.SimpleStatementSuite", updated_node))
+        return updated_node
+
+    def _block(self, original: cst.Module | cst.IndentedBlock, updated: cst.Module | cst.IndentedBlock) -> cst.CSTNode:
+        top = self.changes.top if isinstance(original, cst.Module) else {}
+        handles = [one for line in original.body for one in (line, *_small(line))]
+        if not top and not any(self.changes.concerns(one) for one in handles):
+            return updated
+        pieces = [
+            piece
+            for index, (before, after) in enumerate(zip(original.body, updated.body, strict=True))
+            for piece in self._pieces(before, cast("Line", after), index)
+        ]
+        body, rest = self._assemble(pieces, top)
+        if not body and isinstance(original, cst.IndentedBlock):
+            body, rest = [parse("pass")[0].with_changes(leading_lines=rest)], []
+        return updated.with_changes(body=body, footer=[*rest, *updated.footer])
+
+    def _suite(self, original: cst.SimpleStatementSuite, updated: cst.SimpleStatementSuite) -> cst.BaseSuite:
+        changes = self.changes
+        concerned = [one for one in original.body if changes.concerns(one)]
+        if not concerned:
+            return updated
+        if all(one in changes.removed and not comments_in(one) for one in concerned):
+            self.done.update(concerned)
+            both = zip(original.body, updated.body, strict=True)
+            kept = [after for before, after in both if before not in concerned]
+            return updated.with_changes(body=separated(kept or [cst.Pass()]))
+        line = cst.SimpleStatementLine(body=updated.body)
+        body, rest = self._assemble(self._pieces(cst.SimpleStatementLine(body=original.body), line, 0), {})
+        return cst.IndentedBlock(body=body or parse("pass"), header=updated.trailing_whitespace, footer=rest)
+
+    def _pieces(self, original: cst.CSTNode, updated: Line, index: int) -> list[_Piece]:
+        """A line as the pieces that are changed one by one."""
+        if not isinstance(original, cst.SimpleStatementLine) or not isinstance(updated, cst.SimpleStatementLine):
+            return [_Piece((original,), updated, index)]
+        if len(original.body) == 1:
+            return [_Piece((original, original.body[0]), updated, index)]
+        kept: list[tuple[list[cst.CSTNode], list[cst.BaseSmallStatement]]] = []
+        gone: list[_Piece] = []
+        mergeable = False
+        for before, after in zip(original.body, updated.body, strict=True):
+            if before in self.changes.removed:
+                line = cst.SimpleStatementLine(body=separated([after]))
+                gone.append(_Piece((before,), line, index))
+            elif self.changes.splits(before):
+                kept.append(([before], [after]))
+                mergeable = False
+            elif mergeable:
+                kept[-1][0].append(before)
+                kept[-1][1].append(after)
+            else:
+                kept.append(([before], [after]))
+                mergeable = True
+        if not kept:
+            return [_Piece(tuple(original.body), updated, index)]
+        pieces = [
+            _Piece(tuple(handles), cst.SimpleStatementLine(body=separated(small)), index) for handles, small in kept
+        ]
+        pieces[0].line = pieces[0].line.with_changes(leading_lines=updated.leading_lines)
+        pieces[-1].line = pieces[-1].line.with_changes(trailing_whitespace=updated.trailing_whitespace)
+        return [*gone, *pieces]
+
+    def _assemble(self, pieces: Sequence[_Piece], top: dict[int, list[Line]]) -> tuple[list[Line], list[cst.EmptyLine]]:
+        """The lines of the new block, and what is left for its foot."""
+        changes = self.changes
+        for piece in pieces:
+            for one in changes.moved.intersection(piece.handles):
+                self._carried[one] = piece.line
+        body: list[Line] = list(top.get(-1, ()))
+        pending = self._gap(pieces[0].line) if body and pieces else []
+        for number, piece in enumerate(pieces):
+            handles = piece.handles
+            self.done.update(one for one in handles if changes.concerns(one))
+            loose, tight = split_lines(piece.line.leading_lines)
+            above = [own_line(note) for one in handles for note in changes.above.get(one, ())]
+            before = [new for one in handles for new in self._above(one)]
+            swapped = next((changes.swapped[one] for one in handles if one in changes.swapped), None)
+            notes = [note for one in handles for note in changes.trailing.get(one, ())]
+            if before:
+                first = before[0].with_changes(leading_lines=[*joined(pending, loose), *before[0].leading_lines])
+                body.extend([first, *before[1:]])
+                # A comment that belongs to what stands below must not look as if it closed what was put in.
+                pending, loose = [], [cst.EmptyLine(indent=False)] if tight else []
+            if changes.moved.intersection(handles):
+                pending = joined(pending, loose)
+            elif changes.removed.intersection(handles):
+                pending = joined(pending, [*loose, *tight, *above, *map(own_line, comments_inside(piece.line))])
+            elif swapped is not None:
+                body.extend(swap(piece.line, swapped, [*joined(pending, loose), *tight, *above], notes))
+                pending = []
+            else:
+                leading = [*joined(pending, loose), *tight, *above]
+                body.append(noted(piece.line.with_changes(leading_lines=leading), notes))
+                pending = []
+            for one in handles:
+                body.extend(changes.after.get(one, ()))
+            following = pieces[number + 1] if number + 1 < len(pieces) else None
+            if piece.index in top and (following is None or following.index != piece.index):
+                body.extend(top[piece.index])
+                pending = self._gap(following.line) if following is not None else []
+        return body, pending
+
+    def _gap(self, following: Line) -> list[cst.EmptyLine]:
+        count = 0 if self.changes.gap == 1 and is_import(following) else self.changes.gap
+        return [cst.EmptyLine(indent=False)] * count
+
+    def _above(self, handle: cst.CSTNode) -> list[Line]:
+        """The lines to put above ``handle``: new ones as they are, moved ones with the comments that belong to them."""
+        found: list[Line] = []
+        for one in self.changes.before.get(handle, ()):
+            if one in self._carried:
+                self.done.add(one)
+                line = self._carried[one]
+                loose, tight = split_lines(line.leading_lines)
+                blank = loose[-1:] if found else []
+                if isinstance(line, (cst.FunctionDef, cst.ClassDef)):
+                    blank = [one for one in loose if one.comment is None][-2:]
+                found.append(line.with_changes(leading_lines=[*blank, *tight]))
+            else:
+                found.append(cast("Line", one))
+        return found
+
+
+def _small(line: cst.CSTNode) -> Sequence[cst.BaseSmallStatement]:
+    return line.body if isinstance(line, cst.SimpleStatementLine) else ()

@@ -1,0 +1,289 @@
+"""What a rule rewrites code with: find a place in the concrete tree, say what is to change, get the new text."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import ClassVar, TypeVar
+
+import libcst as cst
+
+from tfmemlint.finding import Applicability, Finding, Span
+from tfmemlint.fixes import memory
+from tfmemlint.fixes.changes import Changes, Rewriter
+from tfmemlint.fixes.hoist import Hoist
+from tfmemlint.fixes.imports import Imports
+from tfmemlint.fixes.layout import parse
+from tfmemlint.fixes.spelling import Spelling
+from tfmemlint.fixes.strings import fitted
+from tfmemlint.fixes.tree import Statement, comments_in, differs, tree
+from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.knowledge.releases import Target
+
+NodeT = TypeVar("NodeT", bound=cst.CSTNode)
+
+__all__ = ["Editor", "Statement", "Withheld"]
+
+
+class Editor:
+    """One rewrite of one text. Nodes and statements stay valid however much is asked for; `finish` does it all.
+
+    Attributes:
+        module: the concrete tree; it never changes. target: the release that the new code is for.
+        gpu_memory_mib: the memory of a GPU in MiB, where the user has told it.
+        applicability, message, needs: as in `Fix`.
+    """
+
+    Withheld: ClassVar[type[Withheld]] = Withheld
+
+    def __init__(self, text: str, target: Target, gpu_memory_mib: float | None = None) -> None:
+        """``text`` with line ends as ``\\n``.
+
+        Raises:
+            Withheld: the concrete parser can't read the text.
+        """
+        self._tree = tree(text)
+        self.text = text
+        self.module = self._tree.module
+        self.target = target
+        self.gpu_memory_mib = gpu_memory_mib
+        self.applicability = Applicability.SAFE
+        self.message = ""
+        self.needs: set[str] = set()
+        self._changes = Changes()
+        self._imports = Imports(self._tree)
+        self._spelling = Spelling(self._tree, self._imports)
+        self._focus: cst.CSTNode | None = None
+        self._notes: list[tuple[str, str]] = []
+        self._rendered: set[cst.CSTNode] = set()
+
+    # What the rewrite is
+
+    def safe(self, message: str) -> None:
+        """The rewrite is safe; ``message`` says what it does, as a sentence without a full stop."""
+        self.applicability, self.message = Applicability.SAFE, message
+
+    def unsafe(self, message: str) -> None:
+        """The rewrite needs a look; ``message`` as in `safe`."""
+        self.applicability, self.message = Applicability.UNSAFE, message
+
+    # Where
+
+    def call_at(self, span: Span, *last_names: str) -> cst.Call:
+        """The call at exactly ``span``; the last part of what it calls is one of ``last_names``, where any is given.
+
+        Raises:
+            Withheld: there is none.
+        """
+        for node in self._tree.at(span):
+            if isinstance(node, cst.Call) and (not last_names or _last_name(node.func) in last_names):
+                self._focus = node
+                return node
+        raise differs(span)
+
+    def node_at(self, span: Span, *types: type[NodeT]) -> NodeT:
+        """The outermost node of one of ``types`` at exactly ``span``.
+
+        Raises:
+            Withheld: there is none.
+        """
+        for node in self._tree.at(span):
+            if isinstance(node, types):
+                self._focus = node
+                return node
+        raise differs(span)
+
+    def statement_at(self, span: Span) -> Statement:
+        """The smallest whole statement that contains ``span``.
+
+        Raises:
+            Withheld: there is none.
+        """
+        self._focus = found = self._tree.statement_at(span)
+        return found
+
+    def statement_of(self, node: cst.CSTNode) -> Statement:
+        """The smallest whole statement that ``node`` stands in."""
+        return self._tree.statement_of(node)
+
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        """The node around ``node``."""
+        return self._tree.parents.get(node)
+
+    def span(self, node: cst.CSTNode) -> Span:
+        """Where ``node`` stands."""
+        return self._tree.span(node)
+
+    def code(self, node: cst.CSTNode) -> str:
+        """The text of ``node``, with what has been asked for inside it."""
+        rewriter = Rewriter(self._changes)
+        new = node.visit(rewriter)
+        assert isinstance(new, cst.CSTNode)
+        self._rendered |= rewriter.done
+        return self.module.code_for_node(new)
+
+    # What
+
+    def replace(self, node: cst.CSTNode, new: str | cst.CSTNode) -> None:
+        """Put an expression in the place of ``node`` (an expression, or the value of an argument). Text gets
+        parentheses where it needs them. Comments that would be lost get a line above the statement."""
+        text = new if isinstance(new, str) else self.module.code_for_node(new)
+        if isinstance(new, str):
+            new = cst.parse_expression(fitted(self._tree, node, new).strip())
+        statement = self._tree.statement_of(node)
+        if isinstance(node, cst.Arg) and isinstance(new, cst.BaseExpression):
+            new = node.with_changes(value=new)
+        elif isinstance(new, cst.BaseExpression) and isinstance(node, cst.BaseExpression):
+            new = self._bracketed(node, new)
+        lost = Counter(comments_in(node)) - Counter(comments_in(new))
+        if lost:
+            self._changes.above.setdefault(statement, []).extend(lost.elements())
+        self._changes.replaced[node] = new
+        self._attach_notes(statement, text)
+
+    def replace_args(self, call: cst.Call, *args: str) -> None:
+        """Give ``call`` these arguments (``"device"``, ``"enable=True"``) in the place of its own."""
+        func = self.code(call.func)
+        self.replace(call, f"{func}({', '.join(args)})")
+
+    def remove(self, statement: Statement) -> None:
+        """Take a statement away; its comments stay, on lines of their own."""
+        self._changes.removed.add(self._whole(statement))
+
+    drop = remove
+
+    def insert_before(self, statement: Statement, lines: str) -> None:
+        """Put new statements above ``statement``."""
+        self._changes.before.setdefault(self._whole(statement), []).extend(parse(lines))
+        self._attach_notes(statement, lines)
+
+    def insert_after(self, statement: Statement, lines: str) -> None:
+        """Put new statements below ``statement``."""
+        self._changes.after.setdefault(self._whole(statement), []).extend(parse(lines))
+        self._attach_notes(statement, lines)
+
+    def replace_statement(self, statement: Statement, lines: str) -> None:
+        """Put new statements in the place of ``statement``; its comments and indentation stay."""
+        self._changes.swapped[self._whole(statement)] = parse(lines)
+        self._attach_notes(statement, lines)
+
+    def comment(self, place: cst.CSTNode, text: str) -> None:
+        """Put a comment at the end of the statement that ``place`` is or stands in (above a compound statement)."""
+        note = text if text.startswith("#") else f"# {text}"
+        notes = self._changes.trailing.setdefault(self._whole(self._tree.statement_of(place)), [])
+        if note not in notes:
+            notes.append(note)
+
+    # Moving
+
+    def hoist(self, statements: Sequence[Statement], above: Statement) -> None:
+        """Move whole statements above another one in the same block, or out of ``with`` blocks, with all that they
+        need.
+
+        Raises:
+            Withheld: it can't be done, or another thing would come out.
+        """
+        whole = [self._whole(one) for one in statements]
+        moved = Hoist(self._tree, self._imports).plan(whole, self._whole(above))
+        # What two moves need goes with the first of them.
+        moved = [one for one in moved if one not in self._changes.moved]
+        self._changes.moved.update(moved)
+        self._changes.before.setdefault(self._whole(above), []).extend(moved)
+
+    def move_above_start(self, finding: Finding) -> None:
+        """Move the configuration of ``finding`` above what starts the runtime (``finding.anchors["start"]``).
+
+        Raises:
+            Withheld: as `hoist`; or the two don't stand in one function, or more than configuration would move.
+        """
+        line, above = Hoist(self._tree, self._imports).places(finding)
+        self.hoist([line], above)
+        self.unsafe("Move the configuration above what starts the runtime")
+
+    # Names
+
+    def tf(self, name: str, at: cst.CSTNode | None = None) -> str:
+        """How the canonical name ``tf.config.X`` is spelled at ``at`` (where the rule has looked last, by default); an
+        import is added where the file has none that can be used."""
+        return self._spelling.tf(name, at or self._focus, self.target)
+
+    def add_import(self, module: str, name: str | None = None, asname: str | None = None) -> str:
+        """Import ``module`` (or ``name`` from it) at the top level, if it isn't yet; gives the text to use it by."""
+        return self._spelling.add(module, name, asname)
+
+    # Memory
+
+    def mib_of_share(self, device_text: str, share_text: str) -> str:
+        """The code for a share (``0.5``, or any expression) of a device's memory in MiB: a number where the memory is
+        known (with a comment, where it is put into a statement by this editor), else a call of a function that asks
+        NVML, which is added to the file."""
+        if self.gpu_memory_mib is None:
+            self.needs.add("pynvml")
+            return memory.product(f"{self._spelling.helper()}({device_text.strip()})", share_text)
+        size = memory.shown(self.gpu_memory_mib)
+        share = memory.number(share_text)
+        if share is None:
+            return memory.product(size, share_text)
+        limit = str(int(self.gpu_memory_mib * share))
+        self._notes.append((limit, f"# {share_text.strip()} of {size} MiB"))
+        return limit
+
+    # The end
+
+    def finish(self) -> str:
+        """The new text.
+
+        Raises:
+            Withheld: what was asked for can't be done together, would lose a comment, or gives no valid code.
+        """
+        touched = self._changes.nodes()
+        self._changes.top = self._spelling.lines(touched)
+        self._changes.gap = self._spelling.spacing()
+        rewriter = Rewriter(self._changes)
+        module = self.module.visit(rewriter)
+        assert isinstance(module, cst.Module)
+        if self._changes.nodes() - rewriter.done - self._rendered:
+            raise Withheld("two of its changes concern the same code")
+        text = module.code
+        lost = Counter(comments_in(self.module)) - Counter(comments_in(module))
+        kept = "  ".join(comments_in(module))
+        if any(comment not in kept for comment in lost):
+            raise Withheld("a comment would be lost")
+        try:
+            ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError) as error:
+            raise Withheld("the new code would not parse") from error
+        return text
+
+    def _whole(self, statement: Statement) -> Statement:
+        return self._tree.statement_of(statement)
+
+    def _attach_notes(self, place: cst.CSTNode, text: str) -> None:
+        """Explain the numbers that `mib_of_share` has given, on the statement that they come to stand in."""
+        for note in self._notes[:]:
+            if re.search(rf"(?<![\w.]){re.escape(note[0])}(?![\w.])", text):
+                self._notes.remove(note)
+                self.comment(place, note[1])
+
+    def _bracketed(self, old: cst.BaseExpression, new: cst.BaseExpression) -> cst.BaseExpression:
+        """``new`` with the parentheses of ``old``, or with new ones where it would be read differently without."""
+        if new.lpar:
+            return new
+        if old.lpar:
+            return new.with_changes(lpar=old.lpar, rpar=old.rpar)
+        plain = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.SimpleString, cst.FormattedString)
+        if isinstance(new, (*plain, cst.List, cst.Dict, cst.Set, cst.Integer, cst.Float, cst.ListComp)):
+            return new
+        parent = self._tree.parents.get(old)
+        alone = isinstance(parent, (cst.Arg, cst.Assign, cst.AnnAssign, cst.Expr, cst.Return, cst.Element))
+        if alone and not isinstance(new, (cst.Tuple, cst.NamedExpr, cst.Yield)):
+            return new
+        return new.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+
+
+def _last_name(func: cst.BaseExpression) -> str:
+    if isinstance(func, cst.Attribute):
+        return func.attr.value
+    return func.value if isinstance(func, cst.Name) else ""

@@ -1,0 +1,72 @@
+"""The difference between two texts as edits, and its way back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+from tfmemlint.finding import Edit, Span
+
+
+def difference(old: str, new: str) -> tuple[Edit, ...]:
+    """The replacements of whole lines that make ``new`` of ``old``; as few lines as can be, in order."""
+    before, after = _lines(old), _lines(new)
+    head = 0
+    while head < min(len(before), len(after)) and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(before), len(after)) - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    middle = before[head : len(before) - tail], after[head : len(after) - tail]
+    found = []
+    for tag, start, end, first, last in SequenceMatcher(None, *middle, autojunk=False).get_opcodes():
+        if tag != "equal":
+            row, column = _place(before, head + start)
+            end_row, end_column = _place(before, head + end)
+            found.append(Edit(Span(row, column, end_row, end_column), "".join(middle[1][first:last])))
+    return tuple(found)
+
+
+def apply(text: str, edits: Iterable[Edit]) -> str:
+    """``text`` with ``edits`` made; where two insert at one place, in the order in which they are given.
+
+    Raises:
+        ValueError: two edits overlap, or one lies outside of the text.
+    """
+    starts = [0]
+    for line in _lines(text):
+        starts.append(starts[-1] + len(line))
+
+    def offset(row: int, column: int) -> int:
+        if not 1 <= row <= len(starts) or starts[row - 1] + column - 1 > len(text):
+            raise ValueError(f"there is no line {row}, column {column}")
+        return starts[row - 1] + column - 1
+
+    parts, done = [], 0
+    for edit in sorted(edits, key=lambda edit: edit.span):
+        start = offset(edit.span.row, edit.span.column)
+        if start < done:
+            raise ValueError(f"edits overlap in line {edit.span.row}")
+        parts += [text[done:start], edit.content]
+        done = offset(edit.span.end_row, edit.span.end_column)
+    return "".join([*parts, text[done:]])
+
+
+def overlap(one: Edit, other: Edit) -> bool:
+    """Whether two edits touch the same text; two that insert at the same place do."""
+    first, second = sorted((one.span, other.span))
+    if (first.row, first.column) == (second.row, second.column):
+        return True
+    return (second.row, second.column) < (first.end_row, first.end_column)
+
+
+def _lines(text: str) -> list[str]:
+    # str.splitlines would also split at form feeds and the like, which are no line ends to Python.
+    lines = text.split("\n")
+    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def _place(lines: list[str], index: int) -> tuple[int, int]:
+    if index == len(lines) and lines and not lines[-1].endswith("\n"):
+        return len(lines), len(lines[-1]) + 1
+    return index + 1, 1

@@ -1,0 +1,247 @@
+"""Moving configuration up: what has to come along, and when it must not be moved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from tfmemlint.finding import Finding, Span
+from tfmemlint.fixes.imports import Imports
+from tfmemlint.fixes.names import HARMLESS, Names, names_of
+from tfmemlint.fixes.tree import Statement, Tree
+from tfmemlint.fixes.withheld import Withheld
+
+_CONFIGURES = ("tf.config.", "tf.compat.v1.config.", "tf.compat.v1.ConfigProto", "tf.compat.v1.GPUOptions", "tf.test.")
+_ABOUT_DEVICES = frozenset({"list_physical_devices", "gpu_memory_mib"})
+_METHOD_NAMES = """
+    append extend format split rsplit strip lower upper join items keys values get startswith endswith index
+    info warning error debug exception critical log
+"""
+_METHODS = frozenset(_METHOD_NAMES.split())
+_TAME = ("argparse.", "json.", "math.", "os.path.", "os.environ.", "pathlib.", "sys.", "pynvml.", "yaml.", "logging.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A statement on the way up, or the head of a ``with`` (which has no ``node``: it never moves)."""
+
+    node: Statement | None
+    names: Names
+    row: int
+
+
+class Hoist:
+    """Plans moves within one file."""
+
+    def __init__(self, tree: Tree, imports: Imports) -> None:
+        self.tree = tree
+        self.imports = imports
+        self._bodies: dict[str, Names] = {}
+        self._declared: set[str] = set()
+        for statement in tree.statements(tree.module):
+            names = self._read(statement)
+            self._bodies |= names.bodies
+            self._declared |= names.declared
+
+    def plan(self, statements: Sequence[Statement], above: Statement) -> list[Statement]:
+        """What moves above ``above``, in order: ``statements``, and what they need of what stands between.
+
+        Raises:
+            Withheld: it can't be moved, or another thing would come out.
+        """
+        row = self._way(statements, above)
+        moved = {index for index, entry in enumerate(row) if entry.node is not None and entry.node in statements}
+        for index in sorted(moved):
+            self._movable(row[index])
+        pending = sorted(moved)
+        while pending:
+            index = pending.pop()
+            for other in range(index):
+                if other not in moved and self._needs(row[index].names, row[other].names):
+                    self._take(row[index], row[other], first=other == 0)
+                    moved.add(other)
+                    pending.append(other)
+        for index in sorted(moved):
+            for other in range(index):
+                if other not in moved:
+                    self._clash(row, index, other)
+        return [node for index in sorted(moved) if (node := row[index].node) is not None]
+
+    def places(self, finding: Finding) -> tuple[Statement, Statement]:
+        """What to move so that ``finding`` is gone, and above what.
+
+        Raises:
+            Withheld: the two don't stand in one block, or more than configuration would move.
+        """
+        tree = self.tree
+        if "start" not in finding.anchors:
+            raise Withheld("what starts the runtime is not known")
+        call, start = self._reached(finding)
+        late, early = tree.statement_at(call), tree.statement_at(start)
+        if tree.function_of(late) is not tree.function_of(early):
+            raise Withheld("the configuration and what starts the runtime stand in different functions")
+        chain = [early, *(one for one in tree.ancestors(early) if one in tree.parents)]
+        line: Statement | None = None
+        above: Statement | None = None
+        for one in (late, *tree.ancestors(late)):
+            if not isinstance(one, (cst.BaseStatement, cst.BaseSmallStatement)):
+                continue
+            block = tree.block_of(one)
+            above = next((other for other in tree.statements(block) if other in chain), None)
+            if above is not None:
+                line = next(other for other in tree.statements(block) if tree.span(other).contains(tree.span(one)))
+                break
+        if line is None or above is None:
+            raise Withheld("the configuration and what starts the runtime have no block in common")
+        if line is above:
+            raise Withheld("the configuration and what starts the runtime stand in one statement")
+        if tree.span(above) > tree.span(line):
+            raise Withheld("what starts the runtime stands below the configuration")
+        if isinstance(above, (cst.FunctionDef, cst.ClassDef)):
+            raise Withheld("what starts the runtime stands in a definition")
+        return self._innermost(line, call), above
+
+    def _reached(self, finding: Finding) -> tuple[Span, Span]:
+        """The places of configuration and start within one function: themselves, or the calls that lead to them."""
+        call, start = finding.span, finding.anchors["start"]
+        spans = [step.span for step in finding.trace]
+        if start not in spans:
+            return call, start
+        cut = spans.index(start)
+        late = spans[cut + 1] if cut + 1 < len(spans) else call
+        if any(step.path != finding.path for step in finding.trace):
+            raise Withheld("the way to it leads through another file")
+        function = self.tree.function_of(self.tree.statement_at(late))
+        for early in reversed(spans[: cut + 1]):
+            if self.tree.function_of(self.tree.statement_at(early)) is function:
+                return late, early
+        return late, start
+
+    def _innermost(self, line: Statement, call: Span) -> Statement:
+        """The outermost statement around ``call`` that holds configuration only."""
+        while isinstance(line, (cst.FunctionDef, cst.ClassDef)) or (foreign := self._foreign(self._read(line))):
+            if isinstance(line, (cst.FunctionDef, cst.ClassDef)):
+                raise Withheld("the configuration stands in a definition")
+            inner = line.body if isinstance(line, cst.With) else None
+            within = self.tree.statements(inner) if isinstance(inner, cst.IndentedBlock) else []
+            child = next((one for one in within if self.tree.span(one).contains(call)), None)
+            if child is None:
+                raise Withheld(f"the statement around it holds more than configuration: {foreign}")
+            line = child
+        return line
+
+    def _read(self, statement: Statement) -> Names:
+        return names_of(self.tree.code(statement))
+
+    def _entry(self, node: Statement | None, names: Names, row: int) -> _Entry:
+        pending, seen = list(names.called), set()
+        while pending:
+            name = pending.pop()
+            body = self._bodies.get(name)
+            if body is None or name in seen:
+                continue
+            seen.add(name)
+            names.reads |= body.reads
+            names.touches |= body.touches
+            names.binds |= body.declared
+            names.environment |= body.environment
+            pending.extend(body.called)
+        return _Entry(node, names, row)
+
+    def _way(self, statements: Sequence[Statement], above: Statement) -> list[_Entry]:
+        """What stands between: from ``above`` down to the last of ``statements``."""
+        tree = self.tree
+        target = tree.block_of(above)
+        within = tree.block_of(statements[0])
+        if any(tree.block_of(one) is not within for one in statements):
+            raise Withheld("what is to be moved stands in several blocks")
+        parts: list[list[_Entry]] = []
+        block, last = within, max(statements, key=tree.span)
+        while True:
+            before = [one for one in tree.statements(block) if tree.span(one) <= tree.span(last)]
+            if block is not within:
+                before = [one for one in before if one is not last]
+            parts.insert(0, [self._entry(one, self._read(one), tree.span(one).row) for one in before])
+            if block is target:
+                break
+            holder = tree.parents.get(block)
+            if not isinstance(holder, cst.With):
+                raise Withheld("it would leave the block that it stands in")
+            head = cst.With(items=holder.items, body=cst.IndentedBlock([cst.SimpleStatementLine([cst.Pass()])]))
+            parts.insert(0, [self._entry(None, names_of(tree.code(head)), tree.span(holder).row)])
+            last, block = holder, tree.block_of(holder)
+        row = [entry for part in parts for entry in part]
+        first = next((index for index, entry in enumerate(row) if entry.node is above), None)
+        if first is None:
+            raise Withheld("the spot to move it to stands below it")
+        return row[first:]
+
+    def _movable(self, entry: _Entry) -> None:
+        if entry.names.leaves:
+            raise Withheld(f"a {entry.names.leaves} stands in it (line {entry.row})")
+        foreign = self._foreign(entry.names)
+        if foreign:
+            raise Withheld(f"it does more than to configure (line {entry.row}): {foreign}")
+
+    def _needs(self, one: Names, other: Names) -> set[str]:
+        """The names that ``one`` needs as ``other`` leaves them."""
+        steady = self.imports.imported() | set(self._bodies)
+        return (one.reads & other.binds) | (one.reads & other.touches - steady)
+
+    def _take(self, entry: _Entry, needed: _Entry, *, first: bool) -> None:
+        name = min(self._needs(entry.names, needed.names))
+        if first or needed.node is None:
+            raise Withheld(f"it needs {name}, which line {needed.row} gives")
+        names = needed.names
+        foreign = self._foreign(names, tame=True)
+        if names.leaves or foreign or names.star:
+            what = foreign or f"line {needed.row}"
+            raise Withheld(f"it needs {name}, and moving {what} up might change what comes out")
+
+    def _clash(self, row: Sequence[_Entry], index: int, other: int) -> None:
+        """Refuse to move ``row[index]`` above ``row[other]`` where either would see another thing."""
+        one, passed = row[index].names, row[other].names
+        if passed.leaves:
+            raise Withheld(f"a {passed.leaves} stands between (line {row[other].row})")
+        if passed.star:
+            raise Withheld(f"a star import stands between (line {row[other].row})")
+        used = one.binds & passed.reads
+        both = {name for name in one.binds & passed.binds if self._read_elsewhere(name, row[index], row[other])}
+        if used or both:
+            raise Withheld(f"{min(used | both)} is used or bound between (line {row[other].row})")
+        secret = self._declared & (one.reads | one.binds)
+        if secret and any(name not in HARMLESS and name in self._bodies for name in passed.called):
+            raise Withheld(f"{min(secret)} may be set by a function called between (line {row[other].row})")
+        if one.environment and passed.environment and one.keys & passed.keys:
+            raise Withheld(f"the environment is used between (line {row[other].row})")
+
+    def _read_elsewhere(self, name: str, one: _Entry, other: _Entry) -> bool:
+        """Whether anything but the loops that bind a name reads it: then the order of the two matters."""
+        if name in one.names.reads or name in other.names.reads:
+            return True
+        anywhere = self.tree.statements(self.tree.block_of(one.node)) if one.node is not None else []
+        return any(name in self._read(each).reads for each in anywhere)
+
+    def _foreign(self, names: Names, *, tame: bool = False, seen: frozenset[str] = frozenset()) -> str:
+        """The first call that is not about configuration, or ""; ``tame``: calls that only compute are let pass."""
+        for name in names.called:
+            full = self.imports.resolve(name)
+            last = name.rpartition(".")[2]
+            if full in HARMLESS or full.startswith(_CONFIGURES) or last in _ABOUT_DEVICES:
+                continue
+            if not name:
+                return "the call of what another call returned"
+            if "." in name and last in _METHODS:
+                continue
+            if tame and (full.startswith(_TAME) or ("." in name and name.split(".")[0] not in self.imports.imported())):
+                continue
+            body = self._bodies.get(name)
+            if body is not None and name not in seen:
+                inner = self._foreign(body, tame=tame, seen=seen | {name})
+                if not inner:
+                    continue
+                return inner
+            return f"{name}(...)"
+        return ""

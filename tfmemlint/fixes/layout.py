@@ -1,0 +1,85 @@
+"""Lines, blank lines and comments: how statements are put beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import dedent
+from typing import TypeAlias, cast
+
+import libcst as cst
+
+from tfmemlint.fixes.tree import comments_in
+
+Line: TypeAlias = cst.SimpleStatementLine | cst.If | cst.For | cst.While | cst.With | cst.Try | cst.TryStar
+"""What a block consists of (definitions and ``match`` as well: all of them have ``leading_lines``)."""
+
+
+def parse(lines: str) -> list[Line]:
+    """The statements of a piece of code; comments after the last of them are not kept."""
+    module = cst.parse_module(dedent(lines).strip("\n") + "\n")
+    body = [cast("Line", line) for line in module.body]
+    if body and module.header:
+        # The parser gives the first comments to the module.
+        body[0] = body[0].with_changes(leading_lines=[*module.header, *body[0].leading_lines])
+    return body
+
+
+def own_line(comment: str) -> cst.EmptyLine:
+    """A comment on a line of its own."""
+    return cst.EmptyLine(comment=cst.Comment(comment))
+
+
+def split_lines(lines: Sequence[cst.EmptyLine]) -> tuple[list[cst.EmptyLine], list[cst.EmptyLine]]:
+    """The lines above a statement: those up to the last blank one, and the comments that belong to the statement."""
+    cut = max((index + 1 for index, line in enumerate(lines) if line.comment is None), default=0)
+    return list(lines[:cut]), list(lines[cut:])
+
+
+def joined(first: Sequence[cst.EmptyLine], second: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:
+    """Two runs of lines, one below the other, without adding up the blank lines where they meet."""
+    above, below = list(first), list(second)
+    ends = next((count for count, line in enumerate(reversed(above)) if line.comment is not None), len(above))
+    starts = next((count for count, line in enumerate(below) if line.comment is not None), len(below))
+    drop = min(ends, starts)
+    return above[: len(above) - drop] + below
+
+
+def separated(small: Sequence[cst.BaseSmallStatement]) -> list[cst.BaseSmallStatement]:
+    """Small statements that share a line, the last without a semicolon."""
+    return [*small[:-1], small[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)]
+
+
+def comments_inside(line: Line) -> list[str]:
+    """The comments of a statement, at its end or within it; those above it left out."""
+    return comments_in(line.with_changes(leading_lines=[]))
+
+
+def noted(line: Line, notes: Sequence[str]) -> Line:
+    """The line with comments at its end; above it where it is a compound statement."""
+    if not notes:
+        return line
+    if not isinstance(line, cst.SimpleStatementLine):
+        return line.with_changes(leading_lines=[*line.leading_lines, *map(own_line, notes)])
+    tail = line.trailing_whitespace
+    there = [tail.comment.value] if tail.comment is not None else []
+    text = "  ".join([*there, *(note for note in notes if note not in there)])
+    return line.with_changes(
+        trailing_whitespace=tail.with_changes(whitespace=cst.SimpleWhitespace("  "), comment=cst.Comment(text))
+    )
+
+
+def swap(old: Line, new: Sequence[Line], leading: Sequence[cst.EmptyLine], notes: Sequence[str]) -> list[Line]:
+    """The lines that take the place of ``old``: its comment at the end stays there, those within it go above."""
+    tail = old.trailing_whitespace if isinstance(old, cst.SimpleStatementLine) else None
+    kept = comments_in(tail) if tail is not None else []
+    known = [comment for line in new for comment in comments_in(line)]
+    inside = comments_inside(old)
+    for comment in [*known, *kept]:
+        if comment in inside:
+            inside.remove(comment)
+    last = new[-1]
+    if not isinstance(last, cst.SimpleStatementLine):
+        inside, kept = [*inside, *kept], []
+    body = [*new[:-1], noted(last, [*kept, *notes])]
+    first = body[0].with_changes(leading_lines=[*leading, *map(own_line, inside), *body[0].leading_lines])
+    return [first, *body[1:]]

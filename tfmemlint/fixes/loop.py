@@ -1,0 +1,245 @@
+"""Fixing a file: rewrites are computed, tried, and kept only where the finding is gone and nothing worse has come."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tfmemlint.finding import Applicability, Edit, Finding, Fix, Severity
+from tfmemlint.fixes.edits import apply, difference, overlap
+from tfmemlint.fixes.withheld import Withheld
+
+if TYPE_CHECKING:
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rule import Rule
+    from tfmemlint.sources import Source
+
+NEEDS_UNSAFE = "unsafe: needs --unsafe-fixes"
+STILL_THERE = "the finding would still be there"
+_DEPTH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user allows: ``unsafe`` fixes; the memory of a GPU in MiB, where it is told."""
+
+    unsafe: bool = False
+    gpu_memory_mib: float | None = None
+
+
+@dataclass(slots=True)
+class Fixed:
+    """The outcome for one file.
+
+    Attributes:
+        text: the new text. applied: the findings that are gone, with the fix of each (its edits are in terms of the
+            text just before it). findings: what remains, with the reason why it wasn't fixed.
+        needs: packages that the new code imports and the old code did not.
+    """
+
+    text: str
+    applied: list[Finding] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    needs: set[str] = field(default_factory=set)
+
+
+def compute(source: Source, finding: Finding, rule: Rule, target: Target, options: Options) -> Finding:
+    """``finding`` with its fix, or with the reason why there is none; never raises because of a rule."""
+    if not finding.fixable:
+        return finding
+    # Concrete trees are expensive to import: only what has something to fix pays for them.
+    from tfmemlint.fixes.editor import Editor
+
+    try:
+        editor = Editor(source.text, target, options.gpu_memory_mib)
+        rule.fix(finding, editor)
+        new = editor.finish()
+        ast.parse(new)
+    except Withheld as reason:
+        return _withheld(finding, str(reason))
+    except Exception as error:
+        return _withheld(finding, f"the rewriter failed: {type(error).__name__}: {error}")
+    edits = difference(source.text, new)
+    if not edits:
+        return _withheld(finding, "the rewriter found nothing to change")
+    fix = Fix(editor.applicability, editor.message, edits, tuple(sorted(editor.needs)))
+    return dataclasses.replace(finding, fix=fix, withheld="")
+
+
+def fix_source(
+    source: Source,
+    *,
+    rules: Sequence[Rule],
+    target: Target,
+    check: Callable[[Source], list[Finding]],
+    options: Options,
+) -> Fixed:
+    """Fix all that may be fixed, round after round, until nothing changes any more.
+
+    ``check`` gives the findings of a source. What it finds in the text that comes out is in ``findings``.
+    """
+    return _Run({rule.code: rule for rule in rules}, target, check, options).run(source)
+
+
+class _Run:
+    def __init__(
+        self, rules: dict[str, Rule], target: Target, check: Callable[[Source], list[Finding]], options: Options
+    ) -> None:
+        self.rules = rules
+        self.target = target
+        self.check = check
+        self.options = options
+
+    def run(self, source: Source) -> Fixed:
+        findings = self.check(source)
+        done = Fixed(source.text)
+        seen = {source.text}
+        reasons: dict[tuple[object, ...], str] = {}
+        for _ in range(2 * len(findings) + 10):
+            computed = [self._computed(source, finding) for finding in findings]
+            ready = [finding for finding in computed if finding.fix is not None and not finding.withheld]
+            reasons = {_place(finding): finding.withheld for finding in computed if finding.withheld}
+            step = self._together(source, findings, ready, seen) or self._one(source, findings, ready, seen, reasons)
+            if step is None:
+                break
+            source, findings, applied = step
+            seen.add(source.text)
+            done.applied.extend(applied)
+        done.text = source.text
+        done.needs = {need for finding in done.applied if finding.fix is not None for need in finding.fix.needs}
+        done.findings = [
+            _withheld(finding, reasons[_place(finding)]) if _place(finding) in reasons else finding
+            for finding in findings
+        ]
+        return done
+
+    def _computed(self, source: Source, finding: Finding) -> Finding:
+        """The finding with its fix, or with the reason why it isn't made."""
+        rule = self.rules.get(finding.code)
+        if rule is None or not finding.fixable:
+            return finding
+        found = compute(source, finding, rule, self.target, self.options)
+        if found.fix is None:
+            return found
+        if found.fix.applicability is Applicability.DISPLAY:
+            return dataclasses.replace(found, withheld="for display only")
+        if found.fix.applicability is Applicability.UNSAFE and not self.options.unsafe:
+            return dataclasses.replace(found, withheld=NEEDS_UNSAFE)
+        return found
+
+    def _together(
+        self, source: Source, findings: list[Finding], ready: list[Finding], seen: set[str]
+    ) -> tuple[Source, list[Finding], list[Finding]] | None:
+        """As many fixes at once as don't overlap, if all of them do what they should."""
+        chosen: list[Finding] = []
+        edits: list[Edit] = []
+        for finding in ready:
+            assert finding.fix is not None
+            fresh = [edit for edit in finding.fix.edits if edit not in edits]
+            if not any(overlap(edit, other) for edit in fresh for other in edits):
+                chosen.append(finding)
+                edits.extend(fresh)
+        if len(chosen) < 2:
+            return None
+        tried = self._try(source, edits, seen)
+        if tried is None or isinstance(tried, str):
+            return None
+        new, after = tried
+        gone = Counter(finding.code for finding in findings)
+        gone.subtract(finding.code for finding in after)
+        wanted = Counter(finding.code for finding in chosen)
+        if any(gone[code] < count for code, count in wanted.items()) or _brought(findings, after, set()):
+            return None
+        return new, after, chosen
+
+    def _one(
+        self,
+        source: Source,
+        findings: list[Finding],
+        ready: list[Finding],
+        seen: set[str],
+        reasons: dict[tuple[object, ...], str],
+    ) -> tuple[Source, list[Finding], list[Finding]] | None:
+        """The first fix that does what it should; for those before it, the reason why they don't."""
+        for finding in ready:
+            step = self._chain(source, findings, finding, seen, _DEPTH)
+            if not isinstance(step, str):
+                return step
+            reasons[_place(finding)] = step
+        return None
+
+    def _chain(
+        self, source: Source, findings: list[Finding], finding: Finding, seen: set[str], depth: int
+    ) -> tuple[Source, list[Finding], list[Finding]] | str:
+        """One fix, and the fixes of the errors that it brings to light; or why that leads nowhere."""
+        assert finding.fix is not None
+        tried = self._try(source, finding.fix.edits, seen)
+        if isinstance(tried, str):
+            return tried
+        new, after = tried
+        if _count(after, finding.code) >= _count(findings, finding.code):
+            return STILL_THERE
+        applied = [finding]
+        for _ in range(depth):
+            brought = _brought(findings, after, {finding.code})
+            if not brought:
+                return new, after, applied
+            for other in brought:
+                repair = self._computed(new, other)
+                if repair.fix is None or repair.withheld:
+                    continue
+                better = self._try(new, repair.fix.edits, seen)
+                if not isinstance(better, str) and _count(better[1], other.code) < _count(after, other.code):
+                    new, after = better
+                    applied.append(repair)
+                    break
+            else:
+                break
+        brought = _brought(findings, after, {finding.code})
+        if not brought:
+            return new, after, applied
+        return f"the fix would bring {brought[0].code}: {brought[0].message}"
+
+    def _try(self, source: Source, edits: Iterable[Edit], seen: set[str]) -> tuple[Source, list[Finding]] | str:
+        """The source with edits made, and what is found in it; or why it can't be."""
+        try:
+            text = apply(source.text, edits)
+            ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError):
+            return "the new code would not parse"
+        if text in seen:
+            return "another fix would undo it"
+        new = source.replace_text(text)
+        return new, self.check(new)
+
+
+def _brought(before: list[Finding], after: list[Finding], without: set[str]) -> list[Finding]:
+    """The errors of a code of which there are more than before."""
+    old = Counter(finding.code for finding in before if finding.severity is Severity.ERROR)
+    new = Counter(finding.code for finding in after if finding.severity is Severity.ERROR)
+    return [
+        finding
+        for finding in after
+        if finding.severity is Severity.ERROR and finding.code not in without and new[finding.code] > old[finding.code]
+    ]
+
+
+def _count(findings: list[Finding], code: str) -> int:
+    return sum(finding.code == code for finding in findings)
+
+
+def _place(finding: Finding) -> tuple[object, ...]:
+    """What a finding is known by within one text."""
+    return finding.code, finding.span, re.sub(r"\s+", " ", finding.message)
+
+
+def _withheld(finding: Finding, reason: str) -> Finding:
+    return dataclasses.replace(finding, fix=None, withheld=reason)
+
+
+__all__ = ["Fixed", "Options", "compute", "fix_source"]

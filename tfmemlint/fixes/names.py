@@ -1,0 +1,301 @@
+"""Which names a statement reads and binds, what it may change, and whether it leaves its block."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from tfmemlint.facts.syntax import dotted
+
+_Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
+
+
+@dataclass(slots=True)
+class Names:
+    """What statements do with names, as seen from the scope that they stand in.
+
+    Attributes:
+        reads: names whose value from outside they need, in nested functions as well.
+        binds: names that they bind or delete.
+        touches: names whose object they may change: by a method, an item, an attribute, or as an argument.
+        declared: names that they, or functions in them, declare ``global`` or ``nonlocal``.
+        called: the dotted names that they call, as written; ``(...).name`` for a method of anything but a name, ""
+            for a call of what another call returned and the like.
+        keys: constant strings in statements about the environment. environment: they read or write it.
+        leaves: ``return``, ``break`` and the like that would leave the block; "" for none.
+        star: a star import: anything may be bound.
+        bodies: of each function that they define: what its body does when it is called.
+    """
+
+    reads: set[str] = field(default_factory=set)
+    binds: set[str] = field(default_factory=set)
+    touches: set[str] = field(default_factory=set)
+    declared: set[str] = field(default_factory=set)
+    called: list[str] = field(default_factory=list)
+    keys: set[str] = field(default_factory=set)
+    environment: bool = False
+    leaves: str = ""
+    star: bool = False
+    bodies: dict[str, Names] = field(default_factory=dict)
+
+
+def names_of(code: str) -> Names:
+    """The names of a piece of code, which stands at the left margin."""
+    collector = _Collector()
+    collector.block(ast.parse(code).body)
+    return collector.names
+
+
+def target_names(target: ast.AST) -> set[str]:
+    """The plain names that an assignment's target binds."""
+    return {one.id for one in ast.walk(target) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+
+
+class _Collector:
+    def __init__(self) -> None:
+        self.names = Names()
+        self._hidden: list[set[str]] = []
+        self._depth = 0
+        self._loops = 0
+
+    def block(self, body: Sequence[ast.stmt]) -> None:
+        """Statements in a row: what one binds for sure is not read from outside by the next."""
+        with self._hiding(set()) as bound:
+            for statement in body:
+                self.visit(statement)
+                bound |= _bound_for_sure(statement)
+
+    @contextmanager
+    def _hiding(self, names: set[str]) -> Iterator[set[str]]:
+        self._hidden.append(names)
+        yield names
+        self._hidden.pop()
+
+    def visit(self, node: ast.AST) -> None:
+        """Look at one node."""
+        _BY_TYPE.get(type(node), _Collector._children)(self, node)
+
+    def _children(self, node: ast.AST) -> None:
+        for _, value in ast.iter_fields(node):
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                self.block(value)
+            elif isinstance(value, list):
+                for one in value:
+                    if isinstance(one, ast.AST):
+                        self.visit(one)
+            elif isinstance(value, ast.AST):
+                self.visit(value)
+
+    def _name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self._read(node.id)
+        elif not self._depth:
+            self.names.binds.add(node.id)
+
+    def _read(self, name: str) -> None:
+        if not any(name in hidden for hidden in self._hidden):
+            self.names.reads.add(name)
+        if name in ("environ", "getenv", "putenv"):
+            self.names.environment = True
+
+    def _attribute(self, node: ast.Attribute) -> None:
+        if node.attr in ("environ", "getenv", "putenv"):
+            self.names.environment = True
+        if not isinstance(node.ctx, ast.Load):
+            self._touch(node.value)
+        self.visit(node.value)
+
+    def _subscript(self, node: ast.Subscript) -> None:
+        if not isinstance(node.ctx, ast.Load):
+            self._touch(node.value)
+        self._children(node)
+
+    def _constant(self, node: ast.Constant) -> None:
+        self.names.keys.update([node.value] if isinstance(node.value, str) else [])
+
+    def _augmented(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Name):
+            self._read(node.target.id)
+            self._touch(node.target)
+        self._children(node)
+
+    def _touch(self, node: ast.expr) -> None:
+        while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call, ast.Starred)):
+            node = node.func if isinstance(node, ast.Call) else node.value
+        if isinstance(node, ast.Name):
+            self.names.touches.add(node.id)
+
+    def _call(self, node: ast.Call) -> None:
+        name = dotted(node.func)
+        if not name and isinstance(node.func, ast.Attribute):
+            name = f"(...).{node.func.attr}"
+        self.names.called.append(name)
+        if isinstance(node.func, ast.Attribute):
+            self._touch(node.func.value)
+        if name not in HARMLESS and not name.startswith("tf."):
+            for argument in [*node.args, *(keyword.value for keyword in node.keywords)]:
+                for one in ast.walk(argument):
+                    if isinstance(one, ast.Name):
+                        self.names.touches.add(one.id)
+        self._children(node)
+
+    def _for(self, node: ast.For | ast.AsyncFor) -> None:
+        self.visit(node.iter)
+        self.visit(node.target)
+        self._loops += 1
+        with self._hiding(target_names(node.target)):
+            self.block(node.body)
+        self._loops -= 1
+        self.block(node.orelse)
+
+    def _while(self, node: ast.While) -> None:
+        self.visit(node.test)
+        self._loops += 1
+        self.block(node.body)
+        self._loops -= 1
+        self.block(node.orelse)
+
+    def _with(self, node: ast.With | ast.AsyncWith) -> None:
+        found: set[str] = set()
+        for item in node.items:
+            self.visit(item)
+            if item.optional_vars is not None:
+                found |= target_names(item.optional_vars)
+        with self._hiding(found):
+            self.block(node.body)
+
+    def _handler(self, node: ast.ExceptHandler) -> None:
+        if node.type is not None:
+            self.visit(node.type)
+        # The name is unbound again where the handler ends.
+        with self._hiding({node.name} if node.name else set()):
+            self.block(node.body)
+
+    def _scope(self, node: _Scope) -> None:
+        if not isinstance(node, ast.Lambda):
+            if not self._depth:
+                self.names.binds.add(node.name)
+            for decorator in node.decorator_list:
+                self.visit(decorator)
+        inside: set[str] = set()
+        if isinstance(node, ast.ClassDef):
+            for base in [*node.bases, *node.keywords]:
+                self.visit(base)
+        else:
+            for default in [*node.args.defaults, *node.args.kw_defaults]:
+                if default is not None:
+                    self.visit(default)
+            every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]
+            inside = {one.arg for one in every if one is not None}
+        body: list[ast.stmt] = [ast.Expr(node.body)] if isinstance(node, ast.Lambda) else node.body
+        inner = _Collector()
+        with inner._hiding(inside):
+            inner.block(body)
+        local = inner.names.binds - inner.names.declared
+        inner.names.reads -= local
+        inner.names.touches -= local | inside
+        for name in inner.names.reads:
+            self._read(name)
+        self.names.declared |= inner.names.declared
+        self.names.environment |= inner.names.environment
+        if isinstance(node, ast.ClassDef):
+            self.names.called += inner.names.called
+            self.names.touches |= inner.names.touches
+            self.names.star |= inner.names.star
+        elif not isinstance(node, ast.Lambda):
+            self.names.bodies[node.name] = inner.names
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
+        bound = {name for one in node.generators for name in target_names(one.target)}
+        self._depth += 1
+        with self._hiding(bound):
+            self._children(node)
+        self._depth -= 1
+
+    def _walrus(self, node: ast.NamedExpr) -> None:
+        # Inside a comprehension it binds in the scope around.
+        self.names.binds.add(node.target.id)
+        self.visit(node.value)
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            if alias.name == "*":
+                self.names.star = True
+            else:
+                self.names.binds.add((alias.asname or alias.name).split(".")[0])
+
+    def _declaration(self, node: ast.Global | ast.Nonlocal) -> None:
+        self.names.declared.update(node.names)
+
+    def _leaving(self, node: ast.AST) -> None:
+        self.names.leaves = self.names.leaves or type(node).__name__.lower()
+        self._children(node)
+
+    def _jump(self, node: ast.Break | ast.Continue) -> None:
+        if not self._loops:
+            self._leaving(node)
+
+
+_BY_TYPE: dict[type[ast.AST], Callable[[_Collector, Any], None]] = {
+    ast.Name: _Collector._name,
+    ast.Attribute: _Collector._attribute,
+    ast.Subscript: _Collector._subscript,
+    ast.Constant: _Collector._constant,
+    ast.AugAssign: _Collector._augmented,
+    ast.Call: _Collector._call,
+    ast.For: _Collector._for,
+    ast.AsyncFor: _Collector._for,
+    ast.While: _Collector._while,
+    ast.With: _Collector._with,
+    ast.AsyncWith: _Collector._with,
+    ast.ExceptHandler: _Collector._handler,
+    ast.FunctionDef: _Collector._scope,
+    ast.AsyncFunctionDef: _Collector._scope,
+    ast.Lambda: _Collector._scope,
+    ast.ClassDef: _Collector._scope,
+    ast.ListComp: _Collector._comprehension,
+    ast.SetComp: _Collector._comprehension,
+    ast.DictComp: _Collector._comprehension,
+    ast.GeneratorExp: _Collector._comprehension,
+    ast.NamedExpr: _Collector._walrus,
+    ast.Import: _Collector._import,
+    ast.ImportFrom: _Collector._import,
+    ast.Global: _Collector._declaration,
+    ast.Nonlocal: _Collector._declaration,
+    ast.Return: _Collector._leaving,
+    ast.Yield: _Collector._leaving,
+    ast.YieldFrom: _Collector._leaving,
+    ast.Await: _Collector._leaving,
+    ast.Break: _Collector._jump,
+    ast.Continue: _Collector._jump,
+}
+
+
+def _bound_for_sure(statement: ast.stmt) -> set[str]:
+    match statement:
+        case ast.Assign(targets=targets):
+            return {name for target in targets for name in target_names(target)}
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+            return {name}
+        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+            return {(alias.asname or alias.name).split(".")[0] for alias in aliases}
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return {name}
+        case _:
+            return set()
+
+
+_BUILTINS = """
+    print len range enumerate zip int float str bool round min max sum abs any all list tuple dict set sorted reversed
+    isinstance hasattr getattr repr format type divmod map filter exit quit
+"""
+_FUNCTIONS = """
+    os.environ.get os.getenv os.environ.setdefault warnings.warn sys.exit
+    logging.info logging.warning logging.error logging.debug logging.exception logging.critical
+"""
+
+HARMLESS = frozenset(f"{_BUILTINS} {_FUNCTIONS}".split())
+"""Calls that change none of their arguments and do nothing that configuration depends on."""

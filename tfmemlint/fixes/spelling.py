@@ -1,0 +1,139 @@
+"""How names of modules are written in a file, and the imports and the function that are added for them."""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+
+from tfmemlint.fixes import memory
+from tfmemlint.fixes.imports import Imports, is_docstring, is_import, place
+from tfmemlint.fixes.layout import Line, parse
+from tfmemlint.fixes.tree import Tree
+from tfmemlint.knowledge.names import exists
+from tfmemlint.knowledge.releases import Target
+
+_V1 = "tf.compat.v1"
+
+
+class Spelling:
+    """The imports that one rewrite of a file uses and adds."""
+
+    def __init__(self, tree: Tree, imports: Imports) -> None:
+        self._tree = tree
+        self._imports = imports
+        self._added: dict[str, str] = {}
+        self._relied: dict[str, int] = {}
+        self._helper = ""
+        self._new_helper = ""
+
+    def tf(self, name: str, at: cst.CSTNode | None, target: Target) -> str:
+        """How canonical ``name`` is written at ``at``; an import is added where there is none to use."""
+        for binding in self._imports.visible(at):
+            if binding.name == "tensorflow" or binding.name == "tensorflow.compat.v2":
+                self._rely(binding.node, at)
+                return binding.local + name.removeprefix("tf")
+            if binding.name == "tensorflow.compat.v1":
+                rest = name.removeprefix(_V1).removeprefix("tf")
+                if name.startswith(_V1) or (rest.startswith((".config", ".test")) and exists(_V1 + rest, target)):
+                    self._rely(binding.node, at)
+                    return binding.local + rest
+            full = binding.name.replace("tensorflow", "tf", 1) if binding.name.startswith("tensorflow.") else ""
+            if full and (name == full or name.startswith(full + ".")):
+                self._rely(binding.node, at)
+                return binding.local + name.removeprefix(full)
+        return self.add("tensorflow", None, "tf") + name.removeprefix("tf")
+
+    def add(self, module: str, name: str | None = None, asname: str | None = None) -> str:
+        """The text by which ``module`` (or ``name`` of it) is used, imported anew where it isn't imported yet."""
+        full = f"{module}.{name}" if name else module
+        for binding in self._imports.visible(None):
+            plain = isinstance(binding.node, cst.Import) and "." not in full
+            if binding.name == full and (plain or name or binding.local == asname):
+                self._rely(binding.node, None)
+                return binding.local
+        what = f"from {module} import {name}" if name else f"import {module}"
+        local = asname or name or module
+        if what in self._added:
+            return self._added[what]
+        free = self._free(local.split(".")[0])
+        if free != local.split(".")[0]:
+            local = asname = free
+        self._added[what] = local
+        return local
+
+    def helper(self) -> str:
+        """The name of the function that asks NVML for a device's memory; it is added where the file lacks it."""
+        if self._helper:
+            return self._helper
+        for line in self._tree.module.body:
+            if isinstance(line, cst.FunctionDef) and self._tree.code(line).strip() == self._text(line.name.value):
+                self._helper = line.name.value
+                return self._helper
+        self._helper = self._free(memory.HELPER)
+        self._new_helper = self._text(self._helper, add=True)
+        return self._helper
+
+    def lines(self, touched: set[cst.CSTNode]) -> dict[int, list[Line]]:
+        """The new lines at the top of the module, by the index of the statement that they follow."""
+        body = self._tree.module.body
+        indices = [index for node in touched if (index := self._index(node)) is not None]
+        limit = min(indices, default=len(body))
+        for text, index in self._relied.items():
+            if index > limit:
+                # The import that was counted on stands below the code that is to use it.
+                self._added.setdefault(text, "")
+        texts = [_import_text(what, local) for what, local in self._added.items()]
+        if not texts and not self._new_helper:
+            return {}
+        after = place(self._tree.module, limit)
+        found = parse("\n".join(texts)) if texts else []
+        future = after >= 0 and is_docstring(body[after])
+        blank = cst.EmptyLine(indent=False)
+        if found and future:
+            found[0] = found[0].with_changes(leading_lines=[blank])
+        if self._new_helper:
+            helper = parse(self._new_helper)[0]
+            found.append(helper.with_changes(leading_lines=[blank, blank] if after >= 0 or found else []))
+        return {after: found}
+
+    def spacing(self) -> int:
+        """How many blank lines have to follow the new lines."""
+        return 2 if self._new_helper else 1
+
+    def _text(self, name: str, *, add: bool = False) -> str:
+        text = re.sub(rf"\b{memory.HELPER}\b", name, memory.helper(), count=1)
+        for module in ("os", "pynvml"):
+            known = next((one.local for one in self._imports.visible(None) if one.name == module), module)
+            local = self.add(module) if add else known
+            text = re.sub(rf"\b{module}\.(?=[a-z])", f"{local}.", text)
+        return text.strip()
+
+    def _free(self, name: str) -> str:
+        taken = self._imports.taken() | set(self._added.values())
+        if name not in taken:
+            return name
+        for tail in ("_", "_2", "_3"):
+            if name + tail not in taken:
+                return name + tail
+        return f"tfmemlint_{name}"
+
+    def _rely(self, node: cst.Import | cst.ImportFrom, at: cst.CSTNode | None) -> None:
+        index = self._index(node)
+        if index is not None and self._tree.function_of(node) is self._tree.module:
+            self._relied[self._tree.code(node).strip().rstrip(";").rstrip()] = index
+
+    def _index(self, node: cst.CSTNode) -> int | None:
+        """The index of the statement of the module that ``node`` is or stands in."""
+        for one in (node, *self._tree.ancestors(node)):
+            if self._tree.parents.get(one) is self._tree.module:
+                return next(index for index, line in enumerate(self._tree.module.body) if line is one)
+        return None
+
+
+def _import_text(what: str, local: str) -> str:
+    last = what.split()[-1]
+    return what if not local or local == last else f"{what} as {local}"
+
+
+__all__ = ["Spelling", "is_import"]

@@ -1,0 +1,325 @@
+"""What the author of a made-up name wanted: by a list of the inventions seen in public code, else by their words.
+
+The list (``data/made_up.txt``) was collected from public code, articles and forum answers. None of its names exists in
+any TensorFlow release, which is checked against the table of names each time: a real name never has a wish.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+
+from tfmemlint.intent import Wish
+from tfmemlint.knowledge import names
+
+_DATA = Path(__file__).parent / "data"
+
+DEVICE_KEYWORDS = ("device", "gpu", "dev", "devices", "gpus", "physical_device", "device_name", "device_index", "index")
+"""How the argument that says the device is likely called."""
+
+AMOUNT_KEYWORDS: Mapping[Wish, tuple[str, ...]] = {
+    Wish.GROWTH: ("enable", "enabled", "growth", "memory_growth", "allow_growth", "value"),
+    Wish.LIMIT: (
+        "memory_limit",
+        "limit",
+        "memory_limit_mb",
+        "memory_limit_mib",
+        "limit_mb",
+        "memory",
+        "mb",
+        "megabytes",
+        "size",
+        "value",
+    ),
+    Wish.FRACTION: (
+        "fraction",
+        "memory_fraction",
+        "per_process_gpu_memory_fraction",
+        "share",
+        "ratio",
+        "limit",
+        "value",
+    ),
+}
+"""How the argument that says how much is likely called, for each wish that has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeUp:
+    """The meaning of a name that TensorFlow never had.
+
+    Attributes:
+        wish: what its author wanted.
+        value: for a report, which number: ``current``, ``peak``, ``total`` or ``free``; else ``""``.
+        unit: ``mib``, ``fraction``, or ``auto`` (a number in (0, 1] is a fraction, any other MiB); ``""`` without
+        amount. device: the place of the argument that says the device; None where there is none.
+        amount: the place of the argument that says how much (of growth: whether); None where there is none.
+        device_keywords: what that argument is likely called when passed by keyword.
+        amount_keywords: the same for the amount.
+        listed: True where the list has the name, False where the words in it told.
+    """
+
+    wish: Wish
+    value: str = ""
+    unit: str = ""
+    device: int | None = None
+    amount: int | None = None
+    device_keywords: tuple[str, ...] = field(default=())
+    amount_keywords: tuple[str, ...] = field(default=())
+    listed: bool = False
+
+
+KEYS: Mapping[str, str] = {
+    "memory_used": "current",
+    "used": "current",
+    "used_memory": "current",
+    "memory_usage": "current",
+    "usage": "current",
+    "in_use": "current",
+    "bytes_in_use": "current",
+    "allocated": "current",
+    "current_usage": "current",
+    "current_memory": "current",
+    "max": "peak",
+    "maximum": "peak",
+    "max_used": "peak",
+    "peak_usage": "peak",
+    "peak_memory": "peak",
+    "peak_bytes_in_use": "peak",
+    "memory_total": "total",
+    "total": "total",
+    "total_memory": "total",
+    "memory_limit": "total",
+    "memory_size": "total",
+    "memory": "total",
+    "memory_mb": "total",
+    "limit": "total",
+    "bytes_limit": "total",
+    "gpu_memory": "total",
+    "device_memory": "total",
+    "device_memory_size": "total",
+    "capacity": "total",
+    "size": "total",
+    "free": "free",
+    "memory_free": "free",
+    "free_memory": "free",
+    "available": "free",
+    "available_memory": "free",
+    "memory_available": "free",
+}
+"""Keys that ``get_device_details`` and ``get_memory_info`` never have, and the report that was hoped for. The real ones
+are ``device_name`` and ``compute_capability``, and ``current`` and ``peak``."""
+
+REAL_KEYS: Mapping[str, tuple[str, ...]] = {
+    "tf.config.experimental.get_device_details": ("device_name", "compute_capability"),
+    "tf.config.experimental.get_memory_info": ("current", "peak"),
+}
+"""All the keys of what these calls return."""
+
+KEYWORDS: Mapping[str, str] = {
+    "memory_fraction": "fraction",
+    "fraction": "fraction",
+    "memory_limit_fraction": "fraction",
+    "gpu_memory_fraction": "fraction",
+    "per_process_gpu_memory_fraction": "fraction",
+    "memory_limit_mb": "mib",
+    "memory_limit_mib": "mib",
+    "memory_limit_in_mb": "mib",
+    "memory_mb": "mib",
+    "limit_mb": "mib",
+    "limit": "auto",
+    "memory": "auto",
+    "max_memory": "auto",
+    "memory_size": "auto",
+    "mem_limit": "auto",
+    "memorylimit": "auto",
+    "gpu_memory_limit": "auto",
+}
+"""Keywords that ``LogicalDeviceConfiguration`` never had, with the unit that was meant (see `MadeUp.unit`)."""
+
+ASSIGNED: Mapping[str, Wish] = {
+    "enable_memory_growth": Wish.GROWTH,
+    "set_memory_growth": Wish.GROWTH,
+    "memory_growth": Wish.GROWTH,
+    "gpu_memory_growth": Wish.GROWTH,
+    "allow_growth": Wish.GROWTH,
+    "allow_memory_growth": Wish.GROWTH,
+    "gpu_allow_growth": Wish.GROWTH,
+    "memory_limit": Wish.LIMIT,
+    "gpu_memory_limit": Wish.LIMIT,
+    "set_memory_limit": Wish.LIMIT,
+    "memory_fraction": Wish.FRACTION,
+    "gpu_memory_fraction": Wish.FRACTION,
+    "per_process_gpu_memory_fraction": Wish.FRACTION,
+}
+"""Attributes that code sets on ``tf.config``, ``tf.config.experimental`` or a device; TensorFlow never looks at them.
+(In ``tf.config.experimental``, ``set_memory_growth`` is real: assigning to it destroys the function.)"""
+
+
+@lru_cache(maxsize=2048)
+def wish_of(name: str) -> MadeUp | None:
+    """What the author of ``name``, used as a function or an option, wanted.
+
+    None for a name that any release has (or may have), for one that isn't of ``tf.``, and where neither the list nor
+    the words in the name tell.
+    """
+    if not name.startswith("tf."):
+        return None
+    found = _listed().get(name)
+    if found is None and _placed(name):
+        found = _by_last_word().get(name.rpartition(".")[2]) or _by_words(name)
+    if found is None or _real(name):
+        return None
+    return found
+
+
+def assigned(name: str) -> MadeUp | None:
+    """What was hoped of assigning to ``name``, an attribute of a module:
+    ``tf.config.experimental.enable_memory_growth``."""
+    wish = ASSIGNED.get(name.rpartition(".")[2])
+    if wish is None or not _placed(name):
+        return None
+    unit = {Wish.LIMIT: "auto", Wish.FRACTION: "fraction"}.get(wish, "")
+    return MadeUp(wish, unit=unit, listed=True)
+
+
+def _real(name: str) -> bool:
+    """Whether some release has the name; a method of what a call returned is never in the table of names."""
+    return "()" not in name and names.ever_existed(name)
+
+
+# The list
+
+
+@lru_cache(maxsize=1)
+def _listed() -> dict[str, MadeUp]:
+    """``name wish [value=..] [unit=..] [device=..] [amount=..]``, one a line."""
+    table = {}
+    for line in (_DATA / "made_up.txt").read_text(encoding="ascii").splitlines():
+        if line and not line.startswith("#"):
+            name, wish, *more = line.split()
+            fields = dict(item.split("=") for item in more)
+            device, amount = fields.get("device"), fields.get("amount")
+            table[name] = _make(
+                Wish(wish),
+                fields.get("value", ""),
+                fields.get("unit", ""),
+                int(device) if device else None,
+                int(amount) if amount else None,
+                listed=True,
+            )
+    return table
+
+
+@lru_cache(maxsize=1)
+def _by_last_word() -> dict[str, MadeUp]:
+    """The list by last components, for the same invention in another namespace."""
+    return {name.rpartition(".")[2]: replace(found, listed=False) for name, found in reversed(_listed().items())}
+
+
+def _make(
+    wish: Wish,
+    value: str = "",
+    unit: str = "",
+    device: int | None = None,
+    amount: int | None = None,
+    *,
+    listed: bool = False,
+) -> MadeUp:
+    keywords = AMOUNT_KEYWORDS.get(wish, ())
+    return MadeUp(wish, value, unit, device, amount, DEVICE_KEYWORDS if device is not None else (), keywords, listed)
+
+
+# The words
+
+_PLACES = frozenset(
+    f"tf{version}{place}"
+    for version in ("", ".compat.v1")
+    for place in (
+        "",
+        ".config",
+        ".config.experimental",
+        ".config.optimizer",
+        ".config.threading",
+        ".contrib.memory_stats",
+        ".debugging",
+        ".debugging.experimental",
+        ".distribute",
+        ".distribute.experimental",
+        ".experimental",
+        ".keras",
+        ".keras.backend",
+        ".keras.utils",
+        ".profiler",
+        ".profiler.experimental",
+        ".sysconfig",
+        ".test",
+        ".test.experimental",
+    )
+)
+"""Where inventions about memory live; the same words in ``tf.nn`` or ``tf.data`` mean something else."""
+
+
+def _placed(name: str) -> bool:
+    """Whether the longest part of ``name`` that any release has is such a place."""
+    if "(" in name:
+        return False
+    owner = name.rpartition(".")[0]
+    while not names.is_module(owner) and not names.ever_existed(owner):
+        owner = owner.rpartition(".")[0]
+    return owner in _PLACES
+
+
+def _words(name: str) -> frozenset[str]:
+    """``set_gpuMemoryLimit`` as its words in lower case."""
+    return frozenset(word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name))
+
+
+_READING = frozenset(
+    {"get", "report", "usage", "used", "info", "stats", "statistics", "query", "read", "print", "show"}
+)
+_RELEASING = frozenset({"clear", "free", "release", "empty", "flush", "purge", "reset", "clean", "collect", "gc"})
+_MEMORY = frozenset({"memory", "mem", "vram"})
+_SHARES = frozenset({"fraction", "percent", "percentage", "ratio", "share"})
+_BOUNDS = frozenset({"limit", "cap", "max", "maximum", "budget", "quota"})
+
+
+def _by_words(name: str) -> MadeUp | None:
+    """The wish that the words of the last component leave no doubt about."""
+    last = name.rpartition(".")[2]
+    words = _words(last)
+    place = _words(name.rpartition(".")[0])
+    memory, gpu = words & _MEMORY, words & {"gpu", "gpus", "cuda", "vram"}
+    if "growth" in words:
+        return None if words & _READING else _make(Wish.GROWTH, device=0, amount=1)
+    if not memory and not (place & _MEMORY):
+        if words & {"list", "available", "devices"} and words & {"gpu", "gpus"} and words <= _LISTING:
+            return _make(Wish.DEVICES)
+        return None
+    if words & _SHARES:
+        return None if words & _READING else _make(Wish.FRACTION, unit="fraction", device=0, amount=1)
+    if words & _READING:
+        return _make(Wish.REPORT, _reported(words), device=0)
+    if words & _BOUNDS and (words & {"set", "limit", "cap", "apply", "gpu", "configure"}):
+        return _make(Wish.LIMIT, unit="auto", device=0, amount=1)
+    if words & _RELEASING and (memory or gpu or place & _MEMORY):
+        return _make(Wish.RELEASE)
+    return None
+
+
+_LISTING = frozenset(
+    {"list", "get", "available", "gpu", "gpus", "device", "devices", "all", "physical", "visible", "local", "names"}
+)
+
+
+def _reported(words: frozenset[str]) -> str:
+    if words & {"peak", "max", "maximum"}:
+        return "peak"
+    if words & {"free", "available", "remaining"}:
+        return "free"
+    if words & {"total", "limit", "size", "capacity"}:
+        return "total"
+    return "current"

@@ -1,0 +1,34 @@
+"""What the fixer would change, as a unified diff."""
+
+from __future__ import annotations
+
+import difflib
+from typing import IO
+
+from tfmemlint.reporters.paint import Line, Segment, colourful, painter, printable, write
+
+_STYLES = {"+": "added", "-": "removed", "@": "mark", "\\": "dim"}
+
+
+def unified_diff(path: str, old: str, new: str) -> str:
+    r"""The difference between two texts with ``\n`` line ends, as ``git apply -p0`` takes it; "" if none."""
+    lines = difflib.unified_diff(_lines(old), _lines(new), path, path)
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines with their ends; only ``\n`` ends one, for a form feed or U+2028 within a line is part of it."""
+    parts = text.split("\n")
+    return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
+
+
+def print_diff(diff: str, stream: IO[str], *, color: bool | None = None) -> None:
+    """Print what `unified_diff` gave: untouched, so that it can be applied, or coloured and safe on a terminal."""
+    if not colourful(stream, color) and not stream.isatty():
+        write(stream, diff)
+        return
+    lines: list[Line] = []
+    for line in diff.split("\n")[:-1]:
+        style = "label" if line.startswith(("--- ", "+++ ")) else _STYLES.get(line[:1], "")
+        lines.append([Segment(printable(line.replace("\t", "    ")), style)])
+    painter(stream, color)(lines)

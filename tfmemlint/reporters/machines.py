@@ -1,0 +1,118 @@
+"""Findings for programs: JSON in the shape of ruff's, and annotations for GitHub."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tfmemlint.finding import Finding, Fix, Severity, Span, Step
+from tfmemlint.intent import Intent
+from tfmemlint.reporters.paint import printable
+
+if TYPE_CHECKING:
+    from tfmemlint.rule import Rule
+
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.ADVICE: "notice"}
+
+
+def absolute(path: str) -> str:
+    """The path as programs get it: absolute, as from ruff; ``-`` stays what it is."""
+    return path if path == "-" else os.path.normpath(Path(path).absolute())
+
+
+def as_json(findings: Sequence[Finding], rules: Mapping[str, Rule]) -> str:
+    """A list of objects, one a finding; the first ten keys are ruff's."""
+    if not findings:
+        return "[]\n"
+    objects = [_object(finding, rules.get(finding.code)) for finding in findings]
+    return json.dumps(objects, indent=2, allow_nan=False) + "\n"
+
+
+def _object(finding: Finding, rule: Rule | None) -> dict[str, Any]:
+    return {
+        "cell": finding.cell,
+        "code": finding.code,
+        "filename": absolute(finding.path),
+        **_places(finding.span),
+        "message": finding.message,
+        "fix": _fix(finding.fix),
+        "noqa_row": finding.noqa_row or finding.span.end_row,
+        "url": rule.url() if rule is not None else None,
+        "severity": finding.severity.value,
+        "name": finding.name,
+        "intent": _intent(finding.intent),
+        "outcome": finding.outcome,
+        "advice": finding.advice,
+        "notes": list(finding.notes),
+        "withheld": finding.withheld,
+        "trace": [_step(step) for step in finding.trace],
+    }
+
+
+def _places(span: Span) -> dict[str, Any]:
+    return {
+        "location": {"row": span.row, "column": span.column},
+        "end_location": {"row": span.end_row, "column": span.end_column},
+    }
+
+
+def _fix(fix: Fix | None) -> dict[str, Any] | None:
+    if fix is None:
+        return None
+    return {
+        "applicability": fix.applicability.value,
+        "message": fix.message,
+        "edits": [{"content": edit.content, **_places(edit.span)} for edit in fix.edits],
+        "needs": list(fix.needs),
+    }
+
+
+def _intent(intent: Intent | None) -> dict[str, Any] | None:
+    if intent is None:
+        return None
+    value = intent.value
+    if isinstance(value, int | float) and not _is_json(value):
+        value = None
+    return {"wish": intent.wish.value, "devices": intent.devices, "value": value, "text": intent.text}
+
+
+def _is_json(value: float) -> bool:
+    """Whether JSON has this number: not NaN, not infinite, not an integer beyond what readers take for a number."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {"filename": absolute(step.path), **_places(step.span), "message": step.words}
+
+
+def as_github(findings: Sequence[Finding]) -> str:
+    """One workflow command a finding; GitHub shows it at the line of a pull request."""
+    return "".join(_annotation(finding) + "\n" for finding in findings)
+
+
+def _annotation(finding: Finding) -> str:
+    span = finding.span
+    properties: dict[str, str] = {"file": absolute(finding.path), "line": str(span.row), "endLine": str(span.end_row)}
+    if span.row == span.end_row:  # GitHub refuses columns where a span has several lines
+        properties |= {"col": str(span.column), "endColumn": str(span.end_column)}
+    properties["title"] = f"tfmemlint ({finding.code})"
+    listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    message = f"{printable(finding.path)}:{span.row}:{span.column}: {finding.code} {printable(finding.message)}"
+    if finding.advice:
+        message += f"\n  write: {printable(finding.advice)}"
+    return f"::{_COMMANDS[finding.severity]} {listed}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return printable(_data(text)).replace(":", "%3A").replace(",", "%2C")

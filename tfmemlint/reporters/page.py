@@ -1,0 +1,108 @@
+"""A rule's page: for a terminal, as Markdown, and as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import IO, TYPE_CHECKING, Any
+
+from tfmemlint.finding import Severity
+from tfmemlint.reporters.paint import STYLES, colourful, columns, write
+
+if TYPE_CHECKING:
+    from tfmemlint.rule import Rule
+
+FORMATS: tuple[str, ...] = ("text", "json")
+
+_FIXES = {
+    "always": "A fix is always available.",
+    "sometimes": "A fix is sometimes available.",
+    "never": "There is no fix.",
+}
+_SEVERITIES = {
+    Severity.ERROR: "Error.",
+    Severity.WARNING: "Warning.",
+    Severity.ADVICE: "Advice: off unless selected.",
+}
+_FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+_LITERAL = re.compile(r"``([^`\n]+(?:\n[^`\n]+)?)``")
+
+
+def markdown(rule: Rule) -> str:
+    """The page as a Markdown file, as it is published."""
+    page = rule.page()
+    parts = [f"# {rule.code}: {rule.name}", _plain_literals(page.summary), _facts(rule)]
+    parts.extend(f"## {heading}\n\n{_plain_literals(body)}" for heading, body in page.sections.items())
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def show(rule: Rule, stream: IO[str], *, output_format: str = "text", color: bool | None = None) -> None:
+    """Print one rule's page; as JSON, one object."""
+    if output_format == "json":
+        write(stream, json.dumps(_object(rule), indent=2) + "\n")
+    else:
+        _pages([rule], stream, color)
+
+
+def show_all(rules: Sequence[Rule], stream: IO[str], *, output_format: str = "text", color: bool | None = None) -> None:
+    """Print the pages of ``rules`` one after the other; as JSON, a list of objects."""
+    if output_format == "json":
+        write(stream, json.dumps([_object(rule) for rule in rules], indent=2) + "\n")
+    else:
+        _pages(rules, stream, color)
+
+
+def _pages(rules: Sequence[Rule], stream: IO[str], color: bool | None) -> None:
+    if not colourful(stream, color):
+        write(stream, "\n".join(markdown(rule) for rule in rules))
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+    from rich.text import Text
+    from rich.theme import Theme
+
+    linked = stream.isatty()
+    console = Console(
+        file=stream,
+        force_terminal=True,
+        color_system="standard",
+        no_color=False,
+        highlight=False,
+        width=min(columns(stream) or 100, 100),
+        theme=Theme({"markdown.code": "cyan"}),
+    )
+    for number, rule in enumerate(rules):
+        page = rule.page()
+        link = f" link {rule.url()}" if linked else ""
+        console.print("\n" * bool(number), end="")
+        console.print(Text.assemble((rule.code, STYLES[rule.severity.value] + link), " ", (rule.name, "bold")))
+        for heading, body in {"": f"{page.summary}\n\n{_facts(rule)}", **page.sections}.items():
+            console.print(Text(f"\n{heading}" if heading else "", style="bold"))
+            console.print(Markdown(_plain_literals(body), code_theme="ansi_dark", hyperlinks=linked))
+
+
+def _facts(rule: Rule) -> str:
+    return f"{_SEVERITIES[rule.severity]} {_FIXES[rule.fixable]}"
+
+
+def _object(rule: Rule) -> dict[str, Any]:
+    page = rule.page()
+    sections = (f"## {heading}\n\n{_plain_literals(body)}" for heading, body in page.sections.items())
+    return {
+        "name": rule.name,
+        "code": rule.code,
+        "linter": "tfmemlint",
+        "severity": rule.severity.value,
+        "summary": _plain_literals(page.summary),
+        "fix": _FIXES[rule.fixable],
+        "fix_availability": rule.fixable.capitalize(),
+        "explanation": "\n\n".join(sections) + "\n",
+        "url": rule.url(),
+    }
+
+
+def _plain_literals(text: str) -> str:
+    """Docstrings write literals with two backticks; Markdown needs one."""
+    parts = _FENCE.split(text)
+    return "".join(part if number % 2 else _LITERAL.sub(r"`\1`", part) for number, part in enumerate(parts))

@@ -1,0 +1,142 @@
+"""Text with styles, and the two ways to print it: plain, or in colour on a terminal.
+
+rich is imported only where colour is wanted; everything that goes to a pipe, a file or a log is written without it.
+"""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Callable, Iterable
+from typing import IO, NamedTuple
+
+STYLES = {
+    "error": "bold red",
+    "warning": "bold yellow",
+    "advice": "bold blue",
+    "mark": "cyan",
+    "path": "bold",
+    "frame": "blue",
+    "label": "bold",
+    "dim": "dim",
+    "good": "bold green",
+    "added": "green",
+    "removed": "red",
+}
+"""What a style looks like in colour: only the eight colours that every terminal has."""
+
+TAB = 4
+"""Columns that a tab takes in an excerpt."""
+
+
+class Segment(NamedTuple):
+    """A piece of text, the name of its style (a key of `STYLES`, or ""), and where a click on it leads."""
+
+    text: str
+    style: str = ""
+    link: str = ""
+
+
+Line = list[Segment]
+
+
+def printable(text: str) -> str:
+    r"""``text`` on one line, with all that a terminal would obey or that turns text around written as ``\x1b``."""
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def _shown(char: str) -> str:
+    if char.isprintable():
+        return char
+    category = unicodedata.category(char)
+    if category in ("Cc", "Cs", "Zl", "Zp") or (category == "Cf" and char not in "\u00ad\u200c\u200d"):
+        return char.encode("unicode_escape").decode()
+    return char
+
+
+def cells(text: str) -> list[tuple[str, int]]:
+    """Each character of a line of source as it is shown, with the columns that it takes."""
+    if text.isascii() and text.isprintable():
+        return [(char, 1) for char in text]
+    return [_cell(char) for char in text]
+
+
+def _cell(char: str) -> tuple[str, int]:
+    if char == "\t":
+        return " " * TAB, TAB
+    shown = _shown(char)
+    if shown != char:
+        return shown, len(shown)
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return char, 0
+    return char, 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def colourful(stream: IO[str], color: bool | None) -> bool:
+    """Whether to print in colour: as told by ``color``, else by NO_COLOR and FORCE_COLOR, else on a terminal."""
+    if color is not None:
+        return color
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def columns(stream: IO[str]) -> int | None:
+    """The width of the terminal that ``stream`` is; None where it is none."""
+    if not stream.isatty():
+        return None
+    import shutil
+
+    return max(40, shutil.get_terminal_size().columns)
+
+
+def write(stream: IO[str], text: str) -> None:
+    """Write ``text``; what the stream's encoding lacks is written as an escape, for a report must not fail on it."""
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:
+        stream.write(_sayable(text, stream))
+
+
+def painter(stream: IO[str], color: bool | None) -> Callable[[Iterable[Line]], None]:
+    """A function that prints lines to ``stream``, in colour or plain."""
+    if not colourful(stream, color):
+        return lambda lines: write(stream, "".join("".join(part.text for part in line) + "\n" for line in lines))
+    return _in_colour(stream)
+
+
+def _in_colour(stream: IO[str]) -> Callable[[Iterable[Line]], None]:
+    from rich.console import Console
+    from rich.style import Style
+    from rich.text import Text
+
+    console = Console(
+        file=stream,
+        force_terminal=True,
+        color_system="standard",
+        no_color=False,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=True,
+    )
+    linked = stream.isatty()  # a log that shows colours does not follow links: it prints their escapes
+
+    def paint(lines: Iterable[Line]) -> None:
+        for line in lines:
+            text = Text(end="")
+            for part in line:
+                style = Style.parse(STYLES.get(part.style, ""))
+                if part.link and linked:
+                    style += Style(link=part.link)
+                text.append(_sayable(part.text, stream), style)
+            console.print(text)
+
+    return paint
+
+
+def _sayable(text: str, stream: IO[str]) -> str:
+    encoding: str = getattr(stream, "encoding", None) or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)

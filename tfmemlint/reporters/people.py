@@ -1,0 +1,112 @@
+"""Findings for people: with the source, the trace and what to write, or one line each."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from tfmemlint.finding import Applicability, Finding, Fix, Step
+from tfmemlint.reporters.excerpt import excerpt, one_line
+from tfmemlint.reporters.paint import Line, Segment, printable
+
+if TYPE_CHECKING:
+    from tfmemlint.rule import Rule
+    from tfmemlint.sources import Source
+
+PLAIN_WIDTH = 120
+"""Columns of an excerpt where the output is not a terminal."""
+_LABEL = 12  # columns, the width of the longest label
+
+
+def header(finding: Finding, rules: Mapping[str, Rule], unsafe: bool) -> Line:
+    """``path:row:column: TFM101 [*] message``."""
+    rule = rules.get(finding.code)
+    line = [
+        Segment(printable(finding.path), "path"),
+        Segment(f"{_cell(finding)}:{finding.span.row}:{finding.span.column}: ", "mark"),
+        Segment(finding.code, finding.severity.value, rule.url() if rule is not None else ""),
+    ]
+    if applicable(finding.fix, unsafe):
+        line += [Segment(" "), Segment("[*]", "mark")]
+    return [*line, Segment(f" {printable(finding.message)}")]
+
+
+def applicable(fix: Fix | None, unsafe: bool) -> bool:
+    """Whether the fixer would apply ``fix``, with ``--unsafe-fixes`` or without."""
+    if fix is None:
+        return False
+    return fix.applicability is Applicability.SAFE or (unsafe and fix.applicability is Applicability.UNSAFE)
+
+
+def full(
+    finding: Finding, sources: Mapping[str, Source], rules: Mapping[str, Rule], *, unsafe: bool, width: int | None
+) -> Iterator[Line]:
+    """A finding with its source, its trace and what to write; ``width`` is the terminal's, None where there is none."""
+    style = finding.severity.value
+    yield header(finding, rules, unsafe)
+    source = sources.get(finding.path)
+    drawn = excerpt(source.lines, finding.span, width=width or PLAIN_WIDTH, style=style) if source is not None else None
+    if drawn is not None:
+        yield from drawn.lines
+    shown = {(finding.path, row) for row in drawn.rows} if drawn is not None else set()
+    if finding.intent is not None:
+        yield from _labelled("wanted", finding.intent.describe(), width)
+    if finding.outcome:
+        yield from _labelled("TensorFlow", finding.outcome.removeprefix("TensorFlow "), width)
+    if finding.advice:
+        yield from _labelled("write", finding.advice, width)
+    label = "trace"
+    for step in finding.trace:
+        yield from _step(label, step, sources, shown, width)
+        label = ""
+    for note in finding.notes:
+        yield from _labelled("note", note, width)
+    if finding.fix is not None:
+        yield from _labelled("fix", _fix_words(finding.fix), width, "mark")
+    if finding.withheld:
+        yield from _labelled("fix withheld", finding.withheld, width, "mark")
+
+
+def _cell(finding: Finding) -> str:
+    return "" if finding.cell is None else f":cell {finding.cell}"
+
+
+def _fix_words(fix: Fix) -> str:
+    remarks = [] if fix.applicability is Applicability.SAFE else [_RISK[fix.applicability]]
+    if fix.needs:
+        remarks.append(f"needs {', '.join(fix.needs)}")
+    return f"{fix.message} ({'; '.join(remarks)})" if remarks else fix.message
+
+
+_RISK = {Applicability.UNSAFE: "unsafe", Applicability.DISPLAY: "to be done by hand"}
+
+
+def _step(
+    label: str, step: Step, sources: Mapping[str, Source], shown: set[tuple[str, int]], width: int | None
+) -> Iterator[Line]:
+    yield from _labelled(label, f"{step.path}:{step.span.row}:{step.span.column}: {step.words}", width)
+    source = sources.get(step.path)
+    place = (step.path, step.span.row)
+    if source is None or place in shown or not 1 <= step.span.row <= len(source.lines):
+        return
+    shown.add(place)
+    number = f"{step.span.row} | "
+    indent = " " * (_LABEL + 4)
+    room = (width or PLAIN_WIDTH) - len(indent) - len(number)
+    text = one_line(source.lines[step.span.row - 1], step.span.column, room)
+    yield [Segment(indent), Segment(number, "frame"), Segment(text, "dim")]
+
+
+def _labelled(label: str, text: str, width: int | None, style: str = "label") -> Iterator[Line]:
+    """A label, and what it is the label of; on a terminal the rest of a long text stands below its start."""
+    head = Segment(f"{label}: ".rjust(_LABEL + 2) if label else " " * (_LABEL + 2), style)
+    text = printable(text)
+    if width is None or len(text) <= width - _LABEL - 2:
+        yield [head, Segment(text)]
+        return
+    room = max(20, width - _LABEL - 2)
+    first, *rest = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
+    yield [head, Segment(first)]
+    for line in rest:
+        yield [Segment(" " * (_LABEL + 2)), Segment(line)]

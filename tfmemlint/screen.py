@@ -1,0 +1,24 @@
+"""A search of the raw bytes for the few words without which a file can't matter. Most files end here."""
+
+from __future__ import annotations
+
+import re
+
+_TENSORFLOW = rb"tensorflow|keras|\btf\.|CUDA_VISIBLE_DEVICES"
+_MATTERS = (
+    rb"memory_(?:growth|limit|info|usage|stats|fraction|total|used|optimi[sz]er)"
+    rb"|gpu_memory|allow_growth|gpu_options|GPUOptions|ConfigProto|LogicalDevice|VirtualDevice"
+    rb"|(?:logical|virtual|visible|physical|local)_device|VISIBLE_DEVICES|TF_GPU|TF_FORCE_GPU|TF_CUDNN"
+    rb"|is_gpu_available|gpu_device_name|get_device_details|(?:set|clear)_session|\bSession\(|InteractiveSession"
+    rb"|\btf\.config\b|\.config\.experimental|contrib\.memory|enable_eager_execution"
+    rb"|\b(?:tf|tensorflow|K|backend|experimental|extended)\.[\w.]*(?:memory|gpu|Memory|GPU)"
+    rb"|def \w*memory|TFM9?\d|tfmemlint:"
+)
+
+_tensorflow = re.compile(_TENSORFLOW).search
+_matters = re.compile(_MATTERS).search
+
+
+def matters(data: bytes) -> bool:
+    """Whether a file can hold anything that a rule would report."""
+    return _matters(data) is not None and _tensorflow(data) is not None

@@ -1,0 +1,163 @@
+"""One Python text: decoded for reading, with all that is needed to write it back byte for byte."""
+
+from __future__ import annotations
+
+import ast
+import codecs
+import io
+import re
+import tokenize
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tfmemlint.finding import Span
+
+LARGEST = 32 * 2**20
+"""Bytes; a larger file holds data, not a program that a person wrote."""
+
+_ENDS = re.compile(r"\r\n|\r|\n")
+
+
+class Unreadable(Exception):
+    """A file that can't be read as Python text; the message says why, ``row`` where (0: the file as a whole)."""
+
+    def __init__(self, message: str, row: int = 0) -> None:
+        super().__init__(message)
+        self.row = row
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """One Python text.
+
+    Attributes:
+        path: as shown to the user. text: decoded, with ``\\n`` line ends and without a byte order mark.
+        encoding: what the bytes are in (PEP 263). bom: they begin with a UTF-8 byte order mark.
+        ends: the end of every line, in order, as it stands in the file ("" for a last line without one).
+    """
+
+    path: str
+    text: str
+    encoding: str = "utf-8"
+    bom: bool = False
+    ends: tuple[str, ...] | str = "\n"
+    _lines: list[str] = field(default_factory=list, repr=False)
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines, without their ends; a text that ends in a newline has an empty last one."""
+        if not self._lines:
+            self._lines.extend(self.text.split("\n"))
+        return self._lines
+
+    def span(self, node: ast.AST) -> Span:
+        """The place of a syntax node, in characters (`ast` counts UTF-8 bytes)."""
+        row, end_row = getattr(node, "lineno", 1), getattr(node, "end_lineno", None) or getattr(node, "lineno", 1)
+        column, end_column = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", None) or 0
+        return Span(row, self._column(row, column), end_row, self._column(end_row, end_column))
+
+    def _column(self, row: int, offset: int) -> int:
+        line = self.lines[row - 1] if row <= len(self.lines) else ""
+        if not line.isascii():
+            return len(line.encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "ignore")) + 1
+        return offset + 1
+
+    def segment(self, span: Span) -> str:
+        """The text of a span."""
+        lines = self.lines[span.row - 1 : span.end_row]
+        if not lines:
+            return ""
+        lines[-1] = lines[-1][: span.end_column - 1]
+        lines[0] = lines[0][span.column - 1 :]
+        return "\n".join(lines)
+
+    def replace_text(self, text: str) -> Source:
+        """The same file with another text."""
+        return replace(self, text=text, _lines=[])
+
+    def encode(self, text: str) -> bytes:
+        """The bytes of the file with ``text`` in the place of its own: encoding, byte order mark and line ends as they
+        were. New lines get the end that most lines have; in a file with mixed ends, unchanged lines keep theirs.
+
+        Raises:
+            UnicodeEncodeError: the file's encoding has no way to write ``text``.
+        """
+        if isinstance(self.ends, str):
+            data = text if self.ends == "\n" else text.replace("\n", self.ends)
+        else:
+            data = self._with_ends(text, self.ends)
+        return (codecs.BOM_UTF8 if self.bom else b"") + data.encode(self.encoding)
+
+    def _with_ends(self, text: str, ends: tuple[str, ...]) -> str:
+        from difflib import SequenceMatcher
+
+        usual = max(set(ends) - {""}, key=ends.count)
+        old, new = self.text.split("\n"), text.split("\n")
+        chosen = [usual] * (len(new) - 1)
+        for block in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
+            for step in range(block.size):
+                if block.b + step < len(chosen) and block.a + step < len(ends):
+                    chosen[block.b + step] = ends[block.a + step] or usual
+        return "".join(line + end for line, end in zip(new, [*chosen, ""], strict=True))
+
+
+def decode(path: str, data: bytes) -> Source:
+    """Bytes as a Python text.
+
+    Raises:
+        Unreadable: it is binary, or not in the encoding that it declares.
+    """
+    if len(data) > LARGEST:
+        raise Unreadable(f"larger than {LARGEST // 2**20} MiB: this is data, not a program")
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except (SyntaxError, UnicodeDecodeError, ValueError) as error:
+        if isinstance(error, SyntaxError) and "unknown encoding" in str(error):
+            raise Unreadable(f"{error.msg.split(' for ')[0]}", 1) from None
+        encoding = "utf-8"
+    bom = data.startswith(codecs.BOM_UTF8)
+    body = data[3:] if bom else data
+    plain = "utf-8" if encoding == "utf-8-sig" else encoding
+    zero = body.find(b"\0")
+    if zero >= 0:
+        if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise Unreadable("this is UTF-16: Python source has to be UTF-8, or declare its encoding", 1)
+        raise Unreadable("contains null bytes: this is no Python source", body[:zero].count(b"\n") + 1)
+    try:
+        raw = body.decode(plain)
+    except (UnicodeDecodeError, LookupError) as error:
+        start = error.start if isinstance(error, UnicodeDecodeError) else 0
+        row = body[:start].count(b"\n") + 1
+        raise Unreadable(f"is not valid {plain}: {getattr(error, 'reason', error)}", row) from None
+    return _source(path, raw, plain, bom)
+
+
+def _source(path: str, raw: str, encoding: str, bom: bool) -> Source:
+    if "\r" not in raw:
+        return Source(path, raw, encoding, bom)
+    ends = _ENDS.findall(raw)
+    kinds = set(ends)
+    text = _ENDS.sub("\n", raw)
+    return Source(path, text, encoding, bom, ends[0] if len(kinds) == 1 else (*ends, ""))
+
+
+def read_bytes(path: Path) -> bytes:
+    """A file's bytes.
+
+    Raises:
+        Unreadable: it can't be opened, or is no regular file.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST + 1)
+    except OSError as error:
+        raise Unreadable(error.strerror or str(error)) from None
+
+
+def read(path: Path, shown: str | None = None) -> Source:
+    """A file as a Python text.
+
+    Raises:
+        Unreadable: it can't be opened, is binary, or is not in the encoding that it declares.
+    """
+    return decode(shown if shown is not None else str(path), read_bytes(path))

@@ -1,0 +1,180 @@
+"""Finding files as git would: ignore files respected, environments and caches left out, each file once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+LEFT_OUT = frozenset(
+    {
+        ".bzr", ".direnv", ".eggs", ".git", ".git-rewrite", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox",
+        ".pants.d", ".pyenv", ".pytest_cache", ".pytype", ".ruff_cache", ".svn", ".tox", ".venv", ".vscode",
+        "__pycache__", "__pypackages__", "_build", "buck-out", "build", "dist", "node_modules", "site-packages", "venv",
+    }
+)  # fmt: skip
+"""Directories that are never entered: ruff's list."""
+
+SUFFIXES = (".py", ".pyw", ".pyi")
+
+
+@dataclass(slots=True)
+class Walk:
+    """What a walk over the given paths came to: ``problems`` are paths with what is wrong with them."""
+
+    files: list[str] = field(default_factory=list)
+    problems: list[tuple[str, str]] = field(default_factory=list)
+
+
+def is_python(name: str) -> bool:
+    """Whether a file's name says that it is Python."""
+    return name.endswith(SUFFIXES)
+
+
+def walk(
+    paths: Sequence[str], *, exclude: Iterable[str] = (), respect_gitignore: bool = True, root: str | None = None
+) -> Walk:
+    """The Python files under ``paths``, sorted within each path, each once, as they are shown to the user.
+
+    A file that is named itself is taken whatever it is called and whatever the ignore files say, unless ``exclude``
+    names it. Links to directories are followed once; a loop of links ends there.
+    """
+    found = Walk()
+    excluded = _Excluded(tuple(exclude), root)
+    seen: set[str] = set()
+    for path in paths:
+        if not os.path.lexists(path):
+            found.problems.append((path, "no such file or directory"))
+        elif os.path.isdir(path):
+            files = list(_directory(path, excluded, _Ignored(path) if respect_gitignore else None, found))
+            _add(found, files, seen)
+        elif os.path.isfile(path):
+            if not excluded(path):
+                _add(found, [path], seen)
+        elif os.path.islink(path):
+            found.problems.append((path, "a link that leads nowhere"))
+        else:
+            found.problems.append((path, "neither a file nor a directory"))
+    return found
+
+
+def _add(found: Walk, files: Iterable[str], seen: set[str]) -> None:
+    for file in files:
+        real = os.path.realpath(file) if os.path.islink(file) else os.path.abspath(file)
+        if real not in seen:
+            seen.add(real)
+            found.files.append(file)
+
+
+def _directory(top: str, excluded: _Excluded, ignored: _Ignored | None, found: Walk) -> Iterator[str]:
+    """The Python files under one directory, in the order of their names."""
+    entered = {os.path.realpath(top)}
+    pending = [top]
+    while pending:
+        directory = pending.pop()
+        try:
+            with os.scandir(directory) as scan:
+                entries = sorted(scan, key=lambda entry: entry.name, reverse=True)
+        except OSError as error:
+            found.problems.append((directory, error.strerror or str(error)))
+            continue
+        if ignored is not None:
+            ignored.enter(directory, entries)
+        files: list[str] = []
+        for entry in entries:
+            path = _join(directory, entry.name)
+            try:
+                is_directory = entry.is_dir()
+            except OSError:
+                # A link in a loop of links.
+                continue
+            if is_directory:
+                if entry.name in LEFT_OUT or excluded(path) or (ignored is not None and ignored(path, True)):
+                    continue
+                if entry.is_symlink():
+                    real = os.path.realpath(path)
+                    if real in entered:
+                        continue
+                    entered.add(real)
+                if os.path.exists(_join(path, "pyvenv.cfg")):
+                    continue
+                pending.append(path)
+            elif is_python(entry.name) and entry.is_file():
+                if not excluded(path) and not (ignored is not None and ignored(path, False)):
+                    files.append(path)
+        yield from reversed(files)
+
+
+def _join(directory: str, name: str) -> str:
+    return name if directory in (".", "./") else os.path.join(directory, name)
+
+
+class _Excluded:
+    """The ``exclude`` option: gitignore's patterns, relative to the configuration's directory."""
+
+    def __init__(self, patterns: tuple[str, ...], root: str | None) -> None:
+        self.root = os.path.abspath(root or ".")
+        self.spec: Any = _spec(patterns) if patterns else None
+
+    def __call__(self, path: str) -> bool:
+        if self.spec is None:
+            return False
+        relative = os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
+        return bool(self.spec.match_file(relative) or (os.path.isdir(path) and self.spec.match_file(relative + "/")))
+
+
+class _Ignored:
+    """The ignore files of a repository: those above the start, and those met on the way down."""
+
+    def __init__(self, top: str) -> None:
+        self.specs: list[tuple[str, Any]] = []
+        self._load_above(os.path.abspath(top))
+
+    def _load_above(self, top: str) -> None:
+        """The ignore files from the repository's root down to the start."""
+        root = top
+        chain = []
+        while not os.path.exists(os.path.join(root, ".git")):
+            parent = os.path.dirname(root)
+            if parent == root:
+                return
+            chain.append(parent)
+            root = parent
+        self._load(os.path.join(root, ".git", "info", "exclude"), root)
+        for directory in reversed(chain):
+            self._load(os.path.join(directory, ".gitignore"), directory)
+
+    def enter(self, directory: str, entries: Sequence[os.DirEntry[str]]) -> None:
+        """Read the directory's own ignore file."""
+        if any(entry.name == ".gitignore" for entry in entries):
+            self._load(os.path.join(directory, ".gitignore"), os.path.abspath(directory))
+
+    def _load(self, file: str, base: str) -> None:
+        try:
+            lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return
+        patterns = [line for line in lines if line.strip() and not line.startswith("#")]
+        if patterns:
+            self.specs.append((base + os.sep, _spec(patterns)))
+
+    def __call__(self, path: str, is_directory: bool) -> bool:
+        if not self.specs:
+            return False
+        full = os.path.abspath(path)
+        for base, spec in reversed(self.specs):
+            if full.startswith(base):
+                relative = full[len(base) :].replace(os.sep, "/") + ("/" if is_directory else "")
+                verdict = spec.check_file(relative).include
+                if verdict is not None:
+                    return bool(verdict)
+        return False
+
+
+def _spec(patterns: Sequence[str]) -> Any:
+    # Imported only where there are patterns: most of the time of a small run would go into the import.
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(patterns)

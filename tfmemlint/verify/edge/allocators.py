@@ -1,0 +1,52 @@
+"""The process-wide allocators: whoever makes them first decides, and nobody can change them afterwards."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+from tfmemlint.verify.edge.protos import LogicalGpu, logical_gpus
+
+
+@dataclass(slots=True)
+class Allocators:
+    """One allocator a logical GPU, kept from the first device creation of the process to its end."""
+
+    made_by: str = ""
+    forced: bool = False
+    _growth: bool | None = None
+    _fraction: float = 0.0
+    _made: dict[int, LogicalGpu] = field(default_factory=dict)
+
+    def create(self, by: str, config: Any, gpus: int, *, said: bool | None = None, forced: bool = False) -> None:
+        """Make what is missing for ``config``: ``by`` says who asked, ``said`` what growth was set to, if it was."""
+        wanted = logical_gpus(config, gpus)
+        if not self._made and wanted:
+            self.made_by = by
+            self.forced = forced
+            self._growth = environment_growth(True if config.gpu_options.allow_growth else said)
+            self._fraction = config.gpu_options.per_process_gpu_memory_fraction
+        for device in wanted:
+            self._made.setdefault(device.number, device)
+
+    def report(self) -> dict[str, Any] | None:
+        """The configuration in force, None where no allocator was made."""
+        if not self._made:
+            return None
+        used = sorted({device.physical for device in self._made.values()})
+        return {
+            "allow_growth": self._growth,
+            "visible": used,
+            "limits": [
+                [d.limit_mib for d in self._made.values() if d.physical == gpu and d.limit_mib is not None]
+                for gpu in used
+            ],
+            "per_process_gpu_memory_fraction": self._fraction,
+            "forced": self.forced,
+        }
+
+
+def environment_growth(configured: bool | None) -> bool | None:
+    """``TF_FORCE_GPU_ALLOW_GROWTH`` beats the configuration, but only if it is exactly ``true`` or ``false``."""
+    return {"true": True, "false": False}.get(os.environ.get("TF_FORCE_GPU_ALLOW_GROWTH", ""), configured)

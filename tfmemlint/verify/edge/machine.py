@@ -1,0 +1,91 @@
+"""The simulated machine: its cards, and which of them CUDA shows to TensorFlow."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+DEFAULT_MIB = 16384
+USED_MIB = 300
+"""What a driver keeps for itself, so that free and total memory can't be mixed up unseen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One GPU as NVML numbers it: by its place on the PCI bus."""
+
+    index: int
+    total_mib: int = DEFAULT_MIB
+
+    @property
+    def uuid(self) -> str:
+        """A stable identifier in NVIDIA's form."""
+        return f"GPU-{uuid.uuid5(uuid.NAMESPACE_OID, f'simulated card {self.index}')}"
+
+    @property
+    def bus(self) -> int:
+        """The number of its PCI bus."""
+        return self.index + 1
+
+
+@dataclass(slots=True)
+class Machine:
+    """The cards, and the choice that CUDA makes of them when the driver is first used."""
+
+    cards: tuple[Card, ...]
+    cuda_order: tuple[int, ...]
+    """The cards as CUDA numbers them unless ``CUDA_DEVICE_ORDER=PCI_BUS_ID``: the fastest first."""
+    _shown: tuple[Card, ...] | None = field(default=None)
+
+    @classmethod
+    def of(cls, gpus: int, memory_mib: Sequence[int] | None = None, cuda_order: Sequence[int] | None = None) -> Machine:
+        """A machine of ``gpus`` cards of ``memory_mib`` MiB each (default: 16384).
+
+        Raises:
+            ValueError: the sizes or the order don't fit the number of cards.
+        """
+        sizes = list(memory_mib) if memory_mib is not None else [DEFAULT_MIB] * gpus
+        order = tuple(cuda_order) if cuda_order is not None else tuple(range(gpus))
+        if len(sizes) != gpus:
+            raise ValueError(f"{gpus} GPUs but {len(sizes)} memory sizes")
+        if sorted(order) != list(range(gpus)):
+            raise ValueError(f"{gpus} GPUs but the order {list(order)}")
+        return cls(tuple(Card(index, size) for index, size in enumerate(sizes)), order)
+
+    @property
+    def shown(self) -> tuple[Card, ...]:
+        """What TensorFlow can see, in its order. The environment is read once, on first use, as the driver does."""
+        if self._shown is None:
+            in_bus_order = os.environ.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID"
+            cards = self.cards if in_bus_order else tuple(self.cards[index] for index in self.cuda_order)
+            self._shown = visible_cards(cards, os.environ.get("CUDA_VISIBLE_DEVICES"))
+        return self._shown
+
+
+def visible_cards(cards: Sequence[Card], variable: str | None) -> tuple[Card, ...]:
+    """What ``CUDA_VISIBLE_DEVICES`` leaves of ``cards``: all if unset, and nothing from the first invalid entry on.
+
+    A card named twice leaves none, as in the CUDA programming guide.
+    """
+    if variable is None:
+        return tuple(cards)
+    chosen: list[Card] = []
+    for entry in (part.strip() for part in variable.split(",")):
+        card = _card(cards, entry)
+        if card is None:
+            break
+        if card in chosen:
+            return ()
+        chosen.append(card)
+    return tuple(chosen)
+
+
+def _card(cards: Sequence[Card], entry: str) -> Card | None:
+    if entry.isascii() and entry.isdigit():
+        return cards[int(entry)] if int(entry) < len(cards) else None
+    if entry.startswith("GPU-"):
+        matching = [card for card in cards if card.uuid.startswith(entry)]
+        return matching[0] if len(matching) == 1 else None
+    return None

@@ -1,0 +1,47 @@
+"""Device names given to the runtime's memory statistics: which simulated GPU is meant, if any."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+_GPU = re.compile(r"(?P<type>GPU|gpu)(?P<rest>:(?P<number>\d+|\*))?(?=/|$)")
+_TYPED = re.compile(r"(?i)cpu|gpu|tpu")
+
+
+def is_simulated_gpu(name: object, gpus: Sequence[str], real: Callable[[Any], object]) -> bool:
+    """Whether ``name`` means exactly one of the logical GPUs ``gpus`` (full names); False leaves it to TensorFlow.
+
+    TensorFlow itself judges the spelling: ``real`` is asked about the same name with the CPU for the GPU, and raises
+    its own error for a name that it can't read. So nothing is accepted here that the real runtime would refuse.
+
+    Raises:
+        ValueError: the name fits several devices.
+        TypeError: ``name`` isn't a string (from ``real``).
+    """
+    if not isinstance(name, str) or not gpus:
+        return False
+    match = _GPU.search(name)
+    if match is None:
+        if not _TYPED.search(name):
+            real(name)
+            raise _several(name, "/job:localhost/replica:0/task:0/device:CPU:0", gpus[0])
+        return False
+    cpu = "cpu" if match["type"] == "gpu" else "CPU"
+    number = match["number"]
+    anywhere = number in (None, "*")
+    stand_in = cpu if match["rest"] is None else f"{cpu}:{'*' if anywhere else 0}"
+    try:
+        real(name[: match.start()] + stand_in + name[match.end() :])
+    except ValueError:
+        return False
+    if anywhere:
+        if len(gpus) > 1:
+            raise _several(name, gpus[0], gpus[1])
+        return True
+    return int(number) < len(gpus)
+
+
+def _several(name: str, first: str, second: str) -> ValueError:
+    return ValueError(f"Multiple devices match the provided string '{name}': '{first}' and '{second}'.")

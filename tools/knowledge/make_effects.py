@@ -1,0 +1,183 @@
+"""Make ``tfmemlint/knowledge/data/effects.txt``: what calling a TensorFlow function does to the runtime.
+
+Usage: python tools/knowledge/make_effects.py [effects.json.gz ...] tools/knowledge/measured/*.txt
+
+A JSON file is ``{release: {snippet: {"error": ..., "init": bool, "lists_physical": bool}}}``: what a snippet, run in a
+process of its own right after ``import tensorflow as tf``, left behind. A text file is what ``measure_effects.py``
+prints for one release. How a snippet becomes the effect of a name stands in the README beside this script.
+"""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import json
+import sys
+from collections import defaultdict
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from tfmemlint.knowledge.releases import KNOWN, position
+
+DATA = Path(__file__).parents[2] / "tfmemlint" / "knowledge" / "data"
+
+KERAS3 = position("2.16")
+"""From this release on `tf.keras` is Keras 3, whichever Keras 3 is installed."""
+
+IRREGULAR = {
+    # Snippets of the first file that are described rather than written.
+    "tf.device('/GPU:0') (object)": "tf.device('/GPU:0')",
+    "with tf.GradientTape() as t: pass": "tf.GradientTape()",
+    "with tf.device('CPU:0'): pass": "tf.device('CPU:0')",
+    "with tf.device('/GPU:0'): pass": "tf.device('/GPU:0')",
+    "with tf.device(None): pass": "tf.device(None)",
+    "with tf.name_scope('a'): pass": "tf.name_scope('a')",
+    "with tf.init_scope(): pass": "tf.init_scope()",
+    "tf.keras Sequential().build": "tf.keras.Sequential().build((None, 4))",
+    "tf.keras Sequential([Dense]) + compile (unbuilt)": "tf.keras.Sequential([tf.keras.layers.Dense(1)]).compile()",
+    "tf.config.experimental.get_device_details(cpu)": "tf.config.experimental.get_device_details(0)",
+    "tf.config.get_logical_device_configuration(cpu)": "tf.config.get_logical_device_configuration(0)",
+    "tf.config.set_logical_device_configuration(cpu,[2])": "tf.config.set_logical_device_configuration(0, [2])",
+}
+
+Letters = dict[int, str]
+"""The effect for each release that was measured, by its place: ``n``, ``l``, ``S``, or ``?`` where snippets
+disagree."""
+
+Snippets = dict[str, Letters]
+
+
+def load(paths: list[str]) -> tuple[Snippets, Snippets]:
+    """The letters of every snippet, in eager and in graph mode; one that failed without starting anything says
+    nothing."""
+    eager: Snippets = defaultdict(dict)
+    graph: Snippets = defaultdict(dict)
+    for path in paths:
+        if path.endswith(".txt"):
+            head, *lines = Path(path).read_text(encoding="ascii").splitlines()
+            place = _place(head.split(" ")[2])
+            for measured in lines:
+                letters, _, snippet = measured.partition(" ")
+                if letters[0] in "nlS":
+                    eager[snippet][place] = letters[0]
+                if letters[1] in "nlS":
+                    graph[snippet][place] = letters[1] if len({*letters[1:]} - {"-"}) == 1 else "?"
+            continue
+        text = gzip.decompress(Path(path).read_bytes()) if path.endswith(".gz") else Path(path).read_bytes()
+        for release, results in json.loads(text).items():
+            for snippet, result in results.items():
+                letter = _letter(result)
+                if letter:
+                    eager[IRREGULAR.get(snippet, snippet)][_place(release)] = letter
+    return eager, graph
+
+
+def _place(release: str) -> int:
+    return position(".".join(release.split(".")[:2]))
+
+
+def _letter(result: dict[str, Any]) -> str | None:
+    if result["init"]:
+        return "S"
+    if result["error"]:
+        return None
+    return "l" if result["lists_physical"] else "n"
+
+
+def calls(snippet: str) -> list[str] | None:
+    """The names that a snippet calls, the outermost first; None where it isn't one call of ``tf.*``."""
+    try:
+        tree = ast.parse(snippet, mode="eval").body
+    except SyntaxError:
+        return None
+    if not isinstance(tree, ast.Call):
+        return None
+    names = [name_of(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return None if names[0] is None else [name or "" for name in names]
+
+
+def name_of(node: ast.expr) -> str | None:
+    """``tf.a.b`` of an attribute chain, ``tf.a().b`` where it leads through a call; None for anything else."""
+    match node:
+        case ast.Name("tf"):
+            return "tf"
+        case ast.Attribute():
+            owner = name_of(node.value)
+            return f"{owner}.{node.attr}" if owner else None
+        case ast.Call():
+            owner = name_of(node.func)
+            return f"{owner}()" if owner else None
+    return None
+
+
+def attribute(snippets: Snippets, alone: dict[str, set[int]] | None = None) -> dict[str, Letters]:
+    """Whose effect it is: a snippet that does nothing clears every call in it; one that does something speaks of its
+    outermost call, if the calls inside it are known to do nothing by themselves (``alone``: where that is known
+    already, the releases by name)."""
+    said: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
+    parsed = {snippet: names for snippet in snippets if (names := calls(snippet))}
+    for snippet, names in sorted(parsed.items(), key=lambda pair: len(pair[1])):
+        for place, letter in snippets[snippet].items():
+            if letter == "n":
+                for name in names:
+                    said[name][place].add("n")
+            elif all(place in alone.get(name, ()) if alone else said[name][place] == {"n"} for name in names[1:]):
+                said[names[0]][place].add(letter)
+    return {
+        name: {place: letters.pop() if len(letters) == 1 else "?" for place, letters in found.items() if letters}
+        for name, found in said.items()
+        if name
+    }
+
+
+def quiet(names: dict[str, Letters]) -> dict[str, set[int]]:
+    """Where each name is known to do nothing."""
+    return {name: {place for place, letter in found.items() if letter == "n"} for name, found in names.items()}
+
+
+def fill(name: str, found: Letters) -> Letters:
+    """The releases between two measured ones take their value where both agree; a name of `tf.keras` that differs on
+    both sides of Keras 3 keeps each side's value up to that change."""
+    places = sorted(found)
+    filled = dict(found)
+    for before, after in pairwise(places):
+        same = found[before] == found[after]
+        for place in range(before + 1, after):
+            if same:
+                filled[place] = found[before]
+            elif name.startswith("tf.keras.") and before < KERAS3 <= after:
+                filled[place] = found[before] if place < KERAS3 else found[after]
+    return filled
+
+
+def runs(found: Letters) -> list[str]:
+    """``2.4-2.15:S 2.16-2.21:n``; releases that are not listed are not known."""
+    spans: list[tuple[int, int, str]] = []
+    for place in sorted(found):
+        if found[place] == "?":
+            continue
+        if spans and spans[-1][1] == place - 1 and spans[-1][2] == found[place]:
+            spans[-1] = (spans[-1][0], place, found[place])
+        else:
+            spans.append((place, place, found[place]))
+    return [f"{KNOWN[first]}-{KNOWN[last]}:{letter}" for first, last, letter in spans]
+
+
+def main(paths: list[str]) -> None:
+    in_eager, in_graph = load(paths)
+    eager = attribute(in_eager)
+    graph = attribute(in_graph, quiet(eager))
+    write("effects.txt", "in eager mode", eager)
+    write("graph_mode.txt", "in graph mode", graph)
+
+
+def write(file: str, mode: str, names: dict[str, Letters]) -> None:
+    lines = [" ".join([name, *spans]) for name in sorted(names) if (spans := runs(fill(name, names[name])))]
+    head = f"# What a call does {mode}, made by tools/knowledge/make_effects.py: name first-last:letter ...\n"
+    (DATA / file).write_text(head + "".join(f"{line}\n" for line in lines), encoding="ascii")
+    print(f"{file}: {len(lines)} names")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
