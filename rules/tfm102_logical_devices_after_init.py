@@ -20,9 +20,9 @@ class LogicalDevicesAfterInit(Rule):
 
     What it does
     ------------
-    Finds ``set_logical_device_configuration`` calls (and its older name) that are reached after something has started TensorFlow's runtime: a tensor, a
-    variable, a dataset, a strategy, ``tf.device``, a listing of logical devices. Setting the same logical devices
-    again is accepted and stays silent.
+    Finds ``set_logical_device_configuration`` calls (and its older name) that are reached after something has
+    started TensorFlow's runtime: a tensor, a variable, a dataset, a strategy, ``tf.device``, a listing of logical
+    devices. Setting the same logical devices again is accepted and stays silent.
 
     Why it matters
     --------------

@@ -101,5 +101,5 @@ class EnvAfterInit(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Move the assignment above what reads the variable."""
-        editor.node_at(finding.span)
+        editor.statement_at(finding.span)
         editor.move_above_start(finding)

@@ -103,8 +103,9 @@ class InitBetweenDevices(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Make two loops of one: the first configures, the second does the rest."""
-        editor.split_loop(finding.anchors["loop"], finding.anchors["configure"], finding.span)
-        editor.unsafe("Configure all GPUs in a loop of their own first")
+        from tfmemlint.fixes import loops
+
+        loops.split(editor, finding)
 
 
 def _intent(call: Call) -> Intent:

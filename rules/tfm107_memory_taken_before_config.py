@@ -93,7 +93,7 @@ class MemoryTakenBeforeConfig(Rule):
         return self.finding(
             program,
             start,
-            f"{written(start.text)} makes the GPU devices, so that {short(call.name)} in line {call.span.row} does nothing",
+            f"{written(start.text)} makes the GPU devices: {short(call.name)} in line {call.span.row} does nothing",
             severity=Severity.ERROR if certain else Severity.WARNING,
             intent=_intent(call),
             outcome="Nothing is raised; the allocator keeps its default options and takes nearly all of the memory",

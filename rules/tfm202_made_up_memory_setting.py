@@ -10,7 +10,7 @@ from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import Call
 from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge import wishes
-from tfmemlint.knowledge.wishes import REAL_PLACES
+from tfmemlint.knowledge.misplaced import REAL_PLACES
 from tfmemlint.madeup import Meaning, meaning
 from tfmemlint.rule import Rule
 
@@ -41,8 +41,8 @@ class MadeUpMemorySetting(Rule):
 
     Why it matters
     --------------
-    The call raises ``AttributeError``, which the usual ``except RuntimeError`` does not catch; in a loop over the GPUs it
-    does so only on the machine that has one.
+    The call raises ``AttributeError``, which the usual ``except RuntimeError`` does not catch; in a loop over the
+    GPUs it does so only on the machine that has one.
 
     Example
     -------

@@ -30,8 +30,8 @@ class MadeUpKey(Rule):
 
     Why it matters
     --------------
-    TensorFlow knows neither the total nor the free memory of a device. ``details['memory_total']`` is a ``KeyError``, and
-    ``details.get('memory_total')`` is ``None`` for ever.
+    TensorFlow knows neither the total nor the free memory of a device. ``details['memory_total']`` is a
+    ``KeyError``, and ``details.get('memory_total')`` is ``None`` for ever.
 
     Example
     -------

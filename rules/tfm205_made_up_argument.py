@@ -89,7 +89,12 @@ class MadeUpArgument(Rule):
             notes=handler_notes(call, "TypeError", "nothing is configured"),
             fixable=unit in ("mib", "fraction", "gib", "bytes"),
             anchors={"call": call.span},
-            details={"keyword": keyword, "unit": unit, "name": call.name, "caught": bool(call.handler_for("TypeError"))},
+            details={
+                "keyword": keyword,
+                "unit": unit,
+                "name": call.name,
+                "caught": bool(call.handler_for("TypeError")),
+            },
         )
 
     def fix(self, finding: Finding, editor: Editor) -> None:

@@ -10,6 +10,7 @@ from tfmemlint.explain import attribute_error, attribute_severity, handler_notes
 from tfmemlint.finding import Finding, Severity, Span
 from tfmemlint.flow.program import Use
 from tfmemlint.knowledge import names
+from tfmemlint.knowledge.releases import position
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class NotInTargetRelease(Rule):
         """Write the name that the targeted release has, wherever the old one stands."""
         new = str(finding.details["new"])
         for span in dict.fromkeys(finding.anchors.values()):
-            editor.replace(editor.node_at(span), editor.tf(new))
+            editor.replace(editor.expression_at(span), editor.tf(new))
         if finding.details["legacy"]:
             editor.unsafe(f"Use {new}; it may need graph mode to work as it did")
         else:
@@ -108,6 +109,6 @@ class NotInTargetRelease(Rule):
 
 def _span_of(name: str, target: int) -> str:
     since, until = names.since(name), names.until(name)
-    if since is not None and names.position(since) > target:
+    if since is not None and position(since) > target:
         return f"it comes with {since}"
     return f"its last release was {until}" if until is not None else "only older releases had it"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.finding import Finding, Severity, Span
 from tfmemlint.knowledge import names, wishes
+from tfmemlint.knowledge.releases import Target
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -83,14 +84,15 @@ def _made_up(written: str) -> str | None:
     name = "tf" + written.removeprefix("tensorflow").removeprefix("tf")
     if wishes.wish_of(name) is not None:
         return name
-    missing = names.missing_part(name, names.NEWEST)
+    missing = names.missing_part(name, Target.newest())
     if missing is None or names.ever_existed(missing):
         return None
     return missing if _PLACES.match(missing) and _WORDS.search(name) else None
 
 
 def _prose(text: str) -> Iterator[tuple[int, int, str]]:
-    """Comments, and strings that are statements of their own, with the row (from 1) and column (from 0) they begin at."""
+    """Comments, and strings that are statements of their own, with the row (from 1) and column (from 0) they begin
+    at."""
     alone = True
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):

@@ -21,8 +21,8 @@ class MemoryLimitIsAFraction(Rule):
 
     What it does
     ------------
-    Finds ``memory_limit`` of 0, ``nan``, ``inf`` or a number between 0 and 1, after folding constants: ``0.3 * 1024`` is
-    307 MiB, and fine.
+    Finds ``memory_limit`` of 0, ``nan``, ``inf`` or a number between 0 and 1, after folding constants: ``0.3 *
+    1024`` is 307 MiB, and fine.
 
     Why it matters
     --------------
@@ -72,7 +72,7 @@ class MemoryLimitIsAFraction(Rule):
             odd = value != value or value == float("inf")
             if not (odd or 0 <= value < 1):
                 continue
-            share = not odd and 0 < value
+            share = not odd and value > 0
             size = f"{value * 1024:g} KiB" if share else f"{value} MiB"
             yield self.finding(
                 program,
@@ -80,7 +80,7 @@ class MemoryLimitIsAFraction(Rule):
                 f"memory_limit is in MiB: {limit.text} is {size}",
                 span=limit.span,
                 intent=Intent(Wish.FRACTION if share else Wish.LIMIT, "", value, limit.text),
-                outcome="The first operation on the GPU raises FailedPreconditionError: Failed to allocate scratch buffer",
+                outcome="The first operation on the GPU raises FailedPreconditionError",
                 advice="Give the limit in MiB, for a share that share of the GPU's memory",
                 fixable=share,
                 anchors={"call": call.span},

@@ -95,7 +95,7 @@ class MemoryLimitUnit(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write bytes, and numbers in quotes, as MiB."""
-        node = editor.node_at(finding.span)
+        node = editor.expression_at(finding.span)
         if finding.details["unit"] == "string":
             editor.replace(node, str(finding.details["value"]).strip())
             editor.safe("Write the limit as a number")

@@ -104,7 +104,11 @@ def _judge(call: Call) -> tuple[str, str, str] | None:
             return f"{enable.text} is a string", seen, "value"
         return None
     if device is None and enable is None and not call.args:
-        return "both are missing", "TypeError: missing 2 required positional arguments: 'device' and 'enable'", "missing"
+        return (
+            "both are missing",
+            "TypeError: missing 2 required positional arguments: 'device' and 'enable'",
+            "missing",
+        )
     if device is not None and isinstance(device.value, Const) and isinstance(device.value.value, bool):
         return "the device is missing", "TypeError: missing 1 required positional argument: 'enable'", "missing"
     if device is None and enable is not None:

@@ -29,8 +29,8 @@ class LogicalConfigShape(Rule):
 
     Why it matters
     --------------
-    The call raises ``AttributeError`` or ``TypeError``, which the usual ``except RuntimeError`` does not catch; an empty
-    list fails when the runtime starts.
+    The call raises ``AttributeError`` or ``TypeError``, which the usual ``except RuntimeError`` does not catch; an
+    empty list fails when the runtime starts.
 
     Example
     -------

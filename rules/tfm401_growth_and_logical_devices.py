@@ -102,7 +102,7 @@ class GrowthAndLogicalDevices(Rule):
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Drop the growth call, which loses in any case."""
         call = editor.call_at(finding.span, "set_memory_growth")
-        editor.drop(call)
+        editor.drop(editor.statement_of(call))
         if finding.details["kind"] == "dropped":
             editor.safe("Drop the growth, which has no effect")
         elif finding.details["caught"]:

@@ -77,7 +77,7 @@ class GrowthOnOneGpu(Rule):
         words = device.text if device is not None else "one GPU"
         starts = isinstance(event, Start)
         where = f" out of {written(event.text)} in line {event.span.row}" if isinstance(event, Start) else ""
-        trace = (Step(program.source.path, call.span, f"{short(call.name)} on {words} alone"),)
+        trace: tuple[Step, ...] = (Step(program.source.path, call.span, f"{short(call.name)} on {words} alone"),)
         if starts:
             trace = (*trace, Step(program.source.path, event.span, "starts the runtime, which compares the GPUs"))
         return self.finding(

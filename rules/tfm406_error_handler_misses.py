@@ -25,8 +25,8 @@ class ErrorHandlerMisses(Rule):
 
     Why it matters
     --------------
-    When the setting fails one day, after an update or on another machine, nobody is told: the program goes on with all of
-    the GPU's memory.
+    When the setting fails one day, after an update or on another machine, nobody is told: the program goes on with
+    all of the GPU's memory.
 
     Example
     -------

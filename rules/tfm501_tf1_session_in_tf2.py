@@ -73,7 +73,9 @@ class Tf1SessionInTf2(Rule):
         """Names of TF1's session that the targeted release lacks."""
         if program.target.major < 2:
             return
-        graph = any(True for _ in program.calls(*DISABLE_EAGER, "tf.Graph().as_default", "tf.compat.v1.Graph().as_default"))
+        graph = any(
+            True for _ in program.calls(*DISABLE_EAGER, "tf.Graph().as_default", "tf.compat.v1.Graph().as_default")
+        )
         eager_only = _EAGER_ONLY.search(program.source.text) is not None
         for use in program.of(Use):
             if use.name not in NAMES or use.probed or names.exists(use.name, program.target):
@@ -99,15 +101,17 @@ class Tf1SessionInTf2(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Spell it by ``tf.compat.v1``, in graph mode."""
+        from tfmemlint.fixes import sessions
+
         name = str(finding.details["name"])
         if finding.details["eager_only"]:
             raise editor.Withheld("the file also uses what works in eager mode only; graph mode would break that")
-        node = editor.node_at(finding.span)
+        node = editor.expression_at(finding.span)
         if short(editor.code(node)) != short(name):
             raise editor.Withheld(f"the rewriter finds no {short(name)} there")
         editor.replace(node, editor.tf(f"tf.compat.v1.{name.removeprefix('tf.')}"))
         if finding.details["graph_mode"]:
             editor.unsafe("Spell it by tf.compat.v1")
         else:
-            editor.insert_after_imports(f"{editor.tf('tf.compat.v1.disable_v2_behavior')}()")
+            sessions.turn_graph_mode_on(editor)
             editor.unsafe("Spell it by tf.compat.v1, and turn graph mode on")

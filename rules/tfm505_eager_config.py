@@ -24,8 +24,8 @@ class EagerConfig(Rule):
 
     Why it matters
     --------------
-    ``tf.enable_eager_execution`` left in 2.0. Its twin in ``tf.compat.v1`` takes the configuration and ignores it, since
-    eager execution is on already.
+    ``tf.enable_eager_execution`` left in 2.0. Its twin in ``tf.compat.v1`` takes the configuration and ignores it,
+    since eager execution is on already.
 
     Example
     -------

@@ -22,8 +22,8 @@ class SessionMemoryReport(Rule):
 
     What it does
     ------------
-    Finds ``sess.run(tf.compat.v1.report_memory_usage())`` and its kin: made-up reports of the memory in use, handed to a
-    session.
+    Finds ``sess.run(tf.compat.v1.report_memory_usage())`` and its kin: made-up reports of the memory in use, handed
+    to a session.
 
     Why it matters
     --------------

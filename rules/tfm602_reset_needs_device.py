@@ -26,8 +26,8 @@ class ResetNeedsDevice(Rule):
 
     Why it matters
     --------------
-    The device is required. And ``reset_memory_stats`` resets the counter of the peak: it frees nothing, and does not help
-    against running out of memory.
+    The device is required. And ``reset_memory_stats`` resets the counter of the peak: it frees nothing, and does
+    not help against running out of memory.
 
     Example
     -------

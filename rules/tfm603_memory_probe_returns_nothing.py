@@ -26,8 +26,8 @@ class MemoryProbeReturnsNothing(Rule):
 
     What it does
     ------------
-    Finds functions and methods whose name says that they tell the memory in use, whose body is ``pass``, and whose result
-    is subtracted, added or compared somewhere in the file.
+    Finds functions and methods whose name says that they tell the memory in use, whose body is ``pass``, and whose
+    result is subtracted, added or compared somewhere in the file.
 
     Why it matters
     --------------
@@ -145,7 +145,10 @@ def _is_overridden(function: _Function, owner: ast.ClassDef | None, classes: lis
         return False
     return any(
         other is not owner
-        and any(isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)) and child.name == function.name for child in other.body)
+        and any(
+            isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)) and child.name == function.name
+            for child in other.body
+        )
         for other in classes
     )
 

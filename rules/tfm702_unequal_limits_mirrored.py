@@ -75,7 +75,10 @@ class UnequalLimitsMirrored(Rule):
                 first = logical.items[0] if isinstance(logical, Seq) and logical.items else None
                 if isinstance(first, Limit) and isinstance(first.value, Const) and not call.repeated:
                     limits.setdefault(first.value.value, call)
-            elif call.name in ("tf.config.LogicalDeviceConfiguration", "tf.config.experimental.VirtualDeviceConfiguration"):
+            elif call.name in (
+                "tf.config.LogicalDeviceConfiguration",
+                "tf.config.experimental.VirtualDeviceConfiguration",
+            ):
                 unequal = _chooses(call)
             else:
                 made_up = wishes.wish_of(call.name)
@@ -89,7 +92,7 @@ class UnequalLimitsMirrored(Rule):
         return self.finding(
             program,
             call,
-            f"{short(strategy.name)} in line {strategy.span.row} mirrors one model over GPUs with unequal memory limits",
+            f"{short(strategy.name)} in line {strategy.span.row} mirrors one model over GPUs with unequal limits",
             intent=Intent(Wish.LIMIT, "each GPU"),
             outcome="Every replica needs the same memory: the GPU with the smallest limit sets the pace",
             advice="Give the GPUs of one mirrored strategy the same limit",

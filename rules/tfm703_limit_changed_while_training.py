@@ -33,8 +33,8 @@ class LimitChangedWhileTraining(Rule):
 
     Why it matters
     --------------
-    The runtime reads its configuration once, when it starts. No limit can change afterwards, and no layer has a share of
-    its own. Two networks can have fixed shares: two logical devices on one GPU, one network placed on each.
+    The runtime reads its configuration once, when it starts. No limit can change afterwards, and no layer has a
+    share of its own. Two networks can have fixed shares: two logical devices on one GPU, one network placed on each.
 
     Example
     -------

@@ -15,7 +15,9 @@ from tfmemlint.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.flow.program import Program
 
-_HIDES = re.compile(r"\b(?:hid(?:e|es|ing|den)|exclud\w+|disabl\w+|mask\w*|without|ignor\w+|skip\w*|block\w*)\b", re.IGNORECASE)
+_HIDES = re.compile(
+    r"\b(?:hid(?:e|es|ing|den)|exclud\w+|disabl\w+|mask\w*|without|ignor\w+|skip\w*|block\w*)\b", re.IGNORECASE
+)
 _ALL = re.compile(r"\b(?:all|every|any|both|others?|rest|except|but|cpu)\b", re.IGNORECASE)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 

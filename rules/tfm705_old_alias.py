@@ -69,7 +69,7 @@ class OldAlias(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the stable name."""
-        node = editor.node_at(finding.span)
+        node = editor.expression_at(finding.span)
         if short(editor.code(node)) != short(str(finding.details["name"])):
             raise editor.Withheld("the rewriter finds another name there")
         editor.replace(node, editor.tf(str(finding.details["twin"])))

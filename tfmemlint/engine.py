@@ -48,11 +48,11 @@ def check_source(source: Source, rules: Sequence[Rule], target: Target) -> list[
     return sorted(_suppressed(kept, suppressions, by_code, source), key=lambda finding: finding.sort_key)
 
 
-def unreadable(path: str, error: Unreadable, rules: Iterable[Rule]) -> Finding | None:
+def unreadable(path: str, error: Unreadable, rules: Iterable[Rule]) -> list[Finding]:
     """The finding for a file that can't be read."""
     by_code = {rule.code: rule for rule in rules}
     span = Span(max(error.row, 1), 1, max(error.row, 1), 1)
-    return _trouble(by_code, UNREADABLE, path, span, str(error))
+    return _optional(_trouble(by_code, UNREADABLE, path, span, str(error)))
 
 
 def one_a_place(found: Sequence[Finding], by_code: dict[str, Rule]) -> list[Finding]:
@@ -91,9 +91,7 @@ def _suppressed(
         if comment is None or finding.code in RUN_CODES:
             kept.append(finding)
         else:
-            worked.update(
-                f"{comment.row}:{span}" for code, span in comment.codes if finding.code.startswith(code)
-            )
+            worked.update(f"{comment.row}:{span}" for code, span in comment.codes if finding.code.startswith(code))
     from tfmemlint.rule import codes as all_codes
 
     known = all_codes()

@@ -7,8 +7,8 @@ from typing import Any
 
 from tfmemlint.finding import Finding, Severity, Step
 from tfmemlint.flow.program import Call, Event, Program, Start
-from tfmemlint.flow.state import EACH, Outcome
-from tfmemlint.flow.values import Const, Device, Devices, Limit, Seq, Value
+from tfmemlint.flow.state import Outcome
+from tfmemlint.flow.values import EACH, Const, Device, Devices, Limit, Seq, Value
 from tfmemlint.intent import Intent, Wish
 from tfmemlint.rule import Rule
 

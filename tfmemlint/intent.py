@@ -63,8 +63,7 @@ class Intent:
             case Wish.FRACTION:
                 words = f"a share of {shown} of the memory" if shown else "a share of the memory"
             case Wish.VISIBLE:
-                words = f"only {shown} visible" if shown else "only some devices visible"
-                return words
+                return f"only {shown} visible" if shown else "only some devices visible"
             case Wish.ALLOCATOR:
                 words = f"the allocator {shown}".rstrip()
             case Wish.THREADING:

@@ -101,7 +101,7 @@ def rules() -> tuple[Rule, ...]:
     """
     from importlib.metadata import entry_points
 
-    import tfmemlint.rules as package
+    package = importlib.import_module("tfmemlint.rules")
 
     modules: list[Any] = [
         importlib.import_module(f"{package.__name__}.{info.name}")

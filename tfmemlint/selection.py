@@ -51,12 +51,13 @@ class Selection:
     """The rules that are enabled, by code, and where some of them are not.
 
     Attributes:
-        codes: the codes of the rules that are enabled anywhere.
+        codes: the codes of the rules that are enabled anywhere. named: those that some selector speaks of.
         per_file: a pattern for the whole path or the last part of it, whether it stands for the files that do
             **not** match (``!``), and the codes that are off there.
     """
 
     codes: frozenset[str]
+    named: frozenset[str] = frozenset()
     per_file: tuple[tuple[re.Pattern[str], bool, frozenset[str]], ...] = ()
 
     @classmethod
@@ -82,8 +83,11 @@ class Selection:
             ConfigError: a selector stands for no rule.
         """
         enabled = {rule.code for rule in rules if rule.severity is not Severity.ADVICE}
+        named: set[str] = set()
         for layer in layers:
             enabled = _follow(layer, enabled, rules)
+            for each in (*(layer.select or ()), *layer.extend_select):
+                named |= _codes(each, rules, layer.origin, "select")
         per_file = []
         for pattern, selectors in (per_file_ignores or {}).items():
             bare = pattern.removeprefix("!")
@@ -91,7 +95,7 @@ class Selection:
                 code for each in selectors for code in _codes(each, rules, origin, f"per-file-ignores of {bare!r}")
             }
             per_file.append((_pattern(bare, root), bare != pattern, frozenset(codes)))
-        return cls(frozenset(enabled), tuple(per_file))
+        return cls(frozenset(enabled), frozenset(named & enabled), tuple(per_file))
 
     def enabled(self, rule: Rule, path: str) -> bool:
         """Whether ``rule`` is to be reported for the file at ``path``, which is relative to the working directory."""

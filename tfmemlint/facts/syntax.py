@@ -50,6 +50,14 @@ def is_idle(body: Sequence[ast.stmt]) -> bool:
     return all(_is_idle(statement) for statement in body)
 
 
+def is_silent(body: Sequence[ast.stmt]) -> bool:
+    """Whether statements do nothing at all."""
+    return all(
+        isinstance(one, (ast.Pass, ast.Continue)) or (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
+        for one in body
+    )
+
+
 def _is_idle(statement: ast.stmt) -> bool:
     match statement:
         case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Continue():

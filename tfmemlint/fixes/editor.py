@@ -95,6 +95,18 @@ class Editor:
                 return node
         raise differs(span)
 
+    def expression_at(self, span: Span) -> cst.BaseExpression:
+        """The outermost expression at exactly ``span``.
+
+        Raises:
+            Withheld: there is none.
+        """
+        for node in self._tree.at(span):
+            if isinstance(node, cst.BaseExpression):
+                self._focus = node
+                return node
+        raise differs(span)
+
     def statement_at(self, span: Span) -> Statement:
         """The smallest whole statement that contains ``span``.
 
@@ -176,6 +188,11 @@ class Editor:
         if note not in notes:
             notes.append(note)
 
+    def explain_numbers(self, place: cst.CSTNode, text: str) -> None:
+        """Explain the numbers of `mib_of_share` in ``text`` at the statement that ``place`` stands in, for text
+        that went into a node by other ways than `replace` with text."""
+        self._attach_notes(place, text)
+
     # Moving
 
     def hoist(self, statements: Sequence[Statement], above: Statement) -> None:
@@ -229,6 +246,13 @@ class Editor:
         limit = str(int(self.gpu_memory_mib * share))
         self._notes.append((limit, f"# {share_text.strip()} of {size} MiB"))
         return limit
+
+    def total_mib(self, device_text: str) -> str:
+        """The code for a device's total memory in MiB, as `mib_of_share` has it."""
+        if self.gpu_memory_mib is not None:
+            return memory.shown(self.gpu_memory_mib)
+        self.needs.add("pynvml")
+        return f"{self._spelling.helper()}({device_text.strip()})"
 
     # The end
 

@@ -79,6 +79,11 @@ class Caller(Evaluator):
             case Ref("os.environ"):
                 values, keywords, written = self._arguments(node)
                 return UNKNOWN, self.environ_method(func.attr, node, values, keywords, written)
+            case Made(_, serial) if func.attr == "get" and node.args:
+                values, _, _ = self._arguments(node)
+                self.used.add(serial)
+                self.look_up(base, values[0], node, func.value, get=True)
+                return UNKNOWN, UNKNOWN
             case Ref() | Made():
                 value = self.attribute(base, func.attr, func)
                 if isinstance(value, Ref):

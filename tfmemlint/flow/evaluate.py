@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from tfmemlint.facts.names import canonical, is_tensorflow
 from tfmemlint.facts.syntax import assigned_names
 from tfmemlint.flow.conditions import Conditions
 from tfmemlint.flow.program import Item, Use
+from tfmemlint.flow.state import Guards
 from tfmemlint.flow.values import (
     EACH,
     UNKNOWN,
@@ -133,7 +135,7 @@ class Evaluator(Conditions):
             if not (isinstance(left, Const) and isinstance(right, Const)):
                 return self._rest(node)
             a, b = left.value, right.value
-            folded = self._fold(lambda op=op, a=a, b=b: folding.compare(op, a, b))
+            folded = self._fold(functools.partial(folding.compare, op, a, b))
             if not isinstance(folded, Const):
                 return UNKNOWN
             result, left = folded, right
@@ -250,7 +252,7 @@ class Evaluator(Conditions):
 
             def body() -> None:
                 before = self.snapshot()
-                guards = ()
+                guards: Guards = ()
                 doubt = False
                 for test in generator.ifs:
                     verdict = self.verdict(test, self.evaluate(test))
@@ -319,7 +321,7 @@ class Evaluator(Conditions):
             return
         if name.startswith(_WATCHED) or not inventory.exists(name, self.target):
             text = self.text(node) if not isinstance(node, (ast.Import, ast.ImportFrom)) else name
-            self.emit(Use(name=name, text=text, called=called, origin=origin, **self.around(node)))  # type: ignore[arg-type]
+            self.emit(Use(name=name, text=text, called=called, origin=origin, **self.around(node)))
 
     def attribute(self, base: Value, name: str, node: ast.AST) -> Value:
         """``base.name``."""
@@ -427,19 +429,29 @@ class Evaluator(Conditions):
                 return UNKNOWN
             case Ref("os.environ"):
                 return self.env_value(key)
-            case Made(name, serial):
+            case Made(_, serial):
                 self.used.add(serial)
-                base_node = node.value if isinstance(node, ast.Subscript) else node
-                self.emit(
-                    Item(
-                        of=name, key=key, base=self.span(base_node), call=self.made_by.get(serial), **self.around(node)
-                    )  # type: ignore[arg-type]
-                )
+                self.look_up(base, key, node, node.value if isinstance(node, ast.Subscript) else node)
                 return UNKNOWN
             case Const(value) if isinstance(key, Const):
                 return self._fold(lambda: _index(value, key.value))
             case _:
                 return UNKNOWN
+
+    def look_up(self, made: Made, key: Value, node: ast.expr, base: ast.expr, *, get: bool = False) -> None:
+        """Report a key that is asked of what a call returned."""
+        if self.state is None:
+            return
+        self.emit(
+            Item(
+                of=made.name,
+                key=key,
+                base=self.span(base),
+                call=self.made_by.get(made.serial),
+                get=get,
+                **self.around(node),
+            )
+        )
 
     def _device_at(self, devices: Devices, key: Value, written: ast.expr | None) -> Device:
         if isinstance(key, Index):

@@ -51,7 +51,7 @@ class Interpreter(Statements):
     def _end(self, entry: str, node: ast.AST) -> None:
         if self.state is None:
             return
-        self.emit(End(entry=entry, **(self.around(node) | {"span": Span(1, 1, 1, 1)})))  # type: ignore[arg-type]
+        self.emit(End(entry=entry, **(self.around(node) | {"span": Span(1, 1, 1, 1)})))
 
     def _uncalled(self) -> None:
         """Functions that nothing here calls: judged on what they do for sure, whatever came before."""

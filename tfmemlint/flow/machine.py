@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfmemlint.finding import Span, Step
 from tfmemlint.flow.program import Event, Handler, Start
@@ -118,7 +118,7 @@ class Machine:
 
     # Events
 
-    def around(self, node: ast.AST) -> dict[str, object]:
+    def around(self, node: ast.AST) -> dict[str, Any]:
         """The fields that all events share, for an event at ``node``."""
         statement = self.statement if self.statement is not None else node
         handlers: list[Handler] = []
@@ -169,9 +169,7 @@ class Machine:
         now = phase.under(self.guards)
         if now.has is Tri.YES:
             return
-        event = Start(  # type: ignore[misc]
-            what=what, name=name, text=text, first=now.has in (Tri.NO, Tri.UNKNOWN), **self.around(node)
-        )
+        event = Start(what=what, name=name, text=text, first=now.has in (Tri.NO, Tri.UNKNOWN), **self.around(node))
         self.emit(event)
         changes = {what: Phase(Tri.YES, event)}
         # Making the devices lists them, and the context makes them.

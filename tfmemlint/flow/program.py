@@ -39,7 +39,8 @@ class Arg:
 class Handler:
     """An ``except`` clause around an event: the exceptions it catches (``("*",)`` for a bare one) and its place.
 
-    ``reraises``: it ends in ``raise`` or an exit. ``idle``: it does nothing but pass, print, log or warn.
+    ``reraises``: it ends in ``raise`` or an exit. ``idle``: it does nothing but pass, print, log or warn;
+    ``silent``: not even that.
     ``here``: the ``try`` stands in the same function as the event (otherwise in a caller).
     """
 
@@ -48,6 +49,7 @@ class Handler:
     reraises: bool
     idle: bool
     here: bool = True
+    silent: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,12 +151,15 @@ class Use(Event):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Store(Event):
     """An assignment to an attribute: of a TensorFlow module (``owner`` is its name), or of a device (``owner`` is
-    ``device``). Fields of protos are not stores."""
+    ``device``, and ``device`` that device). Fields of protos are not stores."""
 
     owner: str
     attribute: str
     value: Value
     text: str
+    device: Value = UNKNOWN
+    owner_text: str = ""
+    value_text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,12 +167,14 @@ class Item(Event):
     """A subscript (or ``.get``) with a constant key on what a TensorFlow call returned, or on a list of devices.
 
     ``of``: the canonical name of that call (``tf.config.experimental.get_device_details``). ``call``: its event.
+    ``get``: it is ``.get(key)``, which raises nothing.
     """
 
     of: str
     key: Value
     base: Span
     call: Call | None = None
+    get: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -155,7 +155,8 @@ class State:
             return None
         if self.visible is not None and self._covers(self.visible.value):
             return None
-        if len(self.growth) > 1 and self.most is not None and len(self.growth) >= self.most:
+        if len(self.growth) > 1 and self.growth.keys() == set(range(len(self.growth))):
+            # The first, the second, ...: written for a machine that has just those.
             return None
         return self.growth
 

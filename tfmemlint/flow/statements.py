@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from tfmemlint.facts.names import canonical, is_tensorflow
-from tfmemlint.facts.syntax import assigned_names, ends_in_exit, handler_types, is_idle
+from tfmemlint.facts.syntax import assigned_names, ends_in_exit, handler_types, is_idle, is_silent
 from tfmemlint.flow.machine import MAX_LOOPS, Frame, Loop
 from tfmemlint.flow.program import Handler, Store
 from tfmemlint.flow.scopes import Scope
@@ -168,13 +168,24 @@ class Statements(TensorFlow):
             case Ref(owner) if is_tensorflow(owner):
                 self._store(target, owner, value)
             case Device():
-                self._store(target, "device", value)
+                self._store(target, "device", value, base)
             case _:
                 self.escape(value)
 
-    def _store(self, target: ast.Attribute, owner: str, value: Value) -> None:
-        text = self.text(target)
-        self.emit(Store(owner=owner, attribute=target.attr, value=value, text=text, **self.around(target)))  # type: ignore[arg-type]
+    def _store(self, target: ast.Attribute, owner: str, value: Value, device: Value = UNKNOWN) -> None:
+        written = getattr(self.statement, "value", None)
+        self.emit(
+            Store(
+                owner=owner,
+                attribute=target.attr,
+                value=value,
+                text=self.text(target),
+                device=device,
+                owner_text=self.text(target.value),
+                value_text=self.text(written) if isinstance(written, ast.expr) else "",
+                **self.around(target),
+            )
+        )
 
     def _set_item(self, target: ast.Subscript, value: Value) -> None:
         base = self.evaluate(target.value)
@@ -304,6 +315,7 @@ class Statements(TensorFlow):
                 self.span(handler) if not handler.body else self.statement_span(handler),
                 reraises=ends_in_exit(handler.body),
                 idle=is_idle(handler.body),
+                silent=is_silent(handler.body),
             )
             for handler in node.handlers
         )

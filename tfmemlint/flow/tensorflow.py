@@ -124,7 +124,7 @@ class TensorFlow(Caller):
                 result_used=used,
                 target_name=target,
                 node=node if isinstance(node, ast.Call) else None,
-                **self.around(node),  # type: ignore[arg-type]
+                **self.around(node),
             )
         )
 
@@ -287,7 +287,7 @@ class TensorFlow(Caller):
             return
         key = device_key(device or UNKNOWN)
         setting = Setting(enable or UNKNOWN, call)
-        growth = {EACH: setting} if key == EACH else {**self.here.growth, key: setting}
+        growth: dict[Key, Setting] = {EACH: setting} if key == EACH else {**self.here.growth, key: setting}
         self.state = replace(self.here, growth=growth)
 
     def _set_logical(self, device: Value | None, logical: Value | None, call: Call) -> None:
@@ -299,7 +299,7 @@ class TensorFlow(Caller):
             self.state = replace(self.here, cpu_split=setting)
             return
         key = device_key(device or UNKNOWN)
-        limits = {EACH: setting} if key == EACH else {**self.here.limits, key: setting}
+        limits: dict[Key, Setting] = {EACH: setting} if key == EACH else {**self.here.limits, key: setting}
         self.state = replace(self.here, limits=limits)
 
     def _set_visible(self, devices: Value | None, device_type: Value | None, call: Call) -> None:
@@ -375,7 +375,7 @@ class TensorFlow(Caller):
             graph_mode=self.here.graph_mode,
             proto_spans=spans,
             serial=made.serial,
-            **self.around(node),  # type: ignore[arg-type]
+            **self.around(node),
         )
         self.emit(event)
         self.start(node, "allocator", name, call.text)
@@ -409,7 +409,7 @@ class TensorFlow(Caller):
 
     def set_env(self, name: str, value: Value, node: ast.AST, text: str) -> None:
         """The program sets an environment variable."""
-        self.emit(EnvWrite(name=name, value=value, text=text, **self.around(node)))  # type: ignore[arg-type]
+        self.emit(EnvWrite(name=name, value=value, text=text, **self.around(node)))
         self.state = replace(self.here, env={**self.here.env, name: value})
 
     protos: list[tuple[Proto, Call]]

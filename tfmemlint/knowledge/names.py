@@ -26,7 +26,7 @@ PREVIEW: Mapping[str, str] = {
 }
 """Names that only a preview had, which no release kept. To everything else here they don't exist."""
 
-_UNLISTED = frozenset({"tf.tf2"})
+_UNLISTED = frozenset({"tf.tf2", "tf.security", "tf.tsl", "tf.compat.v1.rnn_cell"})
 
 
 def ranges(name: str) -> tuple[tuple[str, str], ...] | None:
@@ -145,6 +145,11 @@ def stable_twin(name: str, target: Target) -> str | None:
     ``tf.config.experimental.list_physical_devices``; None where ``target`` has none."""
     twin = _twins().get(name)
     return twin if twin is not None and exists(name, target) and exists(twin, target) else None
+
+
+def moved(target: Target) -> Mapping[str, str]:
+    """Every name of ``tf.compat.v1`` that is the same object elsewhere in ``target``, with that other name."""
+    return {name: place for name, place in _moved().items() if exists(name, target) and exists(place, target)}
 
 
 def deprecated_aliases(target: Target) -> Mapping[str, str]:

@@ -36,7 +36,7 @@ class Target:
         target = cls(int(match[1]), int(match[2]))
         if target.judged_as is None:
             raise ValueError(
-                f"TensorFlow {target} is not known; the releases from {KNOWN[0]} to 1.15 and from 2.0 to {KNOWN[-1]} are"
+                f"TensorFlow {target} is not known; those from {KNOWN[0]} to 1.15 and from 2.0 to {KNOWN[-1]} are"
             )
         return target
 

@@ -1,7 +1,8 @@
 """The parameters of TensorFlow's device and memory functions, by their names and in their order.
 
-Source: ``inspect.signature`` on TensorFlow 2.21; `tests/knowledge` compares them with the installed release. Older releases
-have the same ones, but for ``experimental_device_ordinal`` (2.4 and 2.9 lack it) and ``experimental_priority``.
+Source: ``inspect.signature`` on TensorFlow 2.21; `tests/knowledge` compares them with the installed release. Older
+releases have the same ones, but for ``experimental_device_ordinal`` (2.4 and 2.9 lack it) and
+``experimental_priority``.
 """
 
 from __future__ import annotations

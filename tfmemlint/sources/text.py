@@ -52,8 +52,10 @@ class Source:
 
     def span(self, node: ast.AST) -> Span:
         """The place of a syntax node, in characters (`ast` counts UTF-8 bytes)."""
-        row, end_row = getattr(node, "lineno", 1), getattr(node, "end_lineno", None) or getattr(node, "lineno", 1)
-        column, end_column = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", None) or 0
+        row: int = getattr(node, "lineno", 1)
+        end_row: int = getattr(node, "end_lineno", None) or row
+        column: int = getattr(node, "col_offset", 0)
+        end_column: int = getattr(node, "end_col_offset", None) or 0
         return Span(row, self._column(row, column), end_row, self._column(end_row, end_column))
 
     def _column(self, row: int, offset: int) -> int:

@@ -22,9 +22,11 @@ SUFFIXES = (".py", ".pyw", ".pyi")
 
 @dataclass(slots=True)
 class Walk:
-    """What a walk over the given paths came to: ``problems`` are paths with what is wrong with them."""
+    """What a walk over the given paths came to: ``problems`` are paths with what is wrong with them, ``empty`` are
+    directories that hold no Python file."""
 
     files: list[str] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -49,6 +51,8 @@ def walk(
             found.problems.append((path, "no such file or directory"))
         elif os.path.isdir(path):
             files = list(_directory(path, excluded, _Ignored(path) if respect_gitignore else None, found))
+            if not files:
+                found.empty.append(path)
             _add(found, files, seen)
         elif os.path.isfile(path):
             if not excluded(path):
@@ -101,9 +105,13 @@ def _directory(top: str, excluded: _Excluded, ignored: _Ignored | None, found: W
                 if os.path.exists(_join(path, "pyvenv.cfg")):
                     continue
                 pending.append(path)
-            elif is_python(entry.name) and entry.is_file():
-                if not excluded(path) and not (ignored is not None and ignored(path, False)):
-                    files.append(path)
+            elif (
+                is_python(entry.name)
+                and entry.is_file()
+                and not excluded(path)
+                and not (ignored is not None and ignored(path, False))
+            ):
+                files.append(path)
         yield from reversed(files)
 
 

@@ -85,16 +85,16 @@ def _letter(result: dict[str, Any]) -> str | None:
     return "l" if result["lists_physical"] else "n"
 
 
-def calls(snippet: str) -> list[str] | None:
-    """The names that a snippet calls, the outermost first; None where it isn't one call of ``tf.*``."""
+def calls(snippet: str) -> list[tuple[str, str]] | None:
+    """What a snippet calls, the outermost first: the name, and the code of the whole call; None where it isn't one call
+    of ``tf.*``."""
     try:
         tree = ast.parse(snippet, mode="eval").body
     except SyntaxError:
         return None
-    if not isinstance(tree, ast.Call):
+    if not isinstance(tree, ast.Call) or name_of(tree.func) is None:
         return None
-    names = [name_of(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return None if names[0] is None else [name or "" for name in names]
+    return [(name_of(node.func) or "", ast.unparse(node)) for node in ast.walk(tree) if isinstance(node, ast.Call)]
 
 
 def name_of(node: ast.expr) -> str | None:
@@ -113,20 +113,31 @@ def name_of(node: ast.expr) -> str | None:
 
 def attribute(snippets: Snippets, alone: dict[str, set[int]] | None = None) -> dict[str, Letters]:
     """Whose effect it is: a snippet that does nothing clears every call in it; one that does something speaks of its
-    outermost call, if the calls inside it are known to do nothing by themselves (``alone``: where that is known
-    already, the releases by name)."""
+    outermost call, if each call inside it is known to do nothing, by its name or written just so (``alone``: where that
+    is known already, the releases by name)."""
     said: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
-    parsed = {snippet: names for snippet in snippets if (names := calls(snippet))}
-    for snippet, names in sorted(parsed.items(), key=lambda pair: len(pair[1])):
+    parsed = {snippet: found for snippet in snippets if (found := calls(snippet))}
+    written = {
+        (found[0][1], place)
+        for snippet, found in parsed.items()
+        for place, letter in snippets[snippet].items()
+        if letter == "n"
+    }
+
+    def does_nothing(name: str, code: str, place: int) -> bool:
+        known = place in alone.get(name, ()) if alone is not None else said[name][place] == {"n"}
+        return known or (code, place) in written or not name.startswith("tf")
+
+    for snippet, found in sorted(parsed.items(), key=lambda pair: len(pair[1])):
         for place, letter in snippets[snippet].items():
             if letter == "n":
-                for name in names:
+                for name, _ in found:
                     said[name][place].add("n")
-            elif all(place in alone.get(name, ()) if alone else said[name][place] == {"n"} for name in names[1:]):
-                said[names[0]][place].add(letter)
+            elif all(does_nothing(name, code, place) for name, code in found[1:]):
+                said[found[0][0]][place].add(letter)
     return {
-        name: {place: letters.pop() if len(letters) == 1 else "?" for place, letters in found.items() if letters}
-        for name, found in said.items()
+        name: {place: letters.pop() if len(letters) == 1 else "?" for place, letters in places.items() if letters}
+        for name, places in said.items()
         if name
     }
 
@@ -140,6 +151,10 @@ def fill(name: str, found: Letters) -> Letters:
     """The releases between two measured ones take their value where both agree; a name of `tf.keras` that differs on
     both sides of Keras 3 keeps each side's value up to that change."""
     places = sorted(found)
+    for place in places:
+        # Where it is seen to depend on the arguments, having seen one harmless call in another release proves nothing.
+        if found[place] == "n" and any(found[p] == "?" and (p >= KERAS3) == (place >= KERAS3) for p in places):
+            found = {**found, place: "?"}
     filled = dict(found)
     for before, after in pairwise(places):
         same = found[before] == found[after]

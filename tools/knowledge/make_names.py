@@ -20,9 +20,14 @@ DATA = Path(__file__).parents[2] / "tfmemlint" / "knowledge" / "data"
 ADDED = {
     # A lazily loaded package, which the wheels' API modules do not list; its parts are not in the raw table.
     "tf.contrib": ("1.13", "1.15"),
+    # The same module as tf.compat.v1.flags, imported into it.
+    "tf.app.flags": ("1.13", "1.15"),
+    "tf.compat.v1.app.flags": ("1.13", "2.21"),
     "tf.compat": ("1.13", "2.21"),
     "tf.compat.v1": ("1.13", "2.21"),
 }
+
+KERAS3 = "2.16"
 
 Ranges = dict[str, tuple[str, str]]
 
@@ -41,6 +46,25 @@ def load(path: str) -> tuple[list[str], Ranges]:
         ranges[name] = (min(firsts, key=order.__getitem__), max(lasts, key=order.__getitem__))
     for name, found in ADDED.items():
         ranges.setdefault(name, found)
+
+    def widen(name: str, found: tuple[str, str]) -> None:
+        first, last = ranges.get(name, found)
+        ranges[name] = min(first, found[0], key=order.__getitem__), max(last, found[1], key=order.__getitem__)
+
+    for name, (first, last) in list(ranges.items()):
+        # With Keras 3, tf.compat.v1.keras is the same package as tf.keras; the wheels load it lazily.
+        if name.startswith("tf.keras.") and order[last] >= order[KERAS3]:
+            start = max(first, KERAS3, key=order.__getitem__)
+            widen(name.replace("tf.", "tf.compat.v1.", 1), (start, last))
+        # The layers of TF1 are loaded lazily from 2.6 on, and came with Keras 2 up to 2.15.
+        if name.startswith("tf.compat.v1.layers.") and order[last] >= order["2.5"]:
+            widen(name, (first, "2.15"))
+    for name, found in list(ranges.items()):
+        # What a name is in is there as long as the name is: the wheels load some packages lazily (tf.keras from 2.15).
+        while "." in name:
+            name = name.rpartition(".")[0]
+            if name != "tf":
+                widen(name, found)
     return raw["releases"], ranges
 
 

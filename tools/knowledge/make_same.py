@@ -29,7 +29,7 @@ Groups = dict[str, int]
 def list_groups() -> None:
     """Print the groups of names that are one function or class here."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    import tensorflow as tf
+    import tensorflow as tf  # type: ignore[import-untyped,unused-ignore]
 
     target = Target.parse(tf.__version__)
     kept: dict[int, tuple[Any, list[str]]] = {}
@@ -93,10 +93,9 @@ def make(paths: list[str]) -> None:
                 stable = [other for other in others if other.startswith("tf.config.") and "experimental" not in other]
                 if stable:
                     twins.append(f"{name} {stable[0]}")
-            if name not in measured:
-                known = [other for other in others if other in measured]
-                if known:
-                    aliases.append(f"{name} {known[0]}")
+            known = [other for other in others if other in measured]
+            if known and (name not in measured or plainness(known[0]) < plainness(name)):
+                aliases.append(f"{name} {known[0]}")
     releases = ", ".join(str(target) for target, _ in lists)
     write("moved.txt", "TF1 names, and the TF2 name of the same object", releases, moved)
     write("twins.txt", "experimental names, and the stable name of the same object", releases, twins)

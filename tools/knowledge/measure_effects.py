@@ -2,7 +2,7 @@
 
 Usage: python tools/knowledge/measure_effects.py calls.txt [calls.txt ...] > measured/2.21.txt
 
-Runs under any Python from 3.7 on with any TensorFlow from 2.1 on, and needs nothing else. A line of ``calls.txt`` is an
+Runs under any Python from 3.7 on with any TensorFlow from 2.0 on, and needs nothing else. A line of ``calls.txt`` is an
 expression that may use ``tf``, ``np`` and ``'DIR/...'`` (the files made by `prepare`). The answer has
 a line for each: three letters and the call. A letter is ``S`` where the eager context had been started afterwards (also
 by a call that failed then), ``l`` where only the physical devices had been listed, ``n`` where neither had happened,

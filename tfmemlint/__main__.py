@@ -1,0 +1,8 @@
+"""``python -m tfmemlint``."""
+
+import sys
+
+from tfmemlint.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

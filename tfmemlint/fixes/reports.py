@@ -1,0 +1,126 @@
+"""Reports of the memory in use, asked of the runtime in the way that it answers."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from tfmemlint.finding import Finding
+from tfmemlint.fixes import intents
+from tfmemlint.fixes.withheld import Withheld
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+
+_INFO = "tf.config.experimental.get_memory_info"
+
+
+def ask(editor: Editor, key: str = "") -> str:
+    """The memory of the first GPU; without a GPU TensorFlow reports zeros, of the CPU."""
+    name = intents.logical_name("", 0, guarded=False, editor=editor)
+    return f"{editor.tf(_INFO)}({name})" + (f"['{key}']" if key else "")
+
+
+def replace_stats(editor: Editor, finding: Finding) -> None:
+    """``BytesInUse()``, or the session's run of it, becomes a plain question."""
+    func = editor.node_at(finding.span, cst.Attribute)
+    call = editor.parent(func)
+    if not isinstance(call, cst.Call):
+        raise Withheld("it isn't called here")
+    argument = editor.parent(call)
+    run = editor.parent(argument) if isinstance(argument, cst.Arg) else None
+    report = str(finding.details["report"])
+    if isinstance(run, cst.Call) and editor.code(run.func).endswith(".run") and len(run.args) == 1:
+        editor.replace(run, ask(editor, report))
+    else:
+        if isinstance(editor.parent(call), cst.Assign) and _is_run_later(editor, call):
+            raise Withheld("its result is run by a session later")
+        editor.replace(call, ask(editor, report))
+    editor.unsafe("Ask get_memory_info, without a session")
+
+
+def _is_run_later(editor: Editor, call: cst.Call) -> bool:
+    """Whether the variable that a call is assigned to is handed to some ``run``."""
+    parent = editor.parent(call)
+    assert isinstance(parent, cst.Assign)
+    names = {editor.code(target.target) for target in parent.targets}
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "run"
+        and any(
+            isinstance(part, ast.Name) and part.id in names for argument in node.args for part in ast.walk(argument)
+        )
+        for node in ast.walk(ast.parse(editor.text))
+    )
+
+
+def replace_run(editor: Editor, finding: Finding) -> None:
+    """``sess.run(<made-up report>)`` becomes a plain question; a session that has nothing else to do goes with it."""
+    run = editor.call_at(finding.span, "run")
+    session = run.func.value if isinstance(run.func, cst.Attribute) else None
+    editor.replace(run, ask(editor))
+    editor.unsafe("Ask get_memory_info, without a session")
+    around = _session_block(editor, run, session)
+    if around is not None:
+        body = around.body
+        assert isinstance(body, cst.IndentedBlock)
+        lines = "".join(editor.code(one) for one in body.body)
+        from textwrap import dedent
+
+        editor.replace_statement(around, dedent(lines))
+
+
+def _session_block(editor: Editor, run: cst.Call, session: cst.BaseExpression | None) -> cst.With | None:
+    """The ``with Session() as sess:`` around ``run``, where it has no other use."""
+    if not isinstance(session, cst.Name):
+        return None
+    node: cst.CSTNode | None = run
+    while node is not None and not isinstance(node, (cst.With, cst.FunctionDef)):
+        node = editor.parent(node)
+    if not isinstance(node, cst.With) or len(node.items) != 1 or not isinstance(node.body, cst.IndentedBlock):
+        return None
+    item = node.items[0]
+    name = item.asname.name if item.asname is not None else None
+    if not isinstance(name, cst.Name) or name.value != session.value or "Session" not in editor.code(item.item):
+        return None
+    tree = ast.parse(editor.text)
+    uses = [one for one in ast.walk(tree) if isinstance(one, ast.Name) and one.id == session.value]
+    return node if len(uses) == 2 else None
+
+
+def name_device(editor: Editor, finding: Finding) -> None:
+    """A physical device, or a name that isn't understood, becomes the name of the logical device."""
+    node = editor.expression_at(finding.span)
+    text, kind = finding.details["text"], str(finding.details["kind"])
+    code = editor.code(node)
+    if kind == "DeviceName":
+        code = code.removesuffix(".name")
+    index: object = finding.details["index"]
+    if isinstance(text, bool) or kind == "Index":
+        index = None
+    if isinstance(text, str):
+        number = text.rsplit(":", 1)[-1]
+        kind_of = "CPU" if "cpu" in text.lower() else "GPU"
+        editor.replace(node, f"'{kind_of}:{number if number.isdigit() else 0}'")
+    elif isinstance(text, int) and not isinstance(text, bool):
+        editor.replace(node, f"'GPU:{text}'")
+    elif kind == "Index":
+        editor.replace(node, f"f'GPU:{{{code}}}'")
+    else:
+        editor.replace(node, intents.logical_name(code, index, guarded=True, editor=editor))
+    editor.unsafe("Name the logical device")
+
+
+def fill_probe(editor: Editor, finding: Finding) -> None:
+    """An empty probe returns the memory in use."""
+    statement = editor.statement_at(finding.anchors["body"])
+    lines = f"return {ask(editor, 'current')}\n"
+    if isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], cst.Expr):
+        # What stands there is the docstring.
+        editor.insert_after(statement, lines)
+    else:
+        editor.replace_statement(statement, lines)
+    editor.unsafe("Return the memory in use of the first GPU, in bytes")
