@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import growth_intent, in_one_loop, too_late
+from tfmemlint.explain import growth_intent, late_calls, too_late
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.tensorflow import SET_GROWTH
+from tfmemlint.intent import Wish
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -61,11 +62,10 @@ class GrowthAfterInit(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Growth that differs from the one in force, after the eager context has started."""
-        for call in program.calls(SET_GROWTH):
-            if call.outcome is not None and call.outcome.kind == "late" and not in_one_loop(call):
-                yield too_late(self, program, call, growth_intent(call))
+        for call, intent in late_calls(program, (SET_GROWTH,), (Wish.GROWTH,)):
+            yield too_late(self, program, call, intent or growth_intent(call))
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Move the configuration above what starts the runtime."""
-        editor.call_at(finding.span, "set_memory_growth")
+        editor.call_at(finding.span, str(finding.details["called"]))
         editor.move_above_start(finding)

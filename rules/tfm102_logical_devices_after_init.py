@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import in_one_loop, limit_intent, short, too_late
+from tfmemlint.explain import late_calls, limit_intent, too_late
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.tensorflow import SET_LOGICAL
+from tfmemlint.intent import Wish
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -61,11 +62,17 @@ class LogicalDevicesAfterInit(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Logical devices that differ from the ones in force, after the eager context has started."""
-        for call in program.calls(*SET_LOGICAL):
-            if call.outcome is not None and call.outcome.kind == "late" and not in_one_loop(call):
-                yield too_late(self, program, call, limit_intent(call))
+        for call, intent in late_calls(
+            program,
+            SET_LOGICAL,
+            (
+                Wish.LIMIT,
+                Wish.FRACTION,
+            ),
+        ):
+            yield too_late(self, program, call, intent or limit_intent(call))
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Move the configuration above what starts the runtime."""
-        editor.call_at(finding.span, *map(short, SET_LOGICAL))
+        editor.call_at(finding.span, str(finding.details["called"]))
         editor.move_above_start(finding)

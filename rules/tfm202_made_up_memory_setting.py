@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_error, attribute_severity, device_words, handler_notes, short
+from tfmemlint.explain import (
+    attribute_error,
+    attribute_severity,
+    device_words,
+    fixed_index,
+    handler_notes,
+    short,
+    while_training,
+)
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import Call
 from tfmemlint.intent import Intent, Wish
@@ -111,7 +119,8 @@ class MadeUpMemorySetting(Rule):
                 "amount": read.amount.span if read.amount else None,
                 "caught": call.handler_for("AttributeError") is not None,
                 "guarded": bool(call.guards) or call.handler_for("IndexError") is not None,
-                "index": getattr(read.device.value, "index", None) if read.device else None,
+                "index": fixed_index(read.device.value) if read.device else None,
+                "training": while_training(call),
                 "used": call.result_used,
                 "configured_later": any(
                     isinstance(later, Call) and later.outcome is None and later.name in _CONFIGURING

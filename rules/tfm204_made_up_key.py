@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import device_words, handler_notes, short
+from tfmemlint.explain import device_words, fixed_index, handler_notes, short
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import Call, Item
 from tfmemlint.flow.values import Const
@@ -91,7 +91,7 @@ class MadeUpKey(Rule):
                     "of": item.of,
                     "report": report,
                     "device": device.text if device is not None else "",
-                    "index": getattr(device.value, "index", None) if device is not None else None,
+                    "index": fixed_index(device.value) if device is not None else None,
                     "call_span": item.call.span if item.call is not None else None,
                     "configured_later": any(
                         isinstance(later, Call) and later.name.startswith("tf.config.") and ".set_" in later.name

@@ -74,7 +74,7 @@ class MadeUpNameMentioned(Rule):
                     program.source.path,
                     Span(at_row, start, at_row, start + len(match[0])),
                     f"{name} exists in no TensorFlow release",
-                    outcome="A comment does nothing; the next person who trusts it gets an AttributeError",
+                    advice="Name the function that exists: the next person who trusts this gets an AttributeError",
                     noqa_row=at_row,
                 )
 

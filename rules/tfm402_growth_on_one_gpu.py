@@ -69,6 +69,9 @@ class GrowthOnOneGpu(Rule):
                 call = setting.by
                 if call is None or call.span in reported or setting.value == Const(False):
                     continue
+                if isinstance(event, Start) and event.devices_loop and event.devices_loop == call.devices_loop:
+                    # The loop would go on to the other GPUs, were it not for what starts the runtime in it.
+                    continue
                 reported.add(call.span)
                 yield self._partial(program, call, event)
 

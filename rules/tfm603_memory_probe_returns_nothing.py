@@ -79,8 +79,6 @@ class MemoryProbeReturnsNothing(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Empty probes whose result goes into a calculation."""
-        if not _PROBE.search(program.source.text):
-            return
         classes = [node for node in ast.walk(program.tree) if isinstance(node, ast.ClassDef)]
         for function, owner in _functions(program.tree):
             if not _PROBE.search(function.name) or not _is_empty(function) or _is_overridden(function, owner, classes):

@@ -67,6 +67,6 @@ class ClearSessionFreesNothing(Rule):
                 call,
                 "clear_session resets Keras's state; it gives no GPU memory back",
                 intent=Intent(Wish.RELEASE),
-                outcome="TensorFlow's allocator keeps all that it has taken until the process ends",
+                outcome="TensorFlow keeps all the memory that its allocator has taken until the process ends",
                 advice="Run the work in a child process, if its memory has to be free afterwards",
             )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import short
+from tfmemlint.explain import short, while_training
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.tensorflow import SET_GROWTH, SET_LOGICAL
 from tfmemlint.intent import Intent, Wish
@@ -14,13 +13,7 @@ from tfmemlint.knowledge import wishes
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
-    from tfmemlint.flow.program import Call, Program
-
-_DURING = re.compile(
-    r"(?:^|_)(?:on_(?:epoch|batch|train|test|predict)|train_step|test_step|epoch|adjust|reallocate|rebalance|dynamic)",
-    re.IGNORECASE,
-)
-_GUARD = re.compile(r"\b(?:epoch|step|batch|iteration)s?\b", re.IGNORECASE)
+    from tfmemlint.flow.program import Program
 
 
 class LimitChangedWhileTraining(Rule):
@@ -73,18 +66,12 @@ class LimitChangedWhileTraining(Rule):
             else:
                 made_up = wishes.wish_of(call.name)
                 sets = made_up is not None and made_up.wish in (Wish.LIMIT, Wish.FRACTION, Wish.GROWTH)
-            if sets and _during(call):
+            if sets and while_training(call):
                 yield self.finding(
                     program,
                     call,
                     f"{short(call.name)} in {call.function or 'a loop'} is to change the memory while training goes on",
-                    intent=Intent(Wish.LIMIT, text="that changes over time"),
+                    intent=Intent(Wish.OTHER, text="memory settings that change over time"),
                     outcome="The runtime reads its configuration once: nothing can change after the first operation",
                     advice="Use two logical devices with fixed limits, and place one network on each",
                 )
-
-
-def _during(call: Call) -> bool:
-    if _DURING.search(call.function):
-        return True
-    return any(_GUARD.search(text) for text, _ in call.guards)

@@ -69,7 +69,7 @@ class CommentContradictsVisibleDevices(Rule):
                 program,
                 write,
                 f"The comment speaks of hiding, but this shows {words} and hides all others",
-                intent=Intent(Wish.VISIBLE, text=f"all but {words}"),
+                intent=Intent(Wish.VISIBLE, text=f"GPUs other than {words}"),
                 outcome=f"TensorFlow sees {words} only, and numbers what it sees from 0",
                 advice="List the GPUs that are to be seen",
             )

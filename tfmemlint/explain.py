@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tfmemlint.finding import Finding, Severity, Step
@@ -10,6 +11,8 @@ from tfmemlint.flow.program import Call, Event, Program, Start
 from tfmemlint.flow.state import Outcome
 from tfmemlint.flow.values import EACH, Const, Device, Devices, Limit, Seq, Value
 from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge import names, wishes
+from tfmemlint.madeup import meaning
 from tfmemlint.rule import Rule
 
 _STARTED = {
@@ -119,6 +122,22 @@ def in_one_loop(call: Call) -> bool:
     )
 
 
+def late_calls(program: Program, real: Sequence[str], wishes_: Sequence[Wish]) -> Iterator[tuple[Call, Intent | None]]:
+    """The calls of ``real`` functions, and of made-up ones with these wishes, that come after the runtime has started;
+    with the intent of the made-up ones. What one loop over devices does to itself is another matter."""
+    for call in program.calls():
+        if call.outcome is None or call.outcome.kind != "late" or in_one_loop(call):
+            continue
+        if call.name in real:
+            yield call, None
+        else:
+            made_up = wishes.wish_of(call.name)
+            if made_up is not None and made_up.wish in wishes_:
+                device = call.arg(made_up.device, "") if made_up.device is not None else None
+                words = device_words(device.value, device.text) if device is not None else ""
+                yield call, meaning(call, made_up, words).intent
+
+
 def too_late(rule: Rule, program: Program, call: Call, intent: Intent, **more: Any) -> Finding:
     """The finding for a configuring call after the runtime has started."""
     outcome = call.outcome
@@ -130,17 +149,19 @@ def too_late(rule: Rule, program: Program, call: Call, intent: Intent, **more: A
     message = f"{short(call.name)} after the runtime {has} started: {what}{where} starts it"
     trace = start_trace(program, start, call, f"{short(call.name)} comes too late")
     anchors = {"call": call.span} | ({"start": start.span} if start is not None else {})
+    raises = "TensorFlow raises" if names.ever_existed(call.name) else "Even a real call raises here"
     return rule.finding(
         program,
         call,
         message,
         severity=severity_of(call, outcome),
         intent=intent,
-        outcome=f"TensorFlow raises {outcome.exception}: {outcome.message}",
+        outcome=f"{raises} {outcome.exception}: {outcome.message}",
         advice=f"Move this above line {start.span.row}" if start is not None else "Move this to the program's start",
         trace=trace,
         notes=handler_notes(call, outcome.exception),
         anchors=anchors,
+        details={"called": short(call.name)},
         **more,
     )
 
@@ -184,3 +205,24 @@ def options_intent(options: Mapping[str, object]) -> Intent:
             known = value if isinstance(value, (bool, int, float, str)) else None
             return Intent(wish, "every GPU" if wish is not Wish.VISIBLE else "", known)
     return Intent(Wish.OTHER)
+
+
+_DURING = re.compile(
+    r"(?:^|_)(?:on_(?:epoch|batch|train|test|predict)|train_step|test_step|epoch|adjust|reallocate|rebalance|dynamic)",
+    re.IGNORECASE,
+)
+_PROGRESS = re.compile(r"\b(?:epoch|step|batch|iteration)s?\b", re.IGNORECASE)
+
+
+def while_training(call: Event) -> bool:
+    """Whether an event stands where an epoch or a step decides: in a callback, or under a condition about progress."""
+    if _DURING.search(call.function):
+        return True
+    return any(_PROGRESS.search(text) for text, _ in call.guards)
+
+
+def fixed_index(value: Value) -> int | None:
+    """The number of a device that is one certain GPU; None for any other, the variable of a loop among them."""
+    if isinstance(value, Device) and not value.loop and isinstance(value.index, int):
+        return value.index
+    return None

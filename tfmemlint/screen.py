@@ -12,7 +12,7 @@ _MATTERS = (
     rb"|is_gpu_available|gpu_device_name|get_device_details|(?:set|clear)_session|\bSession\(|InteractiveSession"
     rb"|\btf\.config\b|\.config\.experimental|contrib\.memory|enable_eager_execution"
     rb"|\b(?:tf|tensorflow|K|backend|experimental|extended)\.[\w.]*(?:memory|gpu|Memory|GPU)"
-    rb"|def \w*memory|TFM9?\d|tfmemlint:"
+    rb"|(?i:def \w*(?:memory|vram|usage)|class \w*memory)|TFM\d|tfmemlint:"
 )
 
 _tensorflow = re.compile(_TENSORFLOW).search

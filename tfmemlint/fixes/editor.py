@@ -264,6 +264,9 @@ class Editor:
         """
         touched = self._changes.nodes()
         self._changes.top = self._spelling.lines(touched)
+        if self._spelling.early is not None:
+            first, standard = self._spelling.early
+            self._changes.before.setdefault(first, [])[:0] = standard
         self._changes.gap = self._spelling.spacing()
         rewriter = Rewriter(self._changes)
         module = self.module.visit(rewriter)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -59,15 +60,15 @@ def limit(editor: Editor, device: str, mib: str, column: int = 0) -> str:
     line = f"{function}({device}, {one})"
     if column + len(line) <= WIDTH or "\n" in line:
         return line
-    pad = " " * column
-    return f"{function}(\n{pad}    {device},\n{pad}    {one},\n{pad})"
+    # The lines are reckoned from the statement's own indentation, which the tree adds to them.
+    return f"{function}(\n    {device},\n    {one},\n)"
 
 
 def share_for_all(editor: Editor, share: str) -> str:
     """A limit of that share of its memory for every GPU, as a loop."""
     gpu = free_name(editor, "gpu")
     call = limit(editor, gpu, editor.mib_of_share(gpu, share), 4)
-    return f"for {gpu} in {all_gpus(editor)}:\n    {call}\n"
+    return f"for {gpu} in {all_gpus(editor)}:\n{indent(call, '    ')}\n"
 
 
 def free_name(editor: Editor, wanted: str) -> str:
@@ -140,6 +141,8 @@ def settle(editor: Editor, message: str, *, caught: object, doubtful: bool = Fal
 def replace_made_up(editor: Editor, call: cst.Call, finding: Finding) -> None:
     """A made-up call becomes the real one for the same wish."""
     details = finding.details
+    if details["training"]:
+        raise Withheld("it is to change the memory while training goes on, which no call can")
     caught, wish = details["caught"], Wish(str(details["wish"]))
     if details["real"]:
         real = str(details["real"])
@@ -155,10 +158,20 @@ def replace_made_up(editor: Editor, call: cst.Call, finding: Finding) -> None:
     elif wish is Wish.REPORT:
         _report(editor, call, str(details["value"]), device, details)
     elif call.args and str(details["name"]).endswith("get_experimental_optimizer"):
-        editor.replace(call, editor.code(call.args[0].value))
+        _unwrap(editor, call)
         settle(editor, "Use the optimizer itself: there are no memory options", caught=caught)
     else:
         raise Withheld("there is nothing that could stand in its place")
+
+
+def _unwrap(editor: Editor, call: cst.Call) -> None:
+    """A call becomes its first argument; an assignment of a variable to itself goes."""
+    inner = editor.code(call.args[0].value)
+    assign = editor.parent(call)
+    if isinstance(assign, cst.Assign) and [editor.code(one.target) for one in assign.targets] == [inner]:
+        editor.remove(editor.statement_of(call))
+    else:
+        editor.replace(call, inner)
 
 
 def _set(editor: Editor, call: cst.Call, wish: Wish, device: str, amount: str, details: Mapping[str, object]) -> None:
@@ -181,7 +194,7 @@ def _set(editor: Editor, call: cst.Call, wish: Wish, device: str, amount: str, d
         mib = in_mib(editor, amount, str(details["unit"]), device)
         new = limit(editor, device, mib, column + depth)
     if guard and statement is not None:
-        editor.replace_statement(statement, f"{guard}\n    {_dedented(new, column)}\n")
+        editor.replace_statement(statement, guard + "\n" + indent(new, "    ") + "\n")
     else:
         editor.replace(call, new)
     settle(editor, _MESSAGES[wish], caught=details["caught"])
@@ -199,7 +212,7 @@ def _for_all(editor: Editor, wish: Wish, amount: str, details: Mapping[str, obje
         return growth_for_all(editor, amount or "True")
     gpu = free_name(editor, "gpu")
     mib = in_mib(editor, amount, str(details["unit"]), gpu)
-    return f"for {gpu} in {all_gpus(editor)}:\n    {limit(editor, gpu, mib, 4)}\n"
+    return f"for {gpu} in {all_gpus(editor)}:\n{indent(limit(editor, gpu, mib, 4), '    ')}\n"
 
 
 def _is_no_device(text: str) -> bool:
@@ -224,16 +237,31 @@ def _guard(editor: Editor, call: cst.Call, device: str, details: Mapping[str, ob
     if not isinstance(number, int) or number < 0:
         return "", device, 0
     base = ast.unparse(node.value)
+    if _is_guarded(editor, call, base):
+        return "", device, 0
     if any(isinstance(part, ast.Call) for part in ast.walk(node.value)):
         gpu = free_name(editor, "gpu")
         return f"for {gpu} in {base}[{number}:{number + 1}]:", gpu, 4
     return (f"if {base}:" if number == 0 else f"if len({base}) > {number}:"), device, 4
 
 
-def _dedented(text: str, column: int) -> str:
-    """Code whose further lines are indented for a place ``column`` deep, for a place that is reckoned from 0."""
-    first, *rest = text.split("\n")
-    return "\n".join([first, *(line[column:] if line[:column].isspace() else line for line in rest)])
+def _is_guarded(editor: Editor, call: cst.Call, base: str) -> bool:
+    """Whether a condition around ``call`` speaks of the list, or a handler around it catches what ``[0]`` raises."""
+    below: cst.CSTNode = call
+    node = editor.parent(call)
+    while node is not None and not isinstance(node, (cst.FunctionDef, cst.Module)):
+        if (
+            isinstance(node, (cst.If, cst.While, cst.IfExp))
+            and node.test is not below
+            and base in editor.code(node.test)
+        ):
+            return True
+        if isinstance(node, cst.Try) and below is node.body:
+            caught = "".join(editor.code(one.type) if one.type is not None else "*" for one in node.handlers)
+            if any(name in caught for name in ("*", "IndexError", "LookupError", "Exception")):
+                return True
+        below, node = node, editor.parent(node)
+    return False
 
 
 def _report(editor: Editor, call: cst.Call, value: str, device: str, details: Mapping[str, object]) -> None:

@@ -54,7 +54,26 @@ def replace_local_devices(editor: Editor, span: Span) -> None:
         if use.attr.value == "name":
             editor.replace(use, f"{editor.code(use)}.replace('/physical_device:', '/device:')")
     editor.replace(call, f"{intents.spell(editor, 'tf.config.list_physical_devices')}()")
+    _drop_import(editor, call)
     editor.unsafe("List the physical devices, which takes no memory")
+
+
+def _drop_import(editor: Editor, call: cst.Call) -> None:
+    """The import of ``device_lib`` goes with its last use."""
+    root = editor.code(call.func).split(".")[0]
+    names = [node for node in _walk(editor.module) if isinstance(node, cst.Name) and node.value == root]
+    for node in names:
+        alias = editor.parent(node)
+        while alias is not None and not isinstance(alias, (cst.ImportFrom, cst.Import, cst.BaseStatement)):
+            alias = editor.parent(alias)
+        if (
+            isinstance(alias, (cst.ImportFrom, cst.Import))
+            and len(names) == 2
+            and not isinstance(alias.names, cst.ImportStar)
+        ):
+            if len(alias.names) == 1:
+                editor.remove(editor.statement_of(alias))
+            return
 
 
 def _uses(editor: Editor, call: cst.Call) -> list[cst.Attribute]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import libcst as cst
 
@@ -26,6 +27,8 @@ class Spelling:
         self._relied: dict[str, int] = {}
         self._helper = ""
         self._new_helper = ""
+        self.early: tuple[cst.CSTNode, list[Line]] | None = None
+        """A statement, and the new imports that belong above it; known after `lines`."""
 
     def tf(self, name: str, at: cst.CSTNode | None, target: Target) -> str:
         """How canonical ``name`` is written at ``at``; an import is added where there is none to use."""
@@ -86,6 +89,9 @@ class Spelling:
         texts = [_import_text(what, local) for what, local in self._added.items()]
         if not texts and not self._new_helper:
             return {}
+        first = self._first_import(limit)
+        early = [text for text in texts if text.split()[1] in sys.stdlib_module_names] if first is not None else []
+        texts = [text for text in texts if text not in early]
         after = place(self._tree.module, limit)
         found = parse("\n".join(texts)) if texts else []
         future = after >= 0 and is_docstring(body[after])
@@ -95,7 +101,20 @@ class Spelling:
         if self._new_helper:
             helper = parse(self._new_helper)[0]
             found.append(helper.with_changes(leading_lines=[blank, blank] if after >= 0 or found else []))
-        return {after: found}
+        if early and first is not None:
+            self.early = (body[first], parse("\n".join(early)))
+        return {after: found} if found else {}
+
+    def _first_import(self, limit: int) -> int | None:
+        """The index of the first import of the file, above which the standard library's belong; None where there is
+        none above ``limit`` but those of ``__future__``."""
+        for index, line in enumerate(self._tree.module.body[:limit]):
+            if is_import(line):
+                if "__future__" not in self._tree.code(line):
+                    return index
+            elif not is_docstring(line):
+                return None
+        return None
 
     def spacing(self) -> int:
         """How many blank lines have to follow the new lines."""

@@ -141,14 +141,11 @@ class TensorFlow(Caller):
         """Let the measured effect of a call happen."""
         if self.state is None:
             return
-        effect = effects.effect(name, self.target)
-        if effect is None and name.startswith("tf.compat.v1."):
-            effect = effects.effect("tf." + name[len("tf.compat.v1.") :], self.target)
+        graph = self.here.graph_mode
+        effect = effects.effect(name, self.target, graph=graph)
         text = self.text(node.func) if isinstance(node, ast.Call) else name
         if effect is effects.Effect.STARTS:
             if self.here.eager is None:
-                return
-            if self.here.graph_mode and effects.starts_in_graph_mode(name) is not True:
                 return
             self.start(node, "context", name, text)
         elif effect is effects.Effect.ALLOCATES:
@@ -378,6 +375,9 @@ class TensorFlow(Caller):
             **self.around(node),
         )
         self.emit(event)
+        if effects.effect(name, self.target, graph=self.here.graph_mode) is effects.Effect.STARTS:
+            # A monitored session makes a sharded Saver first, which asks the eager context for its devices.
+            self.start(node, "context", name, call.text)
         self.start(node, "allocator", name, call.text)
         return made
 

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Install tfmemlint into ``.venv`` of this repository and run it: ``demo`` or ``test``.
+
+Needs nothing but Python and git's checkout. The environment is made once and used again; it is brought up to date
+when ``pyproject.toml`` changes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NoReturn
+
+ROOT = Path(__file__).resolve().parents[1]
+VENV = ROOT / ".venv"
+STAMP = VENV / "tfmemlint-installed"
+"""Made by this script: without it, an environment is somebody's own."""
+
+OLDEST = (3, 10)
+NEWEST_WITH_TENSORFLOW = (3, 13)
+"""The newest Python that TensorFlow has wheels for; only the tests need TensorFlow."""
+
+ARTICLES = "fixtures/articles"
+
+
+def main() -> int:
+    """Do what the command line asks for; the exit code is that of the first step that fails."""
+    parser = argparse.ArgumentParser(prog="tools/run.py", description="Install tfmemlint into .venv and run it.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="{demo,test}")
+    demo = commands.add_parser("demo", help="check the code of the articles, and show what `tfmemlint fix` makes of it")
+    demo.add_argument("paths", nargs="*", default=[ARTICLES], help=f"what to check (default: {ARTICLES})")
+    test = commands.add_parser("test", help="run ruff, mypy and pytest; installs TensorFlow too")
+    test.add_argument("pytest_args", nargs=argparse.REMAINDER, help="passed on to pytest")
+    arguments = parser.parse_args()
+    try:
+        return _demo(arguments.paths) if arguments.command == "demo" else _test(arguments.pytest_args)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _demo(paths: list[str]) -> int:
+    python = _environment(extra="", newest=None)
+    tool = [str(python), "-m", "tfmemlint"]
+    steps = (
+        ["check", "--select", "TFM", *paths],
+        ["fix", "--diff", "--unsafe-fixes", "--select", "TFM", "--output-format", "concise", *paths],
+    )
+    for step in steps:
+        code = _run([*tool, *step], shown=["tfmemlint", *step])
+        if code not in (0, 1):  # 1: something was found, as it should be
+            return code
+    _say(f"the tool is installed: {shlex.quote(str(python.with_name('tfmemlint')))} --help")
+    return 0
+
+
+def _test(pytest_args: list[str]) -> int:
+    python = _environment(extra="test", newest=NEWEST_WITH_TENSORFLOW)
+    steps = (
+        ["ruff", "check", "."],
+        ["ruff", "format", "--check", "."],
+        ["mypy"],
+        ["pytest", *(argument for argument in pytest_args if argument != "--")],
+    )
+    # What the tests start (ruff, pre-commit, tfmemlint) has to be the environment's, too.
+    environment = {**os.environ, "PATH": f"{python.parent}{os.pathsep}{os.environ.get('PATH', '')}"}
+    for step in steps:
+        start = time.monotonic()
+        code = _run([str(python), "-m", *step], shown=step, environment=environment)
+        took = f"{time.monotonic() - start:.0f} s"
+        if code != 0:
+            _say(f"FAILED after {took}, with exit code {code}: {shlex.join(step)}")
+            return code
+        _say(f"passed in {took}: {step[0]}")
+    return 0
+
+
+def _environment(extra: str, newest: tuple[int, int] | None) -> Path:
+    """The Python of ``.venv``, with this checkout installed in it, for editing, with the packages of ``extra``."""
+    python = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    version = _version([str(python)]) if python.exists() else None
+    if version is None or not _suits(version, newest):
+        if VENV.exists() and not STAMP.exists() and (VENV / "pyvenv.cfg").exists() and version is not None:
+            _fail(f".venv holds Python {_dotted(version)}, but this needs {_range(newest)}. Move it out of the way.")
+        _make(newest)
+    wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()
+    installed = STAMP.read_text(encoding="utf-8").split() if STAMP.exists() else []
+    if installed[:1] == [wanted] and (not extra or extra in installed[1:]):
+        return python
+    what = f".[{extra}]" if extra else "."
+    note = " (TensorFlow is among it: some 600 MB)" if extra == "test" else ""
+    _say(f"installing into .venv{note}")
+    code = _run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-e", what])
+    if code != 0:
+        _say("the installation failed; pip says why above")
+        sys.exit(code)
+    extras = [*installed[1:], extra] if installed[:1] == [wanted] else [extra]
+    STAMP.write_text(" ".join([wanted, *filter(None, extras)]) + "\n", encoding="utf-8")
+    return python
+
+
+def _make(newest: tuple[int, int] | None) -> None:
+    """Make ``.venv`` with the first suitable Python that can; end here where there is none."""
+    tried: list[str] = []
+    for command, version in _pythons(newest):
+        _say(f"making .venv with Python {_dotted(version)} ({shlex.join(command)})")
+        made = subprocess.run(
+            [*command, "-m", "venv", "--clear", str(VENV)], capture_output=True, text=True, errors="replace"
+        )
+        if made.returncode == 0:
+            return
+        said = (made.stdout + made.stderr).strip()
+        if "ensurepip" in said:
+            said = f"its venv module has no pip: install the package python{_dotted(version)}-venv"
+        tried.append(f"  {shlex.join(command)}: {said.splitlines()[-1] if said else 'failed without a word'}")
+    if tried:
+        _fail("\n".join(["no environment could be made:", *tried]))
+    own = _dotted((sys.version_info[0], sys.version_info[1]))
+    why = " (TensorFlow has no wheels for newer ones)" if newest is not None and sys.version_info[:2] > newest else ""
+    _fail(f"this needs {_range(newest)}{why}; found only Python {own}. Install one, and run this again.")
+
+
+def _pythons(newest: tuple[int, int] | None) -> list[tuple[list[str], tuple[int, int]]]:
+    """The interpreters that suit: the one that runs this, then those on the PATH, the newest first."""
+    names = [f"python3.{minor}" for minor in range(NEWEST_WITH_TENSORFLOW[1], OLDEST[1] - 1, -1)]
+    commands = [[sys.executable]]
+    commands += [[path] for path in map(shutil.which, [*names, "python3", "python"]) if path]
+    if os.name == "nt" and shutil.which("py"):
+        commands += [["py", f"-{name.removeprefix('python')}"] for name in names]
+    found: list[tuple[list[str], tuple[int, int]]] = []
+    for command in commands:
+        version = _version(command)
+        if version is not None and _suits(version, newest) and all(command != other for other, _ in found):
+            found.append((command, version))
+    return found
+
+
+def _version(command: list[str]) -> tuple[int, int] | None:
+    """The version of an interpreter; None where it can't be run, as a shim without a Python behind it."""
+    code = "import sys; print(sys.version_info[0], sys.version_info[1])"
+    try:
+        done = subprocess.run([*command, "-c", code], capture_output=True, text=True, timeout=60)
+        major, minor = done.stdout.split()
+        return int(major), int(minor)
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None
+
+
+def _suits(version: tuple[int, int], newest: tuple[int, int] | None) -> bool:
+    return version >= OLDEST and (newest is None or version <= newest)
+
+
+def _range(newest: tuple[int, int] | None) -> str:
+    return f"Python {_dotted(OLDEST)} or newer" if newest is None else f"Python {_dotted(OLDEST)} to {_dotted(newest)}"
+
+
+def _dotted(version: tuple[int, int]) -> str:
+    return ".".join(map(str, version))
+
+
+def _run(command: list[str], shown: list[str] | None = None, environment: dict[str, str] | None = None) -> int:
+    print(f"\n$ {shlex.join(shown or command)}", flush=True)
+    return subprocess.run(command, cwd=ROOT, env=environment).returncode
+
+
+def _say(message: str) -> None:
+    print(f"tools/run.py: {message}", flush=True)
+
+
+def _fail(message: str) -> NoReturn:
+    print(f"tools/run.py: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+if __name__ == "__main__":
+    if sys.version_info < OLDEST:
+        # The way out must not need what is missing: find a newer Python and start again with it.
+        for command, _ in _pythons(None):
+            sys.exit(subprocess.run([*command, *sys.argv]).returncode)
+    sys.exit(main())
