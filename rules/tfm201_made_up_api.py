@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_error, attribute_severity, handler_notes
+from tfmemlint.explain import attribute_error, attribute_severity, handler_notes, is_of_import
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import Use
 from tfmemlint.knowledge import names
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
     from tfmemlint.flow.program import Program
 
 _PLACES = re.compile(
@@ -61,11 +62,12 @@ class MadeUpApi(Rule):
     code = "TFM201"
     name = "made-up-api"
     severity = Severity.ERROR
+    fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Uses of names that the inventory of releases doesn't have."""
         for use in program.of(Use):
-            if use.probed or "(" in use.name:
+            if use.probed or "(" in use.name or is_of_import(use, program):
                 continue
             missing = names.missing_part(use.name, program.target)
             if missing is None or names.ever_existed(missing):
@@ -79,7 +81,15 @@ class MadeUpApi(Rule):
                 use,
                 f"{missing} exists in no TensorFlow release",
                 severity=attribute_severity(use, error),
-                outcome=attribute_error(missing, error),
+                outcome=attribute_error(missing, error, use.name),
                 advice=f"The nearest real name is {near}" if near else "",
                 notes=handler_notes(use, error, "what stands behind it in the try never runs"),
+                fixable=use.origin == "import",
+                details={"caught": use.handler_for(error) is not None},
             )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Drop an import of what isn't there, where nothing uses it."""
+        from tfmemlint.fixes import repairs
+
+        repairs.drop_import(editor, finding)

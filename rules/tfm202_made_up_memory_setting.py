@@ -131,10 +131,10 @@ class MadeUpMemorySetting(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the wish with the functions that exist."""
-        from tfmemlint.fixes import intents
+        from tfmemlint.fixes import made_up
 
         call = editor.call_at(finding.span, short(str(finding.details["name"])))
-        intents.replace_made_up(editor, call, finding)
+        made_up.replace_made_up(editor, call, finding)
 
 
 _CONFIGURING = frozenset(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import device_words
+from tfmemlint.explain import attribute_error, attribute_severity, device_words, handler_notes
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import Store
-from tfmemlint.flow.values import Const
+from tfmemlint.flow.values import Const, Function, Ref
 from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge import names, wishes
 from tfmemlint.madeup import unit_of_number
@@ -65,31 +65,44 @@ class MadeUpAttributeAssigned(Rule):
             real = not on_device and names.exists(name, program.target)
             if wish is None or not (on_device or store.owner.startswith("tf.config") or store.owner == "tf"):
                 continue
+            if not isinstance(store.value, Const) and (real or isinstance(store.value, (Function, Ref))):
+                # Another function in the place of one (a stand-in for a test, a name for an older release).
+                continue
             value = store.value.value if isinstance(store.value, Const) else None
             if wish is Wish.LIMIT and unit_of_number(value) == "fraction":
                 wish = Wish.FRACTION
             devices = device_words(store.device, store.owner_text) if on_device else "every GPU"
+            missing = None if on_device else names.missing_part(store.owner, program.target)
+            if missing is not None and store.probed:
+                continue
             yield self.finding(
                 program,
                 store,
-                f"Assigning to {store.text} configures nothing"
+                f"{missing} exists in no TensorFlow release"
+                if missing is not None
+                else f"Assigning to {store.text} configures nothing"
                 + (f": it destroys the function {store.attribute}" if real else ""),
+                severity=attribute_severity(store) if missing is not None else self.severity,
                 intent=Intent(wish, devices, value, store.value_text),
-                outcome="Python accepts the assignment and TensorFlow never looks at it",
+                outcome=attribute_error(missing)
+                if missing is not None
+                else "Python accepts the assignment and TensorFlow never looks at it",
                 advice="Use tf.config.experimental.set_memory_growth(gpu, True) for every GPU"
                 if wish is Wish.GROWTH
                 else "Use tf.config.set_logical_device_configuration with the limit in MiB",
+                notes=handler_notes(store, "AttributeError", "nothing is configured") if missing is not None else (),
                 fixable=value is not None,
                 details={
                     "wish": wish.value,
                     "value": value,
                     "device": store.owner_text if on_device else "",
                     "unit": unit_of_number(value),
+                    "guarded": bool(store.guards) or store.handler_for("IndexError") is not None,
                 },
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Make the setting by the function that exists."""
-        from tfmemlint.fixes import intents
+        from tfmemlint.fixes import made_up
 
-        intents.replace_assignment(editor, finding)
+        made_up.replace_assignment(editor, finding)

@@ -71,7 +71,7 @@ class MadeUpKey(Rule):
             if not (isinstance(item.key, Const) and isinstance(item.key.value, str)):
                 continue
             key = item.key.value
-            if key in REAL_KEYS[item.of]:
+            if key in REAL_KEYS[item.of] or _looked_for(item, key):
                 continue
             report = KEYS.get(key)
             device = item.call.arg(0, "device") if item.call is not None else None
@@ -102,9 +102,17 @@ class MadeUpKey(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Ask TensorFlow for the memory in use, NVML for the total."""
-        from tfmemlint.fixes import intents
+        from tfmemlint.fixes import reports
 
-        intents.replace_key(editor, finding)
+        reports.replace_key(editor, finding)
+
+
+def _looked_for(item: Item, key: str) -> bool:
+    """Whether the code asks first whether the key is there, or does something else where it isn't."""
+    if any(outcome and text.startswith(f"{key!r} in ") for text, outcome in item.guards):
+        return True
+    handler = item.handler_for("KeyError")
+    return handler is not None and not handler.idle and not handler.reraises
 
 
 _ADVICE = {

@@ -99,7 +99,7 @@ class MadeUpArgument(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Use the keyword that exists, in its unit."""
-        from tfmemlint.fixes import intents
+        from tfmemlint.fixes import repairs
 
         call = editor.call_at(finding.anchors["call"], short(str(finding.details["name"])))
-        intents.replace_limit_keyword(editor, call, finding)
+        repairs.replace_limit_keyword(editor, call, finding)

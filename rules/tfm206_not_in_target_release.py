@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_error, attribute_severity, handler_notes
+from tfmemlint.explain import attribute_error, attribute_severity, handler_notes, is_of_import
 from tfmemlint.finding import Finding, Severity, Span
 from tfmemlint.flow.program import Use
 from tfmemlint.knowledge import names
@@ -65,7 +65,7 @@ class NotInTargetRelease(Rule):
         """Uses of names that the targeted release lacks."""
         uses: dict[str, list[Use]] = {}
         for use in program.of(Use):
-            if use.probed or "(" in use.name:
+            if use.probed or "(" in use.name or is_of_import(use, program):
                 continue
             missing = names.missing_part(use.name, program.target)
             if missing is None or not names.ever_existed(missing):
@@ -78,7 +78,7 @@ class NotInTargetRelease(Rule):
     def _missing(self, program: Program, uses: list[Use]) -> Finding:
         use = uses[0]
         missing = names.missing_part(use.name, program.target) or use.name
-        new = names.replacement(use.name, program.target)
+        new = names.replacement(use.name, program.target) or names.older_twin(use.name, program.target)
         rows = sorted({other.span.row for other in uses} - {use.span.row})
         where = f" (also in line{'s' * (len(rows) > 1)} {', '.join(map(str, rows[:8]))})" if rows else ""
         spans: dict[str, Span] = {f"use{number}": other.span for number, other in enumerate(uses)}
@@ -88,8 +88,8 @@ class NotInTargetRelease(Rule):
             use,
             f"{missing} is not in TensorFlow {program.target}: {_span_of(missing, program.target.index)}{where}",
             severity=attribute_severity(use, error),
-            outcome=attribute_error(missing, error),
-            advice=f"It is {new} now" if new else "",
+            outcome=attribute_error(missing, error, use.name),
+            advice=f"In {program.target} it is {new}" if new else "",
             notes=handler_notes(use, error, "what stands behind it in the try never runs"),
             fixable=new is not None and use.origin == "attribute",
             anchors=spans,

@@ -16,7 +16,8 @@ from tfmemlint.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.flow.program import Program
 
-_NAME = re.compile(r"\b(?:tf|tensorflow)(?:\.[A-Za-z_]\w*)+")
+_NAME = re.compile(r"(?<![\w./\\-])(?:tf|tensorflow)(?:\.[A-Za-z_]\w*)+(?![\w/\\-])")
+_FILES = (".py", ".ipynb", ".md", ".rst", ".txt", ".csv", ".json", ".yaml", ".yml", ".toml", ".log")
 _PLACES = re.compile(r"tf\.(?:compat\.v[12]\.)?(?:config|gpu|memory|test|distribute|contrib|keras\.backend)\b|tf\.\w+$")
 _WORDS = re.compile(r"memory|gpu|growth", re.IGNORECASE)
 
@@ -81,6 +82,8 @@ class MadeUpNameMentioned(Rule):
 
 def _made_up(written: str) -> str | None:
     """The canonical name, where it is made up."""
+    if written.endswith(_FILES):
+        return None
     name = "tf" + written.removeprefix("tensorflow").removeprefix("tf")
     if wishes.wish_of(name) is not None:
         return name

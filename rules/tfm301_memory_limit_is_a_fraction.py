@@ -89,6 +89,6 @@ class MemoryLimitIsAFraction(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Turn the share into MiB."""
-        from tfmemlint.fixes import intents
+        from tfmemlint.fixes import repairs
 
-        intents.replace_limit_value(editor, finding)
+        repairs.replace_limit_value(editor, finding)

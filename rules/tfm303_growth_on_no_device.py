@@ -65,7 +65,7 @@ class GrowthOnNoDevice(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         """Arguments that TensorFlow refuses."""
         for call in program.calls(SET_GROWTH):
-            if call.has_star:
+            if call.has_star or any(one.keyword not in (None, "device", "enable") for one in call.args):
                 continue
             judged = _judge(call)
             if judged is None:
@@ -87,9 +87,9 @@ class GrowthOnNoDevice(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Call it for every GPU, with a truth value."""
-        from tfmemlint.fixes import intents
+        from tfmemlint.fixes import repairs
 
-        intents.repair_growth(editor, finding)
+        repairs.repair_growth(editor, finding)
 
 
 def _judge(call: Call) -> tuple[str, str, str] | None:

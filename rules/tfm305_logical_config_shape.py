@@ -93,9 +93,9 @@ class LogicalConfigShape(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Make it a list of configurations."""
-        from tfmemlint.fixes import intents
+        from tfmemlint.fixes import repairs
 
-        intents.repair_logical(editor, finding)
+        repairs.repair_logical(editor, finding)
 
 
 def _judge(value: Value) -> tuple[str, str, str] | None:

@@ -69,6 +69,9 @@ class GrowthOnOneGpu(Rule):
                 call = setting.by
                 if call is None or call.span in reported or setting.value == Const(False):
                     continue
+                if call.state.single_gpu:
+                    # Set under the condition that there is but one, ``if len(gpus) == 1:``.
+                    continue
                 if isinstance(event, Start) and event.devices_loop and event.devices_loop == call.devices_loop:
                     # The loop would go on to the other GPUs, were it not for what starts the runtime in it.
                     continue
@@ -97,9 +100,9 @@ class GrowthOnOneGpu(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Spread the growth over all GPUs."""
-        from tfmemlint.fixes import intents
+        from tfmemlint.fixes import repairs
 
-        intents.spread_growth(editor, finding)
+        repairs.spread_growth(editor, finding)
 
 
 def _text(call: Call, position: int, keyword: str) -> str:

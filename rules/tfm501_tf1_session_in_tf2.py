@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_error, attribute_severity, handler_notes, short
+from tfmemlint.explain import attribute_error, attribute_severity, carriers, handler_notes, plain_options, short
 from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import Use
-from tfmemlint.flow.tensorflow import DISABLE_EAGER, PROTOS, SESSIONS
+from tfmemlint.flow.program import SessionMade, Use
+from tfmemlint.flow.tensorflow import DISABLE_EAGER, PROTOS, SESSIONS, SET_SESSION, SET_SESSION_OF_KERAS
 from tfmemlint.knowledge import names
 from tfmemlint.rule import Rule
 
@@ -21,6 +21,7 @@ NAMES = frozenset(
     {name for name in SESSIONS | PROTOS if not name.startswith("tf.compat.")}
     | {"tf.get_default_session", "tf.RunOptions", "tf.RunMetadata"}
 )
+_KERAS = re.compile(r"^[^#\n]*\bkeras\b", re.MULTILINE)
 _EAGER_ONLY = re.compile(r"GradientTape|\.numpy\(\)|@tf\.function|tf\.function\(|run_eagerly")
 
 
@@ -77,10 +78,14 @@ class Tf1SessionInTf2(Rule):
             True for _ in program.calls(*DISABLE_EAGER, "tf.Graph().as_default", "tf.compat.v1.Graph().as_default")
         )
         eager_only = _EAGER_ONLY.search(program.source.text) is not None
+        sessions = {(session.span.row, session.span.column): session for session in program.of(SessionMade)}
+        keras = next(program.calls(*SET_SESSION, *SET_SESSION_OF_KERAS), None)
         for use in program.of(Use):
             if use.name not in NAMES or use.probed or names.exists(use.name, program.target):
                 continue
             session = use.name in SESSIONS
+            made = sessions.get((use.span.row, use.span.column))
+            options = plain_options(made.fields) if made is not None and not made.used else {}
             error = "ImportError" if use.origin == "import" else "AttributeError"
             yield self.finding(
                 program,
@@ -96,16 +101,28 @@ class Tf1SessionInTf2(Rule):
                     "name": use.name,
                     "graph_mode": graph or not session or use.state.graph_mode,
                     "eager_only": eager_only,
+                    "for_keras": session and keras is not None,
+                    "keras": session and program.target.keras3 and _KERAS.search(program.source.text) is not None,
+                    "options": options,
+                    "all": sorted((made.fields if made is not None else None) or {}),
                 },
+                anchors=carriers(made) if made is not None else {},
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Spell it by ``tf.compat.v1``, in graph mode."""
+        """Spell it by ``tf.compat.v1``, in graph mode; what only carries options becomes ``tf.config``."""
         from tfmemlint.fixes import sessions
 
         name = str(finding.details["name"])
+        if finding.details["for_keras"]:
+            raise editor.Withheld("Keras gets a session in this file, and has no use for one")
+        if finding.details["options"]:
+            sessions.replace_session(editor, finding)
+            return
         if finding.details["eager_only"]:
             raise editor.Withheld("the file also uses what works in eager mode only; graph mode would break that")
+        if finding.details["keras"]:
+            raise editor.Withheld("Keras 3 does not train in graph mode")
         node = editor.expression_at(finding.span)
         if short(editor.code(node)) != short(name):
             raise editor.Withheld(f"the rewriter finds no {short(name)} there")

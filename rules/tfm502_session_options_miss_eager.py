@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import options_intent, plain_options, short, start_trace, written
+from tfmemlint.explain import carriers, options_intent, plain_options, short, start_trace, written
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import SessionMade
 from tfmemlint.flow.state import Tri
@@ -88,7 +88,7 @@ class SessionOptionsMissEager(Rule):
                 if late
                 else (),
                 details={"options": options, "all": sorted(session.fields or {})},
-                anchors={f"field{number}": span for number, span in enumerate(session.proto_spans)},
+                anchors=carriers(session),
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.explain import options_intent, plain_options, short
+from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import ProtoMade
+from tfmemlint.flow.tensorflow import PROTOS
 from tfmemlint.knowledge import names
 from tfmemlint.rule import Rule
 
@@ -56,12 +58,14 @@ class ConfigNeverUsed(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Messages with GPU options that go nowhere."""
+        # A module that does nothing else holds settings for other modules.
+        settings = all(call.name in PROTOS for call in program.calls() if is_tensorflow(call.name))
         for proto in program.of(ProtoMade):
             fields = proto.fields
             if short(proto.name) == "GPUOptions":
                 fields = {f"gpu_options.{name}": value for name, value in fields.items()}
             options = plain_options(fields)
-            if proto.consumed or not options:
+            if proto.consumed or not options or (settings and not proto.function):
                 continue
             yield self.finding(
                 program,

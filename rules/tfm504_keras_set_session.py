@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_error, attribute_severity, handler_notes, options_intent, plain_options
+from tfmemlint.explain import (
+    attribute_error,
+    attribute_severity,
+    carriers,
+    handler_notes,
+    options_intent,
+    plain_options,
+)
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import Call, SessionMade
+from tfmemlint.flow.tensorflow import SET_SESSION, SET_SESSION_OF_KERAS
+from tfmemlint.flow.values import Made
 from tfmemlint.knowledge import names
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.flow.program import Program
-
-_OF_TENSORFLOW = ("tf.keras.backend.set_session", "tf.compat.v1.keras.backend.set_session")
-_OF_KERAS = ("keras.backend.set_session", "keras.backend.tensorflow_backend.set_session")
 
 
 class KerasSetSession(Rule):
@@ -61,26 +67,26 @@ class KerasSetSession(Rule):
     name = "keras-set-session"
     severity = Severity.ERROR
     fixable = "sometimes"
-    over = ("TFM206", "TFM201", "TFM502")
+    over = ("TFM206", "TFM201", "TFM501", "TFM502")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Sessions for Keras, where Keras has none."""
         if program.target.major < 2:
             return
-        last: SessionMade | None = None
+        sessions = {session.serial: session for session in program.of(SessionMade)}
         for event in program.events:
-            if isinstance(event, SessionMade):
-                last = event
-            if not isinstance(event, Call) or event.name not in (*_OF_TENSORFLOW, *_OF_KERAS) or event.probed:
+            if not isinstance(event, Call) or event.name not in (*SET_SESSION, *SET_SESSION_OF_KERAS) or event.probed:
                 continue
-            if event.name in _OF_KERAS:
+            if event.name in SET_SESSION_OF_KERAS:
                 gone = program.target.keras3
             else:
                 gone = not names.exists(event.name, program.target)
             if not gone and event.state.graph_mode:
                 continue
-            options = plain_options(last.fields) if last is not None else {}
-            until = names.until(event.name) if event.name in _OF_TENSORFLOW else "Keras 2"
+            given = event.value(0, "session")
+            session = sessions.get(given.serial) if isinstance(given, Made) else None
+            options = plain_options(session.fields) if session is not None else {}
+            until = names.until(event.name) if event.name in SET_SESSION else "Keras 2"
             where = f"{event.name} is gone: its last release was {until}"
             yield self.finding(
                 program,
@@ -94,8 +100,8 @@ class KerasSetSession(Rule):
                 advice="Configure the physical devices by tf.config, before the first operation",
                 notes=handler_notes(event, "AttributeError") if gone else (),
                 fixable=bool(options),
-                details={"options": options, "all": sorted((last.fields if last else None) or {})},
-                anchors={"session": last.span} if last is not None else {},
+                details={"options": options, "all": sorted((session.fields if session else None) or {})},
+                anchors=carriers(session) if session is not None else {},
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import options_intent, plain_options
-from tfmemlint.finding import Finding, Severity
+from tfmemlint.explain import attribute_error, options_intent, plain_options
+from tfmemlint.finding import Finding, Severity, Span
 from tfmemlint.flow.tensorflow import ENABLE_EAGER
-from tfmemlint.flow.values import Const, Proto
+from tfmemlint.flow.values import Const, Proto, Value
+from tfmemlint.knowledge import names
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
     from tfmemlint.flow.program import Program
 
 
@@ -50,6 +52,7 @@ class EagerConfig(Rule):
     code = "TFM505"
     name = "eager-config"
     severity = Severity.ERROR
+    fixable = "sometimes"
     over = ("TFM206", "TFM201")
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -62,11 +65,29 @@ class EagerConfig(Rule):
                 continue
             fields = dict(config.value.record.fields) if isinstance(config.value, Proto) else {}
             options = plain_options(fields)
+            if not options:
+                continue
+            gone = not names.exists(call.name, program.target)
             yield self.finding(
                 program,
                 call,
-                "TensorFlow 2 ignores this configuration: eager execution is on already",
-                intent=options_intent(options) if options else None,
-                outcome="Nothing is raised in tf.compat.v1; the options are lost",
+                f"{call.name} left TensorFlow in 2.0, and eager execution takes no configuration"
+                if gone
+                else "TensorFlow 2 ignores this configuration: eager execution is on already",
+                intent=options_intent(options),
+                outcome=attribute_error(call.name) if gone else "Nothing is raised; the options are lost",
                 advice="Configure the physical devices by tf.config, before the first operation",
+                details={"options": options, "all": sorted(fields)},
+                anchors={f"field{number}": span for number, span in enumerate(_spans(config.value))},
             )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Set the same by ``tf.config``."""
+        from tfmemlint.fixes import sessions
+
+        sessions.replace_session(editor, finding)
+
+
+def _spans(config: Value) -> list[Span]:
+    """Where the options of a message were set."""
+    return [span for span in config.record.spans.values() if span is not None] if isinstance(config, Proto) else []

@@ -81,8 +81,8 @@ class ResetNeedsDevice(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Name the first GPU."""
-        from tfmemlint.fixes import intents
+        from tfmemlint.fixes import settings
 
         call = editor.call_at(finding.span, short(str(finding.details["name"])))
-        editor.replace_args(call, intents.logical_name("", 0, guarded=False, editor=editor))
+        editor.replace_args(call, settings.logical_name("", 0, guarded=False, editor=editor))
         editor.unsafe("Name the first GPU; there may be others")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,9 @@ _FORMATS = ("full", "concise", "json", "github")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code: 0 clean, 1 findings, 2 the tool could not do its work."""
     arguments = _parser().parse_args(argv)
+    # What Python has to say about the style of the code that is read is no concern of the reader.
+    warnings.simplefilter("ignore", SyntaxWarning)
+    warnings.simplefilter("ignore", DeprecationWarning)
     try:
         code = int(arguments.run(arguments))
         sys.stdout.flush()
@@ -166,7 +170,7 @@ def _outcomes(arguments: argparse.Namespace, config: Config, job: Job) -> tuple[
     failed = False
     if "-" in paths:
         paths.remove("-")
-        data = sys.stdin.buffer.read()
+        data = arguments.stdin = sys.stdin.buffer.read()
         outcomes.append(from_text(data, arguments.stdin_filename or "-", job))
         if not paths:
             return outcomes, failed
@@ -240,10 +244,11 @@ def _changes(arguments: argparse.Namespace, outcomes: list[Outcome]) -> object:
                 print_diff(unified_diff(outcome.path, outcome.old.text, outcome.source.text), sys.stdout)
         return sys.stderr
     if "-" in arguments.paths:
-        source = outcomes[0].source if outcomes else None
-        if source is not None:
-            sys.stdout.flush()
-            sys.stdout.buffer.write(source.encode(source.text))
+        outcome = next((one for one in outcomes if one.path == (arguments.stdin_filename or "-")), None)
+        mended = outcome.source if outcome is not None and outcome.old is not None else None
+        sys.stdout.flush()
+        # What could not be read, or needed no change, goes out as it came in: an editor puts it in the file's place.
+        sys.stdout.buffer.write(arguments.stdin if mended is None else mended.encode(mended.text))
         return sys.stderr
     return sys.stdout
 

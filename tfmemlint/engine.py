@@ -37,13 +37,15 @@ def check_source(source: Source, rules: Sequence[Rule], target: Target) -> list[
         found = [_syntax_error(source, by_code, error)]
     except (RecursionError, MemoryError):
         found = [_trouble(by_code, SYNTAX_ERROR, source.path, Span(1, 1, 1, 1), "nested too deeply to be read")]
+    except Exception as error:  # a file that the interpreter fails on must not take the run with it
+        found = [_failed(source, by_code, "The interpreter", error)]
     else:
         found = []
         for rule in rules:
             try:
                 found.extend(rule.check(program))
             except Exception as error:  # a rule that fails must not take the run with it
-                found.append(_rule_failed(source, by_code, rule, error))
+                found.append(_failed(source, by_code, rule.code, error))
     kept = one_a_place([finding for finding in found if finding is not None], by_code)
     return sorted(_suppressed(kept, suppressions, by_code, source), key=lambda finding: finding.sort_key)
 
@@ -129,12 +131,12 @@ def _syntax_error(source: Source, by_code: dict[str, Rule], error: SyntaxError |
     )
 
 
-def _rule_failed(source: Source, by_code: dict[str, Rule], rule: Rule, error: Exception) -> Finding | None:
+def _failed(source: Source, by_code: dict[str, Rule], who: str, error: Exception) -> Finding | None:
     import traceback
 
     frame = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno}"
-    message = f"{rule.code} failed on this file: {type(error).__name__}: {error} ({where})"
+    message = f"{who} failed on this file: {type(error).__name__}: {error} ({where})"
     return _trouble(by_code, INTERNAL_ERROR, source.path, Span(1, 1, 1, 1), message)
 
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tfmemlint.finding import Finding, Severity, Step
-from tfmemlint.flow.program import Call, Event, Program, Start
+from tfmemlint.finding import Finding, Severity, Span, Step
+from tfmemlint.flow.program import Call, Event, Program, SessionMade, Start
 from tfmemlint.flow.state import Outcome
 from tfmemlint.flow.values import EACH, Const, Device, Devices, Limit, Seq, Value
 from tfmemlint.intent import Intent, Wish
@@ -161,15 +161,20 @@ def too_late(rule: Rule, program: Program, call: Call, intent: Intent, **more: A
         trace=trace,
         notes=handler_notes(call, outcome.exception),
         anchors=anchors,
-        details={"called": short(call.name)},
+        details={
+            "called": short(call.name),
+            "before": outcome.setting.span.row if outcome.setting is not None else None,
+        },
         **more,
     )
 
 
-def attribute_error(name: str, exception: str = "AttributeError") -> str:
-    """What Python says to a name that isn't there."""
+def attribute_error(name: str, exception: str = "AttributeError", imported: str = "") -> str:
+    """What Python says to a name that isn't there; ``imported``: the whole name that an import asks for."""
     owner, _, last = name.rpartition(".")
     if exception == "ImportError":
+        if imported and imported != name:
+            return f"Python raises ModuleNotFoundError: No module named '{name.replace('tf', 'tensorflow', 1)}'"
         return f"Python raises ImportError: cannot import name '{last}' from '{owner}'"
     return f"Python raises AttributeError: {owner} has no attribute '{last}'"
 
@@ -205,6 +210,11 @@ def options_intent(options: Mapping[str, object]) -> Intent:
             known = value if isinstance(value, (bool, int, float, str)) else None
             return Intent(wish, "every GPU" if wish is not Wish.VISIBLE else "", known)
     return Intent(Wish.OTHER)
+
+
+def carriers(session: SessionMade) -> dict[str, Span]:
+    """The places that a rewrite of a session has to know: the session's own, and where its options are set."""
+    return {"session": session.span} | {f"field{number}": span for number, span in enumerate(session.proto_spans)}
 
 
 _DURING = re.compile(

@@ -172,7 +172,6 @@ def test_code_gives_what_has_been_asked_for() -> None:
         ("import tensorflow.keras\n", "tensorflow.config.x", ""),
         ("import tensorflow.compat.v2 as t\n", "t.config.x", ""),
         ("from tensorflow import config\n", "config.x", ""),
-        ("from tensorflow import keras\n", "tf.config.x", "import tensorflow as tf\n"),
         ('"""Doc."""\nfrom __future__ import annotations\nimport os\n', "tf.config.x", "import tensorflow as tf\n"),
         ("tf = 3\n", "tf_.config.x", None),
     ],
@@ -228,7 +227,25 @@ def test_an_import_is_added_once() -> None:
     one = editor(text)
     assert (one.add_import("os"), one.add_import("os", "path"), one.add_import("sys")) == ("os", "p", "sys")
     assert one.add_import("sys") == "sys"
-    assert one.finish() == "import os\nfrom os import path as p\nimport sys\n\nf(1)\n"
+    assert one.finish() == "import os\nimport sys\nfrom os import path as p\nf(1)\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "new", "after"),
+    [
+        ("from tensorflow import keras\n", "tensorflow", "import tensorflow\nfrom tensorflow import keras\n"),
+        ("import sys\nimport tensorflow\n", "os", "import os\nimport sys\nimport tensorflow\n"),
+        ("import sys\n\nimport zoo\n", "pynvml", "import sys\n\nimport pynvml\nimport zoo\n"),
+        ("# Head\nimport zoo\n", "os", "# Head\nimport os\n\nimport zoo\n"),
+        ("import sys\n", "zoo", "import sys\nimport zoo\n\n"),
+        ("try:\n    import b\nexcept ImportError:\n    b = None\n", "a", None),
+    ],
+)
+def test_a_new_import_has_its_place_among_the_others(head: str, new: str, after: str | None) -> None:
+    text = f"{head}f(1)\n"
+    one = editor(text)
+    one.replace(one.call_at(span(text, "f(1)")), f"{one.add_import(new)}.f()")
+    assert one.finish() == (f"{after}{new}.f()\n" if after is not None else f"{head}import {new}\n\n{new}.f()\n")
 
 
 def test_a_comment_goes_to_the_end_of_the_statement() -> None:

@@ -105,7 +105,7 @@ def test_an_unknown_memory_is_asked_for_by_a_function_put_once() -> None:
         one.replace(one.call_at(span(text, part)), one.mib_of_share("gpu", "0.5"))
     new = one.finish()
     assert new.startswith(
-        '"""Doc."""\nimport tensorflow as tf\nimport os\nimport pynvml\n\n\ndef gpu_memory_mib(gpu):\n'
+        '"""Doc."""\nimport os\n\nimport pynvml\nimport tensorflow as tf\n\n\ndef gpu_memory_mib(gpu):\n'
     )
     assert new.endswith("\n\n\nint(gpu_memory_mib(gpu) * 0.5)\nint(gpu_memory_mib(gpu) * 0.5)\n")
     assert new.count("def gpu_memory_mib") == 1

@@ -22,6 +22,10 @@ _TALK = frozenset(
         "pprint",
     }
 )
+_WORDS = frozenset(
+    {"str", "repr", "format", "format_exc", "type", "join", "len", "exc_info", "style", "upper", "colored"}
+)
+"""What is called to put a message together; any other call within a message does work of its own."""
 _EXITS = frozenset({"exit", "quit", "sys.exit", "os._exit", "os.abort"})
 
 
@@ -62,10 +66,21 @@ def _is_idle(statement: ast.stmt) -> bool:
     match statement:
         case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Continue():
             return True
-        case ast.Expr(value=ast.Call(func=func)):
-            return dotted(func) in _TALK or (isinstance(func, ast.Attribute) and func.attr in _TALK)
+        case ast.Expr(value=ast.Call(func=func) as call):
+            talks = dotted(func) in _TALK or (isinstance(func, ast.Attribute) and func.attr in _TALK)
+            return talks and all(
+                _last(one.func) in _WORDS for part in (*call.args, *call.keywords) for one in _calls_in(part)
+            )
         case _:
             return False
+
+
+def _calls_in(node: ast.AST) -> Iterator[ast.Call]:
+    return (child for child in ast.walk(node) if isinstance(child, ast.Call))
+
+
+def _last(func: ast.expr) -> str:
+    return func.attr if isinstance(func, ast.Attribute) else dotted(func)
 
 
 def ends_in_exit(body: Sequence[ast.stmt]) -> bool:

@@ -26,6 +26,7 @@ class Changes:
         above: comments that get a line of their own above a statement. trailing: comments at the end of a statement.
         top: new lines at the top of the module, by the index of the statement that they follow (-1: the very top).
         gap: how many blank lines follow the new lines at the top.
+        apart: statements that a blank line parts from what is put above them.
     """
 
     replaced: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict)
@@ -38,6 +39,7 @@ class Changes:
     trailing: dict[cst.CSTNode, list[str]] = field(default_factory=dict)
     top: dict[int, list[Line]] = field(default_factory=dict)
     gap: int = 0
+    apart: set[cst.CSTNode] = field(default_factory=set)
 
     def nodes(self) -> set[cst.CSTNode]:
         """Every node that something is to be done with or at."""
@@ -108,7 +110,11 @@ class Rewriter(cst.CSTTransformer):
         body, rest = self._assemble(pieces, top)
         if not body and isinstance(original, cst.IndentedBlock):
             body, rest = [parse("pass")[0].with_changes(leading_lines=rest)], []
-        return updated.with_changes(body=body, footer=[*rest, *updated.footer])
+        footer = [*rest, *updated.footer]
+        while rest and footer and footer[-1].comment is None:
+            # What was last is gone: the blank lines above it would end the file, or the block.
+            footer.pop()
+        return updated.with_changes(body=body, footer=footer)
 
     def _suite(self, original: cst.SimpleStatementSuite, updated: cst.SimpleStatementSuite) -> cst.BaseSuite:
         changes = self.changes
@@ -175,7 +181,8 @@ class Rewriter(cst.CSTTransformer):
                 first = before[0].with_changes(leading_lines=[*joined(pending, loose), *before[0].leading_lines])
                 body.extend([first, *before[1:]])
                 # A comment that belongs to what stands below must not look as if it closed what was put in.
-                pending, loose = [], [cst.EmptyLine(indent=False)] if tight else []
+                parted = bool(tight) or not changes.apart.isdisjoint(handles)
+                pending, loose = [], [cst.EmptyLine(indent=False)] * parted
             if changes.moved.intersection(handles):
                 pending = joined(pending, loose)
             elif changes.removed.intersection(handles):

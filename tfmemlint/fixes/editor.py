@@ -14,11 +14,11 @@ from tfmemlint.finding import Applicability, Finding, Span
 from tfmemlint.fixes import memory
 from tfmemlint.fixes.changes import Changes, Rewriter
 from tfmemlint.fixes.hoist import Hoist
-from tfmemlint.fixes.imports import Imports
+from tfmemlint.fixes.imports import imports_of
 from tfmemlint.fixes.layout import parse
 from tfmemlint.fixes.spelling import Spelling
 from tfmemlint.fixes.strings import fitted
-from tfmemlint.fixes.tree import Statement, comments_in, differs, tree
+from tfmemlint.fixes.tree import Statement, comments_in, comments_of, differs, tree
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.knowledge.releases import Target
 
@@ -53,7 +53,7 @@ class Editor:
         self.message = ""
         self.needs: set[str] = set()
         self._changes = Changes()
-        self._imports = Imports(self._tree)
+        self._imports = imports_of(self._tree)
         self._spelling = Spelling(self._tree, self._imports)
         self._focus: cst.CSTNode | None = None
         self._notes: list[tuple[str, str]] = []
@@ -166,9 +166,12 @@ class Editor:
 
     drop = remove
 
-    def insert_before(self, statement: Statement, lines: str) -> None:
-        """Put new statements above ``statement``."""
-        self._changes.before.setdefault(self._whole(statement), []).extend(parse(lines))
+    def insert_before(self, statement: Statement, lines: str, *, apart: bool = False) -> None:
+        """Put new statements above ``statement``; with a blank line between them where they are to stand ``apart``."""
+        whole = self._whole(statement)
+        self._changes.before.setdefault(whole, []).extend(parse(lines))
+        if apart:
+            self._changes.apart.add(whole)
         self._attach_notes(statement, lines)
 
     def insert_after(self, statement: Statement, lines: str) -> None:
@@ -215,6 +218,9 @@ class Editor:
         Raises:
             Withheld: as `hoist`; or the two don't stand in one function, or more than configuration would move.
         """
+        before = finding.details.get("before")
+        if before is not None:
+            raise Withheld(f"line {before} has set another value already; it can be set once only")
         line, above = Hoist(self._tree, self._imports).places(finding)
         self.hoist([line], above)
         self.unsafe("Move the configuration above what starts the runtime")
@@ -229,6 +235,10 @@ class Editor:
     def add_import(self, module: str, name: str | None = None, asname: str | None = None) -> str:
         """Import ``module`` (or ``name`` from it) at the top level, if it isn't yet; gives the text to use it by."""
         return self._spelling.add(module, name, asname)
+
+    def quoted(self, text: str) -> str:
+        """``text`` (without quotes in it) as a string in the quotes that the file uses."""
+        return f"{self._tree.quote}{text}{self._tree.quote}"
 
     # Memory
 
@@ -264,9 +274,15 @@ class Editor:
         """
         touched = self._changes.nodes()
         self._changes.top = self._spelling.lines(touched)
-        if self._spelling.early is not None:
-            first, standard = self._spelling.early
-            self._changes.before.setdefault(first, [])[:0] = standard
+        for one in self._spelling.sorted:
+            new = self._changes.after if one.below else self._changes.before
+            lines = parse(one.text)
+            if one.apart:
+                self._changes.apart.add(one.beside)
+            elif one.beside in self._changes.apart and not one.below:
+                self._changes.apart.remove(one.beside)
+                lines[0] = lines[0].with_changes(leading_lines=[cst.EmptyLine(indent=False)])
+            new.setdefault(one.beside, []).extend(lines)
         self._changes.gap = self._spelling.spacing()
         rewriter = Rewriter(self._changes)
         module = self.module.visit(rewriter)
@@ -274,8 +290,9 @@ class Editor:
         if self._changes.nodes() - rewriter.done - self._rendered:
             raise Withheld("two of its changes concern the same code")
         text = module.code
-        lost = Counter(comments_in(self.module)) - Counter(comments_in(module))
-        kept = "  ".join(comments_in(module))
+        after = comments_of(text)
+        lost = Counter(comments_of(self.text)) - Counter(after)
+        kept = "  ".join(after)
         if any(comment not in kept for comment in lost):
             raise Withheld("a comment would be lost")
         try:
@@ -311,6 +328,10 @@ class Editor:
 
 
 def _last_name(func: cst.BaseExpression) -> str:
+    if isinstance(func, cst.Call) and _last_name(func.func) == "getattr" and len(func.args) == 2:
+        name = func.args[1].value
+        value = name.evaluated_value if isinstance(name, cst.SimpleString) else ""
+        return value if isinstance(value, str) else ""
     if isinstance(func, cst.Attribute):
         return func.attr.value
     return func.value if isinstance(func, cst.Name) else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from dataclasses import dataclass
+from functools import lru_cache
 
 import libcst as cst
 
@@ -153,3 +154,9 @@ def place(module: cst.Module, limit: int) -> int:
         if is_import(line):
             best = index
     return best
+
+
+@lru_cache(maxsize=16)
+def imports_of(tree: Tree) -> Imports:
+    """The imports of a file; every rewrite of one text shares them."""
+    return Imports(tree)

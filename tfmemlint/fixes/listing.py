@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from tfmemlint.finding import Span
-from tfmemlint.fixes import intents
+from tfmemlint.fixes import settings
 from tfmemlint.fixes.withheld import Withheld
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ def replace_gpu_test(editor: Editor, span: Span) -> None:
     name = editor.code(call.func).rsplit(".", 1)[-1]
     if call.args:
         raise Withheld("its arguments ask for more than whether there is a GPU")
-    gpus = intents.all_gpus(editor)
+    gpus = settings.all_gpus(editor)
     if name == "gpu_device_name":
-        editor.replace(call, f"'/device:GPU:0' if {gpus} else ''")
+        editor.replace(call, f"{editor.quoted('/device:GPU:0')} if {gpus} else {editor.quoted('')}")
     else:
         editor.replace(call, gpus if _is_test(editor, call) else f"bool({gpus})")
     editor.unsafe("List the physical GPUs, which takes no memory")
@@ -52,8 +52,10 @@ def replace_local_devices(editor: Editor, span: Span) -> None:
         if use.attr.value not in _KEPT:
             raise Withheld(f".{use.attr.value} is read of the devices; a physical device has no such thing")
         if use.attr.value == "name":
-            editor.replace(use, f"{editor.code(use)}.replace('/physical_device:', '/device:')")
-    editor.replace(call, f"{intents.spell(editor, 'tf.config.list_physical_devices')}()")
+            editor.replace(
+                use, f"{editor.code(use)}.replace({editor.quoted('/physical_device:')}, {editor.quoted('/device:')})"
+            )
+    editor.replace(call, f"{settings.spell(editor, 'tf.config.list_physical_devices')}()")
     _drop_import(editor, call)
     editor.unsafe("List the physical devices, which takes no memory")
 

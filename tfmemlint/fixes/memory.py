@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
+
+from tfmemlint.facts.folding import NotFolded, binary
 
 HELPER = "gpu_memory_mib"
 """What the function that asks NVML is called, where the file does not use this name for something else."""
@@ -28,11 +32,67 @@ def shown(mib: float) -> str:
 
 def product(size: str, share: str) -> str:
     """``int(size * share)``, with parentheses around a share that needs them."""
-    tree = ast.parse(f"({share}\n)", mode="eval").body
-    factor = share.strip()
-    if not isinstance(tree, _ATOMS) or "\n" in factor:
-        factor = f"({factor})" if not (factor.startswith("(") and _wraps(factor)) else factor
-    return f"int({size} * {factor})"
+    return f"int({size} * {_factor(share)})"
+
+
+def gib_in_mib(amount: str) -> str:
+    """The code for an amount of GiB in MiB."""
+    value = number(amount)
+    return str(int(value * 1024)) if value is not None else f"int({_factor(amount)} * 1024)"
+
+
+def bytes_in_mib(amount: str) -> str:
+    """The code for an amount of bytes in MiB; ``4 * 1024**3`` is ``4 * 1024``."""
+    value = number(amount)
+    if value is not None:
+        return str(int(value) // 1024**2)
+    shorter = _without_mib(amount)
+    return shorter if shorter is not None else f"{_factor(amount)} // 1024**2"
+
+
+_MIB_TAILS = (
+    (re.compile(r"\s*\*\s*1024\s*\*\*\s*3$"), " * 1024"),
+    (re.compile(r"\s*\*\s*2\s*\*\*\s*30$"), " * 1024"),
+    (re.compile(r"\s*<<\s*30$"), " * 1024"),
+    (re.compile(r"\s*\*\s*1024\s*\*\*\s*2$"), ""),
+    (re.compile(r"\s*\*\s*2\s*\*\*\s*20$"), ""),
+    (re.compile(r"\s*<<\s*20$"), ""),
+    (re.compile(r"\s*\*\s*1024\s*\*\s*1024$"), ""),
+)
+
+
+def _without_mib(amount: str) -> str | None:
+    """An amount that is some number times 1024**2 without that factor; None for any other."""
+    text = amount.strip()
+    for tail, instead in _MIB_TAILS:
+        head = tail.sub("", text)
+        if head != text and _same(f"{head}{instead}", text):
+            return f"{head}{instead}"
+    return None
+
+
+def _same(shorter: str, text: str) -> bool:
+    """Whether one product of constants is the other in MiB."""
+    try:
+        left, right = ast.parse(shorter, mode="eval").body, ast.parse(text, mode="eval").body
+        return bool(_value(left) * 1024**2 == _value(right))
+    except (SyntaxError, ValueError, NotFolded):
+        return False
+
+
+def _value(node: ast.expr) -> Any:
+    if isinstance(node, ast.BinOp):
+        return binary(node.op, _value(node.left), _value(node.right))
+    return ast.literal_eval(node)
+
+
+def _factor(text: str) -> str:
+    """An expression as it can stand beside an operator."""
+    tree = ast.parse(f"({text}\n)", mode="eval").body
+    factor = text.strip()
+    if isinstance(tree, _ATOMS) and "\n" not in factor:
+        return factor
+    return factor if factor.startswith("(") and _wraps(factor) else f"({factor})"
 
 
 def _wraps(text: str) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from tfmemlint.finding import Finding
-from tfmemlint.fixes import intents
+from tfmemlint.fixes.places import settle
+from tfmemlint.fixes.settings import logical_name
 from tfmemlint.fixes.withheld import Withheld
 
 if TYPE_CHECKING:
@@ -19,8 +21,8 @@ _INFO = "tf.config.experimental.get_memory_info"
 
 def ask(editor: Editor, key: str = "") -> str:
     """The memory of the first GPU; without a GPU TensorFlow reports zeros, of the CPU."""
-    name = intents.logical_name("", 0, guarded=False, editor=editor)
-    return f"{editor.tf(_INFO)}({name})" + (f"['{key}']" if key else "")
+    name = logical_name("", 0, guarded=False, editor=editor)
+    return f"{editor.tf(_INFO)}({name})" + (f"[{editor.quoted(key)}]" if key else "")
 
 
 def replace_stats(editor: Editor, finding: Finding) -> None:
@@ -104,13 +106,13 @@ def name_device(editor: Editor, finding: Finding) -> None:
     if isinstance(text, str):
         number = text.rsplit(":", 1)[-1]
         kind_of = "CPU" if "cpu" in text.lower() else "GPU"
-        editor.replace(node, f"'{kind_of}:{number if number.isdigit() else 0}'")
+        editor.replace(node, editor.quoted(f"{kind_of}:{number if number.isdigit() else 0}"))
     elif isinstance(text, int) and not isinstance(text, bool):
-        editor.replace(node, f"'GPU:{text}'")
+        editor.replace(node, editor.quoted(f"GPU:{text}"))
     elif kind == "Index":
         editor.replace(node, f"f'GPU:{{{code}}}'")
     else:
-        editor.replace(node, intents.logical_name(code, index, guarded=True, editor=editor))
+        editor.replace(node, logical_name(code, index, guarded=True, editor=editor))
     editor.unsafe("Name the logical device")
 
 
@@ -124,3 +126,41 @@ def fill_probe(editor: Editor, finding: Finding) -> None:
     else:
         editor.replace_statement(statement, lines)
     editor.unsafe("Return the memory in use of the first GPU, in bytes")
+
+
+def replace_report(editor: Editor, call: cst.Call, value: str, device: str, details: Mapping[str, object]) -> None:
+    if details["configured_later"]:
+        raise Withheld("get_memory_info starts the runtime, and configuration follows")
+    if value == "total":
+        if not device:
+            raise Withheld("which GPU this is about isn't known")
+        editor.replace(call, f"int({editor.total_mib(device)} * 1024**2)")
+        editor.unsafe("Ask NVML for the device's memory, in bytes")
+        return
+    if value == "free":
+        raise Withheld("TensorFlow can't tell the free memory; NVML tells that of the whole device")
+    name = logical_name(device, details["index"], guarded=bool(details["guarded"]), editor=editor)
+    editor.replace(call, f"{editor.tf(_INFO)}({name})[{editor.quoted(value)}]")
+    settle(editor, f"Ask get_memory_info for {value!r}", caught=details["caught"], doubtful=True)
+
+
+def replace_key(editor: Editor, finding: Finding) -> None:
+    """A made-up key becomes a question to the one who knows."""
+    details = finding.details
+    report, device = str(details["report"]), str(details["device"])
+    item = editor.node_at(finding.span, cst.Subscript)
+    if report == "total":
+        if str(details["of"]).endswith("get_memory_info") or not device:
+            raise Withheld("which GPU this is about isn't known")
+        editor.replace(item, f"int({editor.total_mib(device)} * 1024**2)")
+        editor.unsafe("Ask NVML for the device's memory, in bytes")
+        return
+    if details["configured_later"]:
+        raise Withheld("get_memory_info starts the runtime, and configuration follows")
+    if str(details["of"]).endswith("get_memory_info"):
+        base = editor.code(item.value)
+        editor.replace(item, f"{base}[{editor.quoted(report)}]")
+    else:
+        name = logical_name(device, details["index"], guarded=True, editor=editor)
+        editor.replace(item, f"{editor.tf(_INFO)}({name})[{editor.quoted(report)}]")
+    editor.unsafe(f"Ask get_memory_info for {report!r}")

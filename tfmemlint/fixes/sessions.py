@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from tfmemlint.finding import Finding
-from tfmemlint.fixes import intents
+from tfmemlint.fixes import settings
+from tfmemlint.fixes.imports import is_import
+from tfmemlint.fixes.tree import comments_in
 from tfmemlint.fixes.withheld import Withheld
 
 if TYPE_CHECKING:
@@ -21,16 +24,14 @@ _SHARE = "gpu_options.per_process_gpu_memory_fraction"
 def turn_graph_mode_on(editor: Editor) -> None:
     """Graph mode for the whole file, as the first thing after its imports."""
     call = f"{editor.tf('tf.compat.v1.disable_v2_behavior')}()\n"
-    last: cst.BaseStatement | None = None
+    imported = False
     for statement in editor.module.body:
-        small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
-        if isinstance(small, (cst.Import, cst.ImportFrom)):
-            last = statement
-        elif last is not None:
-            break
-    if last is None:
-        raise Withheld("the file has no import of TensorFlow at its top level")
-    editor.insert_after(last, call)
+        if is_import(statement):
+            imported = True
+        elif imported:
+            editor.insert_before(statement, call, apart=True)
+            return
+    raise Withheld("the file has no import of TensorFlow at its top level")
 
 
 def replace_session(editor: Editor, finding: Finding) -> None:
@@ -49,6 +50,7 @@ def replace_session(editor: Editor, finding: Finding) -> None:
     for other in doomed - {statement}:
         editor.remove(other)
     editor.replace_statement(statement, new)
+    drop_imports(editor, doomed, new)
     editor.unsafe("Configure the physical devices by tf.config")
 
 
@@ -65,6 +67,7 @@ def replace_proto(editor: Editor, finding: Finding) -> None:
     for other in doomed - {last}:
         editor.remove(other)
     editor.replace_statement(last, new)
+    drop_imports(editor, doomed, new)
     editor.unsafe("Configure the physical devices by tf.config")
 
 
@@ -81,10 +84,10 @@ def _settings(editor: Editor, details: Mapping[str, object]) -> str:
         share = options[_SHARE]
         if not isinstance(share, (int, float)) or not 0 < share <= 1:
             raise Withheld("the share is no known number between 0 and 1")
-        return intents.share_for_all(editor, repr(share))
+        return settings.share_for_all(editor, repr(share))
     if options.get(_GROWTH) is not True:
         raise Withheld("whether growth is on isn't known")
-    return intents.growth_for_all(editor)
+    return settings.growth_for_all(editor)
 
 
 def _carriers(editor: Editor, finding: Finding) -> set[Statement]:
@@ -125,6 +128,40 @@ def _unused_elsewhere(editor: Editor, doomed: set[Statement]) -> None:
     for node in _walk(editor.module):
         if isinstance(node, cst.Name) and node.value in bound and id(node) not in inside and _is_variable(editor, node):
             raise Withheld(f"{node.value} is used elsewhere (line {editor.span(node).row})")
+
+
+def drop_imports(editor: Editor, doomed: set[Statement], new: str) -> None:
+    """Imports of the module that only the statements that go have used go with them."""
+    going = {node for statement in doomed for node in _walk(statement)}
+    read = {node.value for node in going if isinstance(node, cst.Name) and _is_variable(editor, node)}
+    kept = {node.id for node in ast.walk(ast.parse(new)) if isinstance(node, ast.Name)}
+    lines = [one.body[0] for one in editor.module.body if isinstance(one, cst.SimpleStatementLine)]
+    imports = [one for one in lines if isinstance(one, (cst.Import, cst.ImportFrom))]
+    for node in _walk(editor.module):
+        if isinstance(node, cst.Name) and node not in going and not _in_import(editor, node):
+            kept.add(node.value)
+    for line in imports:
+        if isinstance(line.names, cst.ImportStar) or comments_in(line):
+            continue
+        left = [alias for alias in line.names if _local(alias) in kept or _local(alias) not in read]
+        if not left:
+            editor.remove(editor.statement_of(line))
+        elif len(left) < len(line.names):
+            left[-1] = left[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+            changed = line.with_changes(names=left)
+            editor.replace_statement(editor.statement_of(line), editor.module.code_for_node(changed) + "\n")
+
+
+def _local(alias: cst.ImportAlias) -> str:
+    """The name that a part of an import binds."""
+    return alias.evaluated_alias or alias.evaluated_name.split(".")[0]
+
+
+def _in_import(editor: Editor, node: cst.CSTNode) -> bool:
+    one = editor.parent(node)
+    while one is not None and not isinstance(one, (cst.Import, cst.ImportFrom)):
+        one = editor.parent(one)
+    return one is not None
 
 
 def _is_variable(editor: Editor, node: cst.Name) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import dataclass
 
 import libcst as cst
+from libcst.helpers import get_full_name_for_node
 
 from tfmemlint.fixes import memory
 from tfmemlint.fixes.imports import Imports, is_docstring, is_import, place
@@ -27,8 +29,8 @@ class Spelling:
         self._relied: dict[str, int] = {}
         self._helper = ""
         self._new_helper = ""
-        self.early: tuple[cst.CSTNode, list[Line]] | None = None
-        """A statement, and the new imports that belong above it; known after `lines`."""
+        self.sorted: list[NewImport] = []
+        """The new imports that have a place among those of the file; known after `lines`."""
 
     def tf(self, name: str, at: cst.CSTNode | None, target: Target) -> str:
         """How canonical ``name`` is written at ``at``; an import is added where there is none to use."""
@@ -89,9 +91,11 @@ class Spelling:
         texts = [_import_text(what, local) for what, local in self._added.items()]
         if not texts and not self._new_helper:
             return {}
-        first = self._first_import(limit)
-        early = [text for text in texts if text.split()[1] in sys.stdlib_module_names] if first is not None else []
-        texts = [text for text in texts if text not in early]
+        run = self._run(limit)
+        self.sorted = [one for text in texts if (one := _sorted_in(run, text)) is not None]
+        self.sorted.sort(key=lambda one: _sort_key(parse(one.text)[0]))
+        known = {one.text for one in self.sorted}
+        texts = [text for text in texts if text not in known]
         after = place(self._tree.module, limit)
         found = parse("\n".join(texts)) if texts else []
         future = after >= 0 and is_docstring(body[after])
@@ -101,20 +105,18 @@ class Spelling:
         if self._new_helper:
             helper = parse(self._new_helper)[0]
             found.append(helper.with_changes(leading_lines=[blank, blank] if after >= 0 or found else []))
-        if early and first is not None:
-            self.early = (body[first], parse("\n".join(early)))
         return {after: found} if found else {}
 
-    def _first_import(self, limit: int) -> int | None:
-        """The index of the first import of the file, above which the standard library's belong; None where there is
-        none above ``limit`` but those of ``__future__``."""
-        for index, line in enumerate(self._tree.module.body[:limit]):
-            if is_import(line):
+    def _run(self, limit: int) -> list[cst.SimpleStatementLine]:
+        """The imports that the file begins with, above statement ``limit``; those of ``__future__`` left out."""
+        found: list[cst.SimpleStatementLine] = []
+        for line in self._tree.module.body[:limit]:
+            if isinstance(line, cst.SimpleStatementLine) and is_import(line):
                 if "__future__" not in self._tree.code(line):
-                    return index
+                    found.append(line)
             elif not is_docstring(line):
-                return None
-        return None
+                break
+        return found
 
     def spacing(self) -> int:
         """How many blank lines have to follow the new lines."""
@@ -148,6 +150,38 @@ class Spelling:
             if self._tree.parents.get(one) is self._tree.module:
                 return next(index for index, line in enumerate(self._tree.module.body) if line is one)
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class NewImport:
+    """An import that goes above or below one of the file's own; ``apart``: a blank line parts the two."""
+
+    text: str
+    beside: cst.SimpleStatementLine
+    below: bool = False
+    apart: bool = False
+
+
+def _sorted_in(run: list[cst.SimpleStatementLine], text: str) -> NewImport | None:
+    """Where an import belongs among others: the standard library's first, then by name; None where only the latter's
+    are there, and it is none."""
+    key = _sort_key(parse(text)[0])
+    alike = [line for line in run if _sort_key(line)[0] == key[0]]
+    if alike:
+        later = next((line for line in alike if _sort_key(line) > key), None)
+        return NewImport(text, later if later is not None else alike[-1], below=later is None)
+    return NewImport(text, run[0], apart=True) if run and not key[0] else None
+
+
+def _sort_key(line: cst.CSTNode) -> tuple[bool, bool, str]:
+    """Whether an import is no one of the standard library; whether it is a ``from``; what it imports."""
+    first = line.body[0] if isinstance(line, cst.SimpleStatementLine) else line
+    if isinstance(first, cst.Import):
+        name = get_full_name_for_node(first.names[0].name) or ""
+    else:
+        node = first.module if isinstance(first, cst.ImportFrom) and not first.relative else None
+        name = (get_full_name_for_node(node) or "") if node is not None else "~"
+    return name.split(".")[0] not in sys.stdlib_module_names, not isinstance(first, cst.Import), name
 
 
 def _import_text(what: str, local: str) -> str:

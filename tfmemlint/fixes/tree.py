@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import tokenize
+from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TypeAlias, cast
 
 import libcst as cst
@@ -43,6 +46,13 @@ class Tree:
         self._at: dict[Span, list[cst.CSTNode]] = {}
         for node, place in self.ranges.items():
             self._at.setdefault(_span(place), []).append(node)
+
+    @cached_property
+    def quote(self) -> str:
+        """The quotes that most of the file's short strings are in."""
+        strings = (node for node in self.ranges if isinstance(node, cst.SimpleString))
+        quotes = Counter(node.quote for node in strings if len(node.quote) == 1)
+        return '"' if quotes['"'] > quotes["'"] else "'"
 
     def span(self, node: cst.CSTNode) -> Span:
         """Where ``node`` stands; the decorators of a definition are part of it."""
@@ -132,6 +142,20 @@ def comments_in(node: cst.CSTNode) -> list[str]:
     if isinstance(node, cst.Comment):
         return [node.value]
     return [comment for child in node.children for comment in comments_in(child)]
+
+
+@lru_cache(maxsize=16)
+def comments_of(text: str) -> tuple[str, ...]:
+    """The comments of a whole text, in order.
+
+    Raises:
+        Withheld: it is no Python.
+    """
+    try:
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        return tuple(token.string for token in tokens if token.type == tokenize.COMMENT)
+    except (tokenize.TokenError, SyntaxError) as error:
+        raise Withheld("the new code would not parse") from error
 
 
 def _span(place: CodeRange) -> Span:

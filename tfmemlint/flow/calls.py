@@ -84,6 +84,11 @@ class Caller(Evaluator):
                 self.used.add(serial)
                 self.look_up(base, values[0], node, func.value, get=True)
                 return UNKNOWN, UNKNOWN
+            case Made(name) if func.attr == "add" and name.endswith("Sequential"):
+                values, keywords, written = self._arguments(node)
+                for value in (*values[:1], *keywords.values()):
+                    self.add_layer(base, value, node)
+                return UNKNOWN, UNKNOWN
             case Ref() | Made():
                 value = self.attribute(base, func.attr, func)
                 if isinstance(value, Ref):
@@ -321,7 +326,7 @@ class Caller(Evaluator):
             return Indices(values[0].of)
         if name == "range":
             plain = _constants(values)
-            if plain and all(isinstance(one, int) for one in plain) and len(range(*plain[:3] or [0])) <= 8:
+            if plain and all(isinstance(one, int) and abs(one) <= 1000 for one in plain) and _few(plain):
                 return Seq(tuple(Const(number) for number in range(*plain[:3])), "range")
             return UNKNOWN
         if name == "enumerate" and values:
@@ -402,6 +407,9 @@ class Caller(Evaluator):
     def has_attribute(self, owner: str, name: str) -> bool | None:
         raise NotImplementedError
 
+    def add_layer(self, model: Made, layer: Value, node: ast.AST) -> None:
+        raise NotImplementedError
+
     def call_name(
         self, name: str, node: ast.AST, values: list[Value], keywords: dict[str, Value], written: list[Arg]
     ) -> Value:
@@ -436,6 +444,11 @@ def is_generator(node: ast.AST) -> bool:
 def _is_context_manager(function: Function) -> bool:
     names = {value.name for value in function.decorators if isinstance(value, Ref)}
     return bool(names & {"contextlib.contextmanager", "contextlib.asynccontextmanager"})
+
+
+def _few(bounds: Sequence[int]) -> bool:
+    """Whether a range is short enough to be gone through one by one."""
+    return 0 not in bounds[2:3] and len(range(*bounds[:3])) <= 8
 
 
 def _parameters(args: ast.arguments) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from tfmemlint.facts.syntax import has_call, names_in
 from tfmemlint.flow.machine import Machine
 from tfmemlint.flow.state import Guards, State
-from tfmemlint.flow.values import Const, Count, Devices, Dict, Made, Seq, Value
+from tfmemlint.flow.values import Const, Count, Devices, Dict, Made, Ref, Seq, Value
 
 
 class Verdict:
@@ -154,6 +154,8 @@ def _truth(value: Value) -> Verdict:
         case Devices(type="GPU") | Count(of=Devices(type="GPU")):
             # The code is about machines with a GPU; elsewhere nothing of this matters.
             return Verdict(True, assumed=True)
+        case Ref("typing.TYPE_CHECKING" | "typing_extensions.TYPE_CHECKING"):
+            return Verdict(False)
         case Made(name) if name in _GPU_TESTS:
             return Verdict(True, assumed=True)
         case _:

@@ -202,11 +202,9 @@ class Evaluator(Conditions):
                     known = False
             else:
                 items.append(self.evaluate(element))
-        if not known:
-            for item in items:
-                self.escape(item)
-            return UNKNOWN
-        return Seq(tuple(items), kind)
+        for item in items:
+            self.escape(item)
+        return Seq(tuple(items), kind) if known else UNKNOWN
 
     def _Dict(self, node: ast.Dict) -> Value:
         items: dict[str, Value] = {}
@@ -214,11 +212,12 @@ class Evaluator(Conditions):
         for key, element in zip(node.keys, node.values, strict=True):
             name = self.evaluate(key) if key is not None else UNKNOWN
             value = self.evaluate(element)
+            # What is in a container may go anywhere with it.
+            self.escape(value)
             if isinstance(name, Const) and isinstance(name.value, str):
                 items[name.value] = value
             else:
                 is_open = True
-                self.escape(value)
         return Dict(items, is_open)
 
     # Comprehensions
@@ -313,19 +312,22 @@ class Evaluator(Conditions):
         if not isinstance(node, ast.Attribute):
             return self.evaluate(node)
         self.step()
-        return self.attribute(self._base(node.value), node.attr, node)
+        value = self.attribute(self._base(node.value), node.attr, node)
+        return Const(self.target.version) if isinstance(value, Ref) and value.name in _VERSIONS else value
 
     def use(self, node: ast.AST, name: str, *, called: bool = False, origin: str = "attribute") -> None:
         """Report a reference to a TensorFlow name, where it could matter: all but ordinary names that exist."""
         if self.state is None or not is_tensorflow(name):
             return
         if name.startswith(_WATCHED) or not inventory.exists(name, self.target):
-            text = self.text(node) if not isinstance(node, (ast.Import, ast.ImportFrom)) else name
+            text = self.text(node) if not isinstance(node, ast.alias) else name
             self.emit(Use(name=name, text=text, called=called, origin=origin, **self.around(node)))
 
     def attribute(self, base: Value, name: str, node: ast.AST) -> Value:
         """``base.name``."""
         match base:
+            case Ref("typing" | "typing_extensions") if name == "TYPE_CHECKING":
+                return Const(False)
             case Ref(owner):
                 return Ref(canonical(f"{owner}.{name}"))
             case Made(owner, serial):

@@ -28,6 +28,7 @@ class Interpreter(Statements):
         self.defaults: dict[int, Value] = {}
         self.protos: list[tuple[Proto, Call]] = []
         self.classes: list[Class] = []
+        self.shaped: set[int] = set()
         self.import_state: State | None = None
         if target.major < 2:
             # TensorFlow 1 builds graphs unless it is told otherwise.

@@ -12,7 +12,7 @@ from tfmemlint.finding import Span, Step
 from tfmemlint.flow.program import Event, Handler, Start
 from tfmemlint.flow.scopes import Scope
 from tfmemlint.flow.state import Guards, Phase, State, Tri, join_states
-from tfmemlint.flow.values import UNKNOWN, Function, Instance, Value, join
+from tfmemlint.flow.values import UNKNOWN, Function, Instance, Made, Value, join
 
 if TYPE_CHECKING:
     from tfmemlint.knowledge.releases import Target
@@ -206,9 +206,9 @@ class Machine:
             self.restore(other)
             return
         self.state = join_states(self.state, state, mine, theirs)
-        _join_names(self.scope.names, names)
+        _join_names(self.scope.names, names, self.used)
         if self.scope is not self.module:
-            _join_names(self.module.names, module_names)
+            _join_names(self.module.names, module_names, self.used)
 
     @contextmanager
     def doubtful(self, guards: Guards = (), *, doubt: bool = True) -> Iterator[None]:
@@ -239,10 +239,20 @@ class Machine:
         raise NotImplementedError
 
 
-def _join_names(mine: dict[str, Value], theirs: dict[str, Value]) -> None:
+def _join_names(mine: dict[str, Value], theirs: dict[str, Value], used: set[int]) -> None:
     for name in theirs.keys() - mine.keys():
-        mine[name] = UNKNOWN
+        mine[name] = join(None, theirs[name])
+        _lose(theirs[name], used)
     for name, value in list(mine.items()):
         other = theirs.get(name)
         if other is not value:
             mine[name] = join(value, other)
+            if mine[name] == UNKNOWN:
+                _lose(value, used)
+                _lose(other, used)
+
+
+def _lose(value: Value | None, used: set[int]) -> None:
+    """A result that can't be followed any more may be used by anything."""
+    if isinstance(value, Made):
+        used.add(value.serial)

@@ -155,6 +155,9 @@ class State:
             return None
         if self.visible is not None and self._covers(self.visible.value):
             return None
+        if len(self.growth) > 1 and not all(isinstance(key, int) for key in self.growth):
+            # One by its number, others by a slice: the two may well be all of them.
+            return None
         if len(self.growth) > 1 and self.growth.keys() == set(range(len(self.growth))):
             # The first, the second, ...: written for a machine that has just those.
             return None
@@ -228,7 +231,7 @@ class Outcome:
             (accepted, but another setting makes it void), ``drops`` (accepted, and makes an earlier setting void).
         exception: the exception's type, or "" where nothing is raised. message: TensorFlow's words.
         certain: whether that is so on every way to the call.
-        cause: what started the runtime. setting: the call whose setting is in the way.
+        cause: what started the runtime. setting: the call whose setting is in the way, or in force.
         several: only with two or more GPUs (the second pass of a loop over devices).
     """
 

@@ -12,7 +12,7 @@ from tfmemlint.facts.syntax import assigned_names, ends_in_exit, handler_types, 
 from tfmemlint.flow.machine import MAX_LOOPS, Frame, Loop
 from tfmemlint.flow.program import Handler, Store
 from tfmemlint.flow.scopes import Scope
-from tfmemlint.flow.state import State
+from tfmemlint.flow.state import Phase, State, Tri
 from tfmemlint.flow.tensorflow import GRAPHS, SESSIONS, TensorFlow
 from tfmemlint.flow.values import (
     EACH,
@@ -37,6 +37,8 @@ from tfmemlint.flow.values import (
 )
 
 LONGEST_UNROLLED = 8
+TYPING_ONLY = frozenset({"typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"})
+"""False whenever a program runs."""
 
 
 class Statements(TensorFlow):
@@ -63,6 +65,10 @@ class Statements(TensorFlow):
         self.evaluate_defaults(node.args)
         function = Function(node, self.scope, decorators)
         self.functions.setdefault(id(node), function)
+        for decorator in reversed(decorators):
+            if isinstance(decorator, (Function, Class, Instance)):
+                # It runs here and now. What it returns is taken to do what the function itself does.
+                self.call_value(decorator, [function], {}, node)
         self._bind(node.name, function)
 
     _AsyncFunctionDef = _FunctionDef
@@ -99,8 +105,8 @@ class Statements(TensorFlow):
                 continue
             name = canonical(f"{module}.{alias.name}")
             if is_tensorflow(name):
-                self.use(node, name, origin="import")
-            self._bind(alias.asname or alias.name, Ref(name))
+                self.use(alias, name, origin="import")
+            self._bind(alias.asname or alias.name, Const(False) if name in TYPING_ONLY else Ref(name))
 
     # Assignments
 
@@ -199,7 +205,7 @@ class Statements(TensorFlow):
         if isinstance(target.value, ast.Name):
             if isinstance(base, Dict) and isinstance(key, Const) and isinstance(key.value, str):
                 self.scope.bind(target.value.id, Dict({**base.items, key.value: value}, base.open))
-            elif isinstance(base, (Seq, Dict)):
+            elif isinstance(base, (Seq, Dict)) or (isinstance(base, Made) and base.name in REAL_KEYS):
                 self.scope.bind(target.value.id, UNKNOWN)
 
     def _Delete(self, node: ast.Delete) -> None:
@@ -331,6 +337,9 @@ class Statements(TensorFlow):
         for handler in node.handlers:
             self.restore(before)
             self.merge(after)
+            if self.state is not None and before[0] is not None:
+                # Whether the body had come as far as what starts the runtime when it failed, nobody knows.
+                self.state = _started_or_not(self.state, before[0])
             if handler.name:
                 self._bind(handler.name, UNKNOWN)
             with self.doubtful():
@@ -398,6 +407,8 @@ class Statements(TensorFlow):
         rebound: frozenset[str],
     ) -> None:
         """Go through a loop: over what is known item by item, otherwise twice, since a second pass can be too late."""
+        if self.state is None:
+            return
         passes = elements(iterable)
         over_devices = any(_has_device(value) for value, _ in passes)
         definite = bool(passes) and passes[0][0] is not UNKNOWN
@@ -522,6 +533,16 @@ def _has_device(value: Value) -> bool:
             return any(_has_device(item) for item in items)
         case _:
             return False
+
+
+def _started_or_not(state: State, before: State) -> State:
+    """What has started since ``before`` may have, or not."""
+    changes = {
+        which: Phase(Tri.UNKNOWN)
+        for which in ("context", "allocator", "listed")
+        if getattr(state, which) != getattr(before, which)
+    }
+    return replace(state, **changes) if changes else state  # type: ignore[arg-type]
 
 
 def _as_load(target: ast.expr) -> ast.expr:

@@ -29,6 +29,7 @@ from tfmemlint.flow.values import (
     Proto,
     ProtoRecord,
     Ref,
+    Seq,
     Value,
 )
 from tfmemlint.intent import Wish
@@ -63,12 +64,19 @@ PROTOS = frozenset(
     for prefix in ("tf.", "tf.compat.v1.")
     for name in ("ConfigProto", "GPUOptions", "OptimizerOptions", "GraphOptions", "GPUOptions.Experimental")
 )
+SET_SESSION = ("tf.keras.backend.set_session", "tf.compat.v1.keras.backend.set_session")
+SET_SESSION_OF_KERAS = ("keras.backend.set_session", "keras.backend.tensorflow_backend.set_session")
 DISABLE_EAGER = ("tf.compat.v1.disable_eager_execution", "tf.compat.v1.disable_v2_behavior")
 ENABLE_EAGER = (
     "tf.enable_eager_execution",
     "tf.compat.v1.enable_eager_execution",
     "tf.compat.v1.enable_v2_behavior",
 )
+SEQUENTIAL = frozenset(
+    f"{prefix}keras.{name}" for prefix in ("tf.", "tf.compat.v1.") for name in ("Sequential", "models.Sequential")
+)
+_INPUTS = ("tf.keras.Input", "tf.keras.layers.Input", "tf.keras.layers.InputLayer")
+_INPUT_SHAPES = ("input_shape", "input_dim", "batch_input_shape")
 GRAPHS = frozenset({"tf.Graph().as_default", "tf.compat.v1.Graph().as_default"})
 
 PHYSICAL_FIXED = "Physical devices cannot be modified after being initialized"
@@ -107,6 +115,9 @@ class TensorFlow(Caller):
         for value in (*values, *keywords.values()):
             self.escape(value)
         self._effect(name, node)
+        if name in SEQUENTIAL and values:
+            for layer in values[0].items if isinstance(values[0], Seq) else ():
+                self.add_layer(made, layer, node)
         if name in ("tf.app.run", "tf.compat.v1.app.run"):
             self.call_builtin(name, node, values, keywords, written)
         return made
@@ -153,6 +164,17 @@ class TensorFlow(Caller):
         elif effect is effects.Effect.LISTS:
             self.start(node, "listed", name, text)
 
+    def add_layer(self, model: Made, layer: Value, node: ast.Call | ast.AST) -> None:
+        """A layer of a ``Sequential``: built at once, with its variables, where the shape of the input is known."""
+        if self.state is None or not isinstance(layer, Made):
+            return
+        made_by = self.made_by.get(layer.serial)
+        keywords = {argument.keyword for argument in made_by.args} if made_by is not None else set()
+        if layer.name in _INPUTS or keywords.intersection(_INPUT_SHAPES):
+            self.shaped.add(model.serial)
+        if model.serial in self.shaped and not self.here.graph_mode and effects.has_weights(layer.name, self.target):
+            self.start(node, "context", model.name, self.text(node.func) if isinstance(node, ast.Call) else model.name)
+
     def has_attribute(self, owner: str, name: str) -> bool | None:
         """Whether ``hasattr(owner, name)`` holds for the targeted release; None where that isn't known."""
         full = canonical(f"{owner}.{name}")
@@ -187,7 +209,8 @@ class TensorFlow(Caller):
             self._set_visible(arg(0, "devices"), arg(1, "device_type"), call)
             return Const(None)
         if name in LOGICAL_CONFIGURATION:
-            return Limit(arg(0, "memory_limit"))
+            hidden = call.has_star or not keywords.keys() <= set(SIGNATURES[name])
+            return Limit(UNKNOWN if hidden else arg(0, "memory_limit"))
         if name.startswith("tf.config.threading.set_"):
             self.state = replace(self.here, threading={**self.here.threading, name: arg(0, "num_threads") or UNKNOWN})
             return Const(None)
@@ -217,8 +240,8 @@ class TensorFlow(Caller):
             key = device_key(arg(0, "device"))
             wanted = arg(1, "logical_devices")
             if isinstance(arg(0, "device"), Device) and arg(0, "device").type == "CPU":  # type: ignore[union-attr]
-                return self._late(VIRTUAL_FIXED, None, wanted)
-            return self._late(VIRTUAL_FIXED, self.here.limit_of(key), wanted) or self._void_growth(key)
+                return self._late(VIRTUAL_FIXED, self.here.cpu_split, wanted) or self._void_growth()
+            return self._late(VIRTUAL_FIXED, self.here.limit_of(key), wanted) or self._void_growth()
         if name in SET_VISIBLE:
             kind = arg(1, "device_type")
             if kind == Const("CPU"):
@@ -247,7 +270,8 @@ class TensorFlow(Caller):
                 # The same value may be in force already; TensorFlow accepts that in silence.
                 return None
             certain = context.has is Tri.YES and not state.open and not several
-            return Outcome("late", "RuntimeError", message, certain, context.by, several=several)
+            before = in_force.by if in_force is not None else None
+            return Outcome("late", "RuntimeError", message, certain, context.by, setting=before, several=several)
         allocator = state.allocator.under(self.guards)
         if allocator.has in (Tri.YES, Tri.MAYBE):
             if _allows_growth_by_env(state):
@@ -259,24 +283,30 @@ class TensorFlow(Caller):
         state = self.here
         key = device_key(device)
         limit = state.limit_of(key)
-        if limit is not None:
+        if limit is not None and not self._apart(limit):
             return Outcome(
                 "refused", "ValueError", GROWTH_REFUSED, key != ANY and limit.value != UNKNOWN, setting=limit.by
             )
         late = self._late(PHYSICAL_FIXED, state.growth_of(key), enable)
         if late is not None:
             return late
-        other = next(iter(state.limits.values()), None) or state.cpu_split
+        others = [*state.limits.values(), *([state.cpu_split] if state.cpu_split is not None else [])]
+        other = next((one for one in others if not self._apart(one)), None)
         if other is not None and enable != Const(False):
             return Outcome("dropped", certain=other.value != UNKNOWN, setting=other.by)
         return None
 
-    def _void_growth(self, key: Key) -> Outcome | None:
-        """A limit makes the growth void that was set before, on this GPU and on all others."""
+    def _void_growth(self) -> Outcome | None:
+        """Logical devices make the growth void that was set before, on every GPU."""
         for setting in self.here.growth.values():
-            if setting.value != Const(False):
+            if setting.value != Const(False) and not self._apart(setting):
                 return Outcome("drops", certain=setting.value == Const(True), setting=setting.by)
         return None
+
+    def _apart(self, setting: Setting) -> bool:
+        """Whether a setting was made under conditions that exclude those that hold here."""
+        guards = setting.by.guards if setting.by is not None else ()
+        return any((text, not outcome) in self.guards for text, outcome in guards)
 
     def _set_growth(self, device: Value | None, enable: Value | None, call: Call) -> None:
         self.start(call.node or self.tree, "listed", call.name, call.text)
@@ -413,6 +443,7 @@ class TensorFlow(Caller):
         self.state = replace(self.here, env={**self.here.env, name: value})
 
     protos: list[tuple[Proto, Call]]
+    shaped: set[int]
 
 
 def device_key(value: Value) -> Key:

@@ -217,6 +217,9 @@ def join(left: Value | None, right: Value | None) -> Value:
     if left is right and left is not None:
         return left
     if left is None or right is None:
+        known = left if left is not None else right
+        if isinstance(known, Proto):
+            known.record.consumed = True
         return UNKNOWN
     try:
         if left == right and type(left) is type(right):
@@ -224,6 +227,10 @@ def join(left: Value | None, right: Value | None) -> Value:
             return left if not isinstance(left, Const) or _same_constant(left, right) else UNKNOWN
     except (TypeError, ValueError):
         return UNKNOWN
+    for lost in (left, right):
+        if isinstance(lost, Proto):
+            # It lives on under a name that may as well mean something else: nobody can say who gets it.
+            lost.record.consumed = True
     if isinstance(left, Seq) and isinstance(right, Seq) and len(left.items) == len(right.items):
         return Seq(tuple(join(a, b) for a, b in zip(left.items, right.items, strict=True)), left.kind)
     return UNKNOWN

@@ -42,6 +42,8 @@ def effect(name: str, target: Target, *, graph: bool = False) -> Effect | None:
     for spelling in _spellings(name):
         if spelling in _ALLOCATES:
             return Effect.ALLOCATES
+        if not graph and spelling in _ON_USE:
+            return Effect.STARTS
         if graph and spelling in _SAVES_SHARDED and target >= _SAVES_SHARDED_SINCE:
             return Effect.STARTS
         found = _at(spelling, target, graph)
@@ -55,6 +57,11 @@ def starts_in_graph_mode(name: str, target: Target | None = None) -> bool | None
     release; None where that isn't known."""
     found = effect(name, target or Target.newest(), graph=True)
     return None if found is None else found is Effect.STARTS
+
+
+def has_weights(layer: str, target: Target) -> bool:
+    """Whether a Keras layer makes variables when it is built; False also where that isn't known."""
+    return effect(f"{layer}()", target) is Effect.STARTS
 
 
 def _spellings(name: str) -> Iterator[str]:
@@ -103,6 +110,22 @@ _ALLOCATES = frozenset(
 )
 """Seen in the allocator's own log over a simulated driver (a session and ``device_lib`` on six releases, the two of
 ``tf.test`` on 2.21); ``get_session`` makes such a session where there is none."""
+
+
+_LAYERS = """
+    Bidirectional Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D Conv3DTranspose Convolution2D Dense
+    BatchNormalization DepthwiseConv2D EinsumDense Embedding GRU GroupNormalization LSTM LayerNormalization
+    MultiHeadAttention PReLU SeparableConv1D SeparableConv2D SimpleRNN SpectralNormalization
+"""
+_ON_USE = frozenset(
+    {f"tf.keras.layers.{layer}()" for layer in _LAYERS.split()}
+    | {
+        f"tf.keras.{model}().{method}"
+        for model in ("Model", "Sequential")
+        for method in ("fit", "fit_generator", "evaluate", "train_on_batch", "test_on_batch", "predict_on_batch")
+    }
+)
+"""Layers that make their variables when they are called, on a symbolic input too, and methods that run a model."""
 
 
 @lru_cache(maxsize=4096)

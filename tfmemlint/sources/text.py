@@ -16,6 +16,7 @@ LARGEST = 32 * 2**20
 """Bytes; a larger file holds data, not a program that a person wrote."""
 
 _ENDS = re.compile(r"\r\n|\r|\n")
+_COOKIE = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\f]*#.*?coding[:=]")
 
 
 class Unreadable(Exception):
@@ -114,8 +115,11 @@ def decode(path: str, data: bytes) -> Source:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except (SyntaxError, UnicodeDecodeError, ValueError) as error:
-        if isinstance(error, SyntaxError) and "unknown encoding" in str(error):
-            raise Unreadable(f"{error.msg.split(' for ')[0]}", 1) from None
+        row = 1 if _COOKIE.match(data.partition(b"\n")[0]) else 2
+        if "unknown encoding" in str(error):
+            raise Unreadable(str(error).split(" for ")[0], row) from None
+        if "encoding problem" in str(error):
+            raise Unreadable("begins with a UTF-8 byte order mark, but declares another encoding", row) from None
         encoding = "utf-8"
     bom = data.startswith(codecs.BOM_UTF8)
     body = data[3:] if bom else data

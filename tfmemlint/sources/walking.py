@@ -41,7 +41,8 @@ def walk(
     """The Python files under ``paths``, sorted within each path, each once, as they are shown to the user.
 
     A file that is named itself is taken whatever it is called and whatever the ignore files say, unless ``exclude``
-    names it. Links to directories are followed once; a loop of links ends there.
+    names it. Links to directories are followed where they lead to something new: not into what is walked anyway, nor
+    above it, so that a loop of links ends there.
     """
     found = Walk()
     excluded = _Excluded(tuple(exclude), root)
@@ -74,7 +75,7 @@ def _add(found: Walk, files: Iterable[str], seen: set[str]) -> None:
 
 def _directory(top: str, excluded: _Excluded, ignored: _Ignored | None, found: Walk) -> Iterator[str]:
     """The Python files under one directory, in the order of their names."""
-    entered = {os.path.realpath(top)}
+    entered = [os.path.join(os.path.realpath(top), "")]
     pending = [top]
     while pending:
         directory = pending.pop()
@@ -98,10 +99,10 @@ def _directory(top: str, excluded: _Excluded, ignored: _Ignored | None, found: W
                 if entry.name in LEFT_OUT or excluded(path) or (ignored is not None and ignored(path, True)):
                     continue
                 if entry.is_symlink():
-                    real = os.path.realpath(path)
-                    if real in entered:
+                    real = os.path.join(os.path.realpath(path), "")
+                    if any(real.startswith(known) or known.startswith(real) for known in entered):
                         continue
-                    entered.add(real)
+                    entered.append(real)
                 if os.path.exists(_join(path, "pyvenv.cfg")):
                     continue
                 pending.append(path)

@@ -1,0 +1,67 @@
+"""What is written about the rules is what the rules say."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.checkout import ROOT
+from tfmemlint.rule import codes
+
+WRITTEN = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+
+
+def test_the_pages_of_the_rules_are_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, "tools/make_docs.py", "--check"], cwd=ROOT, capture_output=True, text=True, encoding="utf-8"
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_links_within_the_repository_lead_somewhere(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", text)
+    missing = [each for each in targets if "://" not in each and not (ROOT / each).exists()]
+    assert missing == []
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_rules_that_are_named_exist(name: str) -> None:
+    named = set(re.findall(r"\bTFM\d*\b", (ROOT / name).read_text(encoding="utf-8")))
+    assert {each for each in named if not any(code.startswith(each) for code in codes())} == set()
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    from tfmemlint import __version__
+
+    assert f'version = "{__version__}"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert f"## [{__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"rev: v{__version__}" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_options_in_the_readme_are_those_of_the_tool() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = "".join(
+        subprocess.run([sys.executable, "-m", "tfmemlint", command, "--help"], capture_output=True, text=True).stdout
+        for command in ("check", "fix", "rule")
+    )
+    options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", shown)) - {"--help"}
+    assert sorted(option for option in options if option not in text) == []
+
+
+def test_the_screenshot_is_there() -> None:
+    picture = (ROOT / "docs" / "images" / "check.svg").read_text(encoding="utf-8")
+    assert picture.startswith("<svg")
+    assert "TFM" in picture
+
+
+def test_a_license_is_whole() -> None:
+    text = Path(ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert "Version 2.0, January 2004" in text
+    assert "END OF TERMS AND CONDITIONS" in text
+    assert "APPENDIX: How to apply the Apache License to your work." in text

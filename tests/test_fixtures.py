@@ -1,0 +1,77 @@
+"""Every fixture: what is found in it, and what the fixes make of it."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.fixture_files import FIXTURES, fixture_paths, read_text, strip_markers
+from tfmemlint.engine import check_source
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.fixes.loop import Fixed, Options, fix_source
+from tfmemlint.knowledge.releases import Target
+from tfmemlint.rule import Rule, rules
+from tfmemlint.sources import Source
+
+UNSAFE = Options(unsafe=True)
+
+
+def _named(path: Path) -> str:
+    return str(path.relative_to(FIXTURES))
+
+
+def _rules(path: Path) -> tuple[Rule, ...]:
+    """The rules that run by default, and the one that the fixture's folder is named after."""
+    return tuple(rule for rule in rules() if rule.severity is not Severity.ADVICE or rule.code == path.parent.name)
+
+
+def _target(header: dict[str, str]) -> Target:
+    return Target.parse(header["target"]) if "target" in header else Target.newest()
+
+
+def _found(path: Path, text: str, target: Target) -> list[Finding]:
+    return check_source(Source(path.name, text), _rules(path), target)
+
+
+def _fixed(path: Path, text: str, target: Target) -> Fixed:
+    return fix_source(
+        Source(path.name, text),
+        rules=_rules(path),
+        target=target,
+        check=lambda source: check_source(source, _rules(path), target),
+        options=UNSAFE,
+    )
+
+
+def _rows(findings: list[Finding]) -> Counter[tuple[int, str]]:
+    return Counter((finding.span.row, finding.code) for finding in findings)
+
+
+@pytest.mark.parametrize("path", [*fixture_paths("bad"), *fixture_paths("ok")], ids=_named)
+def test_the_findings_are_those_expected(path: Path) -> None:
+    text, expectations, header = strip_markers(read_text(path))
+    expected = Counter((row, code) for row, codes in expectations.items() for code in codes)
+    found = _found(path, text, _target(header))
+    assert _rows(found) == expected, "\n".join(f"{one.span.row}: {one.code} {one.message}" for one in found)
+    if path.name.startswith("bad_"):
+        assert any(code == path.parent.name for _, code in expected), "it says nothing of its own rule"
+
+
+@pytest.mark.parametrize("path", fixture_paths("bad"), ids=_named)
+def test_the_fixed_side_is_as_judged(path: Path) -> None:
+    text, _, header = strip_markers(read_text(path))
+    target = _target(header)
+    fixed = _fixed(path, text, target)
+    left = [finding for finding in fixed.findings if finding.code == path.parent.name]
+    fixed_path = path.with_name(f"{path.stem}.fixed.py")
+    if not fixed_path.exists():
+        assert fixed.text == text, "it has been fixed, but there is no .fixed.py"
+        assert all(finding.withheld or not finding.fixable for finding in left)
+        return
+    assert fixed.text == read_text(fixed_path)
+    assert not left, "\n".join(f"{one.span.row}: {one.code} {one.message} ({one.withheld})" for one in left)
+    ast.parse(fixed.text)
+    assert _fixed(path, fixed.text, target).text == fixed.text

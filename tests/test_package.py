@@ -1,0 +1,135 @@
+"""The wheel: what is in it, and that it works on its own, without TensorFlow."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.checkout import ROOT, copy_checkout
+
+LATE = """\
+import tensorflow as tf
+
+strategy = tf.distribute.MirroredStrategy()
+for gpu in tf.config.list_physical_devices("GPU"):
+    tf.config.experimental.set_memory_growth(gpu, True)
+"""
+CLEAN = """\
+import tensorflow as tf
+
+for gpu in tf.config.list_physical_devices("GPU"):
+    tf.config.experimental.set_memory_growth(gpu, True)
+strategy = tf.distribute.MirroredStrategy()
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = copy_checkout(folder / "source")
+    _succeed(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(source))
+    (built,) = folder.glob("tfmemlint-*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of the commands of an environment in which there is the wheel, and what it asks for."""
+    environment = tmp_path_factory.mktemp("environment") / "venv"
+    _succeed(sys.executable, "-m", "venv", str(environment))
+    commands = environment / ("Scripts" if os.name == "nt" else "bin")
+    _succeed(str(commands / "python"), "-m", "pip", "install", "--quiet", str(wheel))
+    return commands
+
+
+def _succeed(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
+
+
+def _run(commands: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    # Neither this checkout nor the packages of the tests may help.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return subprocess.run(
+        [str(commands / arguments[0]), *arguments[1:]], cwd=folder, capture_output=True, text=True, env=environment
+    )
+
+
+def test_the_wheel_holds_what_the_tool_needs(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    wanted = {f"tfmemlint/rules/{path.name}" for path in (ROOT / "rules").glob("*.py")}
+    for package in ("tfmemlint", "tfmemlint/knowledge/data", "tfmemlint/fixes/templates"):
+        wanted |= {f"{package}/{path.name}" for path in (ROOT / package).iterdir() if path.is_file()}
+    wanted |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "tfmemlint").rglob("*.py")}
+    wanted.add("tfmemlint/py.typed")
+    assert wanted - names == set()
+
+
+def test_the_wheel_holds_nothing_else(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        tops = {name.split("/")[0] for name in archive.namelist()}
+        licenses = [name for name in archive.namelist() if name.endswith("/LICENSE")]
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"tfmemlint"}
+    assert len(licenses) == 1
+
+
+def test_it_works_without_tensorflow(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "late.py").write_text(LATE, encoding="utf-8")
+    assert _run(installed, tmp_path, "python", "-c", "import tensorflow").returncode != 0
+    rule = _run(installed, tmp_path, "tfmemlint", "rule", "TFM101")
+    assert (rule.returncode, rule.stderr) == (0, "")
+    assert "growth-after-init" in rule.stdout
+    check = _run(installed, tmp_path, "tfmemlint", "check", "late.py")
+    assert (check.returncode, check.stderr) == (1, "")
+    assert "late.py:5:5: TFM101" in check.stdout
+
+
+def test_it_mends_without_tensorflow(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "late.py").write_text(LATE, encoding="utf-8")
+    share = "import tensorflow as tf\n\ngpus = tf.config.list_physical_devices('GPU')\n"
+    share += "tf.config.experimental.set_memory_limit(gpus[0], 0.5)\n"
+    (tmp_path / "share.py").write_text(share, encoding="utf-8")
+    fix = _run(installed, tmp_path, "tfmemlint", "fix", "--unsafe-fixes")
+    assert (fix.returncode, fix.stderr) == (0, "")
+    assert (tmp_path / "late.py").read_text(encoding="utf-8") == CLEAN
+    assert "pynvml" in (tmp_path / "share.py").read_text(encoding="utf-8")
+
+
+def test_it_runs_as_a_module(installed: Path, tmp_path: Path) -> None:
+    done = _run(installed, tmp_path, "python", "-m", "tfmemlint", "--version")
+    assert (done.returncode, done.stdout.split()[0]) == (0, "tfmemlint")
+
+
+def _loaded(folder: Path, *arguments: str) -> set[str]:
+    """The top-level modules that a run of the tool imports."""
+    code = (
+        "import sys, tfmemlint.cli as cli; cli.main(sys.argv[1:]); "
+        "print(' '.join({name.split('.')[0] for name in sys.modules}), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [(CLEAN, ()), ("import os\n", ()), (LATE, ("--output-format", "github"))],
+    ids=["clean", "no TensorFlow", "annotations"],
+)
+def test_a_check_imports_nothing_that_it_does_not_need(tmp_path: Path, text: str, options: tuple[str, ...]) -> None:
+    (tmp_path / "program.py").write_text(text, encoding="utf-8")
+    loaded = _loaded(tmp_path, "check", *options, "program.py")
+    assert "tfmemlint" in loaded
+    assert loaded & {"tensorflow", "keras", "numpy", "rich", "libcst", "pynvml"} == set()
+
+
+def test_rich_is_not_imported_to_print_to_a_pipe(tmp_path: Path) -> None:
+    (tmp_path / "late.py").write_text(LATE, encoding="utf-8")
+    assert "rich" not in _loaded(tmp_path, "check", "late.py")

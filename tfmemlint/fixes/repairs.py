@@ -1,0 +1,131 @@
+"""Real calls with wrong arguments get the right ones."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from tfmemlint.finding import Finding
+from tfmemlint.fixes.places import device_of, own_statement, settle
+from tfmemlint.fixes.settings import all_gpus, free_name, growth, growth_for_all, in_mib, spell
+from tfmemlint.fixes.withheld import Withheld
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+
+
+def replace_limit_keyword(editor: Editor, call: cst.Call, finding: Finding) -> None:
+    """A made-up keyword of a logical device's configuration becomes ``memory_limit``, in MiB."""
+    details = finding.details
+    for argument in call.args:
+        if argument.keyword is not None and argument.keyword.value == details["keyword"]:
+            mib = in_mib(editor, editor.code(argument.value), str(details["unit"]), device_of(editor, call))
+            keyword = cst.Name("memory_limit")
+            editor.replace(argument, argument.with_changes(keyword=keyword, value=cst.parse_expression(mib)))
+            editor.explain_numbers(call, mib)
+            settle(editor, "Use memory_limit, in MiB", caught=details["caught"])
+            return
+    raise Withheld("the rewriter finds no such keyword")
+
+
+def replace_limit_value(editor: Editor, finding: Finding) -> None:
+    """A share as a logical device's limit becomes MiB."""
+    call = editor.call_at(finding.anchors["call"])
+    value = editor.expression_at(finding.span)
+    editor.replace(value, in_mib(editor, editor.code(value), "fraction", device_of(editor, call)))
+    editor.unsafe("Turn the share into MiB")
+
+
+def repair_growth(editor: Editor, finding: Finding) -> None:
+    """A growth call with the wrong arguments is made for every GPU, or with a truth value."""
+    details = finding.details
+    call = editor.call_at(finding.span, "set_memory_growth")
+    kind, enable = str(details["kind"]), str(details["enable"])
+    if kind == "value":
+        arguments = [str(details["device"]), enable]
+        editor.replace_args(call, *arguments)
+        settle(editor, "Set growth to a truth value", caught=details["caught"], doubtful=True)
+        return
+    if kind == "listing":
+        _narrow_listing(editor, call)
+        settle(editor, "List the GPUs only", caught=details["caught"])
+        return
+    statement = own_statement(editor, call)
+    if statement is None:
+        raise Withheld("its result is used; a setting has none")
+    if kind == "list":
+        gpu = free_name(editor, "gpu")
+        loop = f"for {gpu} in {details['device']}:\n    {growth(editor, gpu, enable)}\n"
+        editor.replace_statement(statement, loop)
+        settle(editor, "Set growth for every GPU of the list", caught=details["caught"])
+        return
+    editor.replace_statement(statement, growth_for_all(editor, enable))
+    settle(editor, "Set growth for every GPU", caught=details["caught"], doubtful=True)
+
+
+def _narrow_listing(editor: Editor, call: cst.Call) -> None:
+    """Ask for GPUs only in the loop's own listing."""
+    node: cst.CSTNode | None = call
+    while node is not None and not isinstance(node, cst.For):
+        node = editor.parent(node)
+    listing = node.iter if isinstance(node, cst.For) else None
+    if not isinstance(listing, cst.Call) or listing.args or "list_physical_devices" not in editor.code(listing.func):
+        raise Withheld("the listing of devices stands elsewhere; give it 'GPU' there")
+    editor.replace_args(listing, editor.quoted("GPU"))
+
+
+def repair_logical(editor: Editor, finding: Finding) -> None:
+    """One configuration becomes a list of it; numbers become configurations."""
+    value = editor.expression_at(finding.span)
+    if finding.details["kind"] == "single":
+        editor.replace(value, f"[{editor.code(value)}]")
+    else:
+        name = spell(editor, "tf.config.LogicalDeviceConfiguration")
+        if isinstance(value, (cst.List, cst.Tuple)):
+            numbers = [editor.code(element.value) for element in value.elements]
+        else:
+            numbers = [editor.code(value)]
+        editor.replace(value, f"[{', '.join(f'{name}(memory_limit={number})' for number in numbers)}]")
+    settle(editor, "Make it a list of configurations", caught=finding.details["caught"])
+
+
+def spread_growth(editor: Editor, finding: Finding) -> None:
+    """Growth on one GPU becomes growth on every GPU of the list that it is from."""
+    call = editor.call_at(finding.span, "set_memory_growth")
+    statement = own_statement(editor, call)
+    if statement is None:
+        raise Withheld("its result is used; a setting has none")
+    device = call.args[0].value
+    gpu = free_name(editor, "gpu")
+    whole = isinstance(device, cst.Subscript)
+    listing = editor.code(device.value) if isinstance(device, cst.Subscript) else all_gpus(editor)
+    if whole and not _is_whole_list(editor, listing, finding):
+        listing = all_gpus(editor)
+    enable = str(finding.details["enable"])
+    editor.replace_statement(statement, f"for {gpu} in {listing}:\n    {growth(editor, gpu, enable)}\n")
+    editor.unsafe("Set growth for every GPU")
+
+
+def _is_whole_list(editor: Editor, text: str, finding: Finding) -> bool:
+    return bool(finding.details.get("whole", True)) and bool(text)
+
+
+def drop_import(editor: Editor, finding: Finding) -> None:
+    """A name that can't be imported is no longer imported, where nothing uses it."""
+    alias = editor.node_at(finding.span, cst.ImportAlias)
+    whole = editor.parent(alias)
+    if not isinstance(whole, cst.ImportFrom) or isinstance(whole.names, cst.ImportStar):
+        raise Withheld("it is no plain import")
+    local = editor.code(alias.asname.name if alias.asname is not None else alias.name)
+    if any(isinstance(node, ast.Name) and node.id == local for node in ast.walk(ast.parse(editor.text))):
+        raise Withheld(f"{local} is used")
+    statement = editor.statement_of(whole)
+    kept = [editor.code(one).strip().rstrip(",") for one in whole.names if one is not alias]
+    if kept:
+        module = "." * len(whole.relative) + (editor.code(whole.module) if whole.module is not None else "")
+        editor.replace_statement(statement, f"from {module} import {', '.join(kept)}\n")
+    else:
+        editor.remove(statement)
+    settle(editor, f"Drop the import of {local}", caught=finding.details["caught"])
