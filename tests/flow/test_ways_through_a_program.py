@@ -44,20 +44,20 @@ SILENT = {
     "the same value twice": HEAD + GROW + "x = tf.constant(1)\n" + GROW,
     "the helper is called twice": HEAD + "def grow():\n    " + GROW + "grow()\ntf.constant(1)\ngrow()\n",
     "an unknown name": HEAD + "import mystery\nmystery.build(1)\n" + GROW,
-    "another library's name": "import titanframe as tf\ntf.constant(1)\ntf.config.experimental.set_memory_growth(0, 1)\n",
+    "a homonym": "import titanframe as tf\ntf.constant(1)\ntf.config.experimental.set_memory_growth(0, 1)\n",
     "a shadowed name": HEAD + "def f(tf2):\n    tf2.constant(1)\nf(object())\n" + GROW,
     "the version says no": HEAD + "if tf.__version__.startswith('1.'):\n    tf.constant(1)\n" + GROW,
     "a name that hasattr does not find": HEAD + "if hasattr(tf, 'ConfigProto'):\n    tf.constant(1)\n" + GROW,
     "a false constant": HEAD + "DEBUG = False\nif DEBUG:\n    tf.constant(1)\n" + GROW,
     "type checking only": HEAD + "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    tf.constant(1)\n" + GROW,
-    "growth by map": HEAD
-    + "list(map(lambda g: tf.config.experimental.set_memory_growth(g, True), gpus))\ntf.constant(1)\n",
+    "growth by map": HEAD + "list(map(lambda g: tf.config.experimental.set_memory_growth(g, True), gpus))\n",
     "growth in a comprehension": HEAD
     + "[tf.config.experimental.set_memory_growth(g, True) for g in gpus]\ntf.constant(1)\n",
     "growth by index": HEAD
     + "for i in range(len(gpus)):\n    tf.config.experimental.set_memory_growth(gpus[i], True)\ntf.constant(1)\n",
     "growth in a while loop": HEAD
-    + "i = 0\nwhile i < len(gpus):\n    tf.config.experimental.set_memory_growth(gpus[i], True)\n    i += 1\ntf.constant(1)\n",
+    + "i = 0\nwhile i < len(gpus):\n    tf.config.experimental.set_memory_growth(gpus[i], True)\n    i += 1\n"
+    + "tf.constant(1)\n",
     "growth on the one GPU that is visible": HEAD
     + "if gpus:\n    tf.config.set_visible_devices(gpus[0], 'GPU')\n"
     + "    tf.config.experimental.set_memory_growth(gpus[0], True)\ntf.constant(1)\n",
@@ -69,8 +69,8 @@ SILENT = {
     "growth on the first and the second": HEAD
     + "tf.config.experimental.set_memory_growth(gpus[0], True)\n"
     + "tf.config.experimental.set_memory_growth(gpus[1], True)\ntf.constant(1)\n",
-    "the environment after the import": "import os\nimport tensorflow as tf\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n"
-    + GROW,
+    "the environment after the import": "import os\nimport tensorflow as tf\n"
+    "os.environ['CUDA_VISIBLE_DEVICES'] = '0'\n" + GROW,
     "the same variable again": "import os\nimport tensorflow as tf\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n"
     + "tf.config.list_physical_devices()\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n",
     "a handler for what never started": HEAD
@@ -104,8 +104,8 @@ TOO_LATE = {
         ["TFM101:3"],
     ),
     "getattr with a literal": (
-        HEAD
-        + "x = tf.constant(1)\nf = getattr(tf.config.experimental, 'set_memory_growth')\nfor g in gpus: f(g, True)\n",
+        HEAD + "x = tf.constant(1)\nf = getattr(tf.config.experimental, 'set_memory_growth')\n"
+        "for g in gpus: f(g, True)\n",
         ["TFM101:5"],
     ),
     "a module that may be missing": (
@@ -145,7 +145,7 @@ TOO_LATE = {
     "an assignment expression": (HEAD + "if (x := tf.constant(1)) is not None:\n    pass\n" + GROW, ["TFM101:5"]),
     "a match statement": (
         HEAD
-        + "import sys\nmatch sys.argv:\n    case []:\n        x = tf.constant(1)\n    case _:\n        x = tf.zeros(1)\n"
+        + "import sys\nmatch sys.argv:\n    case []:\n        tf.constant(1)\n    case _:\n        tf.zeros(1)\n"
         + GROW,
         ["TFM101:9"],
     ),
@@ -178,12 +178,14 @@ TOO_LATE = {
     ),
     "a limit": (
         HEAD + "tf.constant(1)\nfor g in gpus:\n"
-        "    tf.config.set_logical_device_configuration(g, [tf.config.LogicalDeviceConfiguration(memory_limit=1024)])\n",
+        "    tf.config.set_logical_device_configuration(g, [tf.config.LogicalDeviceConfiguration(memory_limit=99)])\n",
         ["TFM102:5"],
     ),
     "visible devices": (HEAD + "tf.constant(1)\ntf.config.set_visible_devices(gpus[:1], 'GPU')\n", ["TFM103:4"]),
     "the environment after a listing": (
-        "import os\nimport tensorflow as tf\ntf.config.list_physical_devices()\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n",
+        "import os\nimport tensorflow as tf\n"
+        "tf.config.list_physical_devices()\n"
+        "os.environ['CUDA_VISIBLE_DEVICES'] = '0'\n",
         ["TFM105:4"],
     ),
     "growth on one of the GPUs": (
