@@ -66,8 +66,13 @@ def walk(
 
 
 def _add(found: Walk, files: Iterable[str], seen: set[str]) -> None:
+    directories: dict[str, str] = {}
     for file in files:
-        real = os.path.realpath(file) if os.path.islink(file) else os.path.abspath(file)
+        # What a directory really is, is asked once: asking for each file takes longer than the walk.
+        directory, name = os.path.split(file)
+        if directory not in directories:
+            directories[directory] = os.path.realpath(directory)
+        real = os.path.realpath(file) if os.path.islink(file) else os.path.join(directories[directory], name)
         if real not in seen:
             seen.add(real)
             found.files.append(file)
