@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import growth_intent, limit_intent, short, visible_intent, written
+from tfmemlint.explain import growth_intent, handler_notes, limit_intent, short, visible_intent, written
 from tfmemlint.finding import Finding, Severity, Step
 from tfmemlint.flow.program import Call, Start
 from tfmemlint.flow.tensorflow import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
@@ -86,18 +86,20 @@ class InitBetweenDevices(Rule):
                 if growth
                 else "RuntimeError: Virtual devices cannot be modified after being initialized"
             )
+            exception = seen.partition(":")[0]
             yield self.finding(
                 program,
                 start,
                 f"{written(start.text)} starts the runtime while the loop still has GPUs to configure",
                 intent=_intent(found),
-                outcome=f"With two or more GPUs TensorFlow raises {seen}",
+                outcome=f"With two or more GPUs this raises {seen}",
                 advice=f"Finish the loop that configures the GPUs before the first {short(start.name)}",
                 trace=(
                     Step(program.source.path, found.span, f"{short(found.name)} configures the first GPU"),
                     Step(program.source.path, start.span, f"{written(start.text)} starts the runtime"),
                     Step(program.source.path, found.span, f"{short(found.name)} comes too late for the second GPU"),
                 ),
+                notes=handler_notes(start if growth else found, exception, "that GPU is left as it is"),
                 anchors={"configure": found.span, "loop": start.devices_loop},
             )
 

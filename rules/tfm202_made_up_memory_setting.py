@@ -97,7 +97,7 @@ class MadeUpMemorySetting(Rule):
         advice = f"Use {real}" if real else _ADVICE.get(read.intent.wish, "Leave it out: there is nothing to set")
         intent = read.intent
         if intent.wish is Wish.OTHER:
-            intent = Intent(Wish.OTHER, text=call.text)
+            intent = Intent(Wish.OTHER, text=_OTHER.get(short(call.name), call.text))
         name = call.name.replace("()", "")
         return self.finding(
             program,
@@ -137,6 +137,10 @@ class MadeUpMemorySetting(Rule):
         made_up.replace_made_up(editor, call, finding)
 
 
+_OTHER = {
+    "get_experimental_optimizer": "an optimizer that takes less memory",
+    "MemoryOptimizerOptions": "options for the memory of an optimizer",
+}
 _CONFIGURING = frozenset(
     {
         "tf.config.experimental.set_memory_growth",

@@ -11,7 +11,7 @@ from tfmemlint.flow.tensorflow import LOGICAL_CONFIGURATION
 from tfmemlint.flow.values import Const
 from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge.signatures import SIGNATURES
-from tfmemlint.knowledge.wishes import KEYWORDS
+from tfmemlint.knowledge.wishes import KEYWORDS, MEANT
 from tfmemlint.madeup import unit_of
 from tfmemlint.rule import Rule
 
@@ -74,6 +74,8 @@ class MadeUpArgument(Rule):
         if unit == "auto":
             unit = unit_of(argument, call)
         value = argument.value.value if isinstance(argument.value, Const) else None
+        given = {one.keyword for one in call.args} | set(known[: sum(one.keyword is None for one in call.args)])
+        meant = next((one for one in MEANT.get(keyword, ()) if one in known and one not in given), "")
         intent = None
         if unit:
             intent = Intent(Wish.FRACTION if unit == "fraction" else Wish.LIMIT, "", value, argument.text)
@@ -85,13 +87,14 @@ class MadeUpArgument(Rule):
             severity=Severity.WARNING if call.handler_for("TypeError") else Severity.ERROR,
             intent=intent,
             outcome=f"Python raises TypeError: got an unexpected keyword argument '{keyword}'",
-            advice="Use memory_limit, in MiB" if unit else "",
+            advice="Use memory_limit, in MiB" if unit else (f"Use {meant}" if meant else ""),
             notes=handler_notes(call, "TypeError", "nothing is configured"),
-            fixable=unit in ("mib", "fraction", "gib", "bytes"),
+            fixable=bool(meant) or (unit in ("mib", "fraction", "gib", "bytes") and "memory_limit" not in given),
             anchors={"call": call.span},
             details={
                 "keyword": keyword,
                 "unit": unit,
+                "meant": meant,
                 "name": call.name,
                 "caught": bool(call.handler_for("TypeError")),
             },
@@ -102,4 +105,7 @@ class MadeUpArgument(Rule):
         from tfmemlint.fixes import repairs
 
         call = editor.call_at(finding.anchors["call"], short(str(finding.details["name"])))
-        repairs.replace_limit_keyword(editor, call, finding)
+        if finding.details["meant"]:
+            repairs.rename_keyword(editor, call, finding)
+        else:
+            repairs.replace_limit_keyword(editor, call, finding)

@@ -70,7 +70,11 @@ class NotInTargetRelease(Rule):
             missing = names.missing_part(use.name, program.target)
             if missing is None or not names.ever_existed(missing):
                 continue
-            key = use.name if not _ABOUT.search(use.name) else f"{use.name}@{use.span}"
+            if _ABOUT.search(use.name):
+                key = f"{use.name}@{use.span}"
+            else:
+                # What has no successor is one thing to think about, whatever is taken of it.
+                key = use.name if names.replacement(use.name, program.target) else missing
             uses.setdefault(key, []).append(use)
         for same in uses.values():
             yield self._missing(program, same)
@@ -83,6 +87,7 @@ class NotInTargetRelease(Rule):
         where = f" (also in line{'s' * (len(rows) > 1)} {', '.join(map(str, rows[:8]))})" if rows else ""
         spans: dict[str, Span] = {f"use{number}": other.span for number, other in enumerate(uses)}
         error = "ImportError" if use.origin == "import" else "AttributeError"
+        caught = any(use.handler_for(error) is not None for use in uses)
         return self.finding(
             program,
             use,
@@ -93,7 +98,7 @@ class NotInTargetRelease(Rule):
             notes=handler_notes(use, error, "what stands behind it in the try never runs"),
             fixable=new is not None and use.origin == "attribute",
             anchors=spans,
-            details={"new": new, "legacy": bool(new and new.startswith("tf.compat.v1."))},
+            details={"new": new, "legacy": bool(new and new.startswith("tf.compat.v1.")), "caught": caught},
         )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
@@ -103,6 +108,8 @@ class NotInTargetRelease(Rule):
             editor.replace(editor.expression_at(span), editor.tf(new))
         if finding.details["legacy"]:
             editor.unsafe(f"Use {new}; it may need graph mode to work as it did")
+        elif finding.details["caught"]:
+            editor.unsafe(f"Use {new} (a handler catches the error today, so the program's flow changes)")
         else:
             editor.safe(f"Use {new}")
 

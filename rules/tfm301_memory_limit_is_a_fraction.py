@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.tensorflow import LOGICAL_CONFIGURATION
-from tfmemlint.flow.values import Const
 from tfmemlint.intent import Intent, Wish
+from tfmemlint.madeup import constants
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -64,16 +64,14 @@ class MemoryLimitIsAFraction(Rule):
         """Constant limits that come to less than 1 MiB, or to no number."""
         for call in program.calls(*LOGICAL_CONFIGURATION):
             limit = call.arg(0, "memory_limit")
-            if limit is None or not isinstance(limit.value, Const):
+            values = constants(limit, call) if limit is not None else []
+            if limit is None or not values or not all(_is_too_small(one) for one in values):
                 continue
-            value = limit.value.value
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                continue
-            odd = value != value or value == float("inf")
-            if not (odd or 0 <= value < 1):
-                continue
-            share = not odd and value > 0
-            size = f"{value * 1024:g} KiB" if share else f"{value} MiB"
+            value = values[0] if len(values) == 1 and isinstance(values[0], (int, float)) else None
+            share = all(isinstance(one, (int, float)) and 0 < one < 1 for one in values)
+            size = f"{value} MiB"
+            if share:
+                size = f"{value * 1024:g} KiB" if isinstance(value, float) else "less than 1 MiB"
             yield self.finding(
                 program,
                 call,
@@ -92,3 +90,9 @@ class MemoryLimitIsAFraction(Rule):
         from tfmemlint.fixes import repairs
 
         repairs.replace_limit_value(editor, finding)
+
+
+def _is_too_small(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return value != value or value == float("inf") or 0 <= value < 1

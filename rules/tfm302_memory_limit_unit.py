@@ -103,8 +103,10 @@ class MemoryLimitUnit(Rule):
 
         node = editor.expression_at(finding.span)
         if finding.details["unit"] == "string":
-            editor.replace(node, str(finding.details["value"]).strip())
-            editor.safe("Write the limit as a number")
+            value, code = str(finding.details["value"]).strip(), editor.code(node)
+            kind = "float" if "." in value else "int"
+            editor.replace(node, value if code[:1] in "'\"" else f"{kind}({code})")
+            editor.safe("Make the limit a number")
         else:
             editor.replace(node, memory.bytes_in_mib(editor.code(node)))
             editor.unsafe("Turn the bytes into MiB")

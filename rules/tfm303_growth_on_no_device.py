@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.explain import growth_intent, handler_notes
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.tensorflow import SET_GROWTH
-from tfmemlint.flow.values import Const, Device, DeviceName, Devices, Seq, Value
+from tfmemlint.flow.values import Const, Device, DeviceName, Devices, Index, Seq, Value
 from tfmemlint.intent import Wish
 from tfmemlint.rule import Rule
 
@@ -61,6 +61,7 @@ class GrowthOnNoDevice(Rule):
     name = "growth-on-no-device"
     severity = Severity.ERROR
     fixable = "sometimes"
+    over = ("TFM401", "TFM402")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Arguments that TensorFlow refuses."""
@@ -71,7 +72,9 @@ class GrowthOnNoDevice(Rule):
             if judged is None:
                 continue
             what, seen, kind = judged
-            exception = seen.partition(":")[0]
+            if kind == "listing" and any("device_type" in text or "GPU" in text for text, _ in call.guards):
+                continue
+            exception, device = seen.partition(":")[0], call.arg(0, "device")
             yield self.finding(
                 program,
                 call,
@@ -81,7 +84,8 @@ class GrowthOnNoDevice(Rule):
                 outcome=f"TensorFlow raises {seen}",
                 advice="Call it for every GPU of tf.config.list_physical_devices('GPU')",
                 notes=handler_notes(call, exception),
-                fixable=kind in ("list", "missing", "string", "value", "listing"),
+                fixable=kind in ("list", "missing", "string", "name", "value", "listing"),
+                anchors={"device": device.span} if device is not None else {},
                 details={"kind": kind, "caught": call.handler_for(exception) is not None, **_texts(call)},
             )
 
@@ -124,11 +128,13 @@ def _judge_device(value: Value) -> tuple[str, str, str] | None:
             return "this is a list of devices", _UNRECOGNISED, "list" if whole and type_ == "GPU" else "part"
         case Seq():
             return "this is a list", _UNRECOGNISED, "part"
+        case DeviceName(Device(kind="physical")):
+            return "this is a device's name", _UNRECOGNISED, "name"
         case DeviceName() | Const(str()):
             return "this is a string", _UNRECOGNISED, "string"
         case Const(bool()) | Const(None):
             return "this is no device", _UNRECOGNISED, ""
-        case Const(int()):
+        case Const(int()) | Index():
             return "this is a number", _UNRECOGNISED, ""
         case Device(kind="logical"):
             return "this is a logical device", _UNRECOGNISED, ""
@@ -152,6 +158,7 @@ def _texts(call: Call) -> dict[str, object]:
     return {
         "device": device.text if device is not None else "",
         "enable": wanted,
+        "in_loop": call.devices_loop is not None,
         "wish": Wish.GROWTH.value,
         "enable_span": enable.span if enable is not None else None,
     }

@@ -102,7 +102,8 @@ def _judge(value: Value) -> tuple[str, str, str] | None:
     """What is wrong with the value, what is raised, and what kind of mistake that is."""
     match value:
         case Limit():
-            return "this is one, not a list", "TypeError: 'LogicalDeviceConfiguration' is no list", "single"
+            # It is a named tuple: what TensorFlow takes for configurations are its fields.
+            return "this is one, not a list", _NO_LIMIT.format("int"), "single"
         case Const(None):
             return "this is None", "TypeError: 'NoneType' object is not iterable", ""
         case Const(bool() | int() | float() as number):

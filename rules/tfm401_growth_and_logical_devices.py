@@ -67,9 +67,11 @@ class GrowthAndLogicalDevices(Rule):
             if outcome.kind == "refused":
                 yield self._refused(program, call, outcome.setting, outcome.certain)
             elif outcome.kind == "dropped":
-                yield self._dropped(program, call, outcome.setting, call, outcome.certain)
+                yield self._dropped(program, call, outcome.setting, outcome.certain)
             elif outcome.kind == "drops":
-                yield self._dropped(program, outcome.setting, call, call, outcome.certain)
+                growth = outcome.setting
+                always = call.certain or set(call.guards) <= set(growth.guards)
+                yield self._dropped(program, growth, call, outcome.certain and always)
 
     def _refused(self, program: Program, growth: Call, limit: Call, certain: bool) -> Finding:
         hidden = growth.handler_for("ValueError") is not None
@@ -83,10 +85,10 @@ class GrowthAndLogicalDevices(Rule):
             advice="Drop the growth: a limit and growth exclude each other",
             trace=_trace(program, limit, growth, "comes first, and wins"),
             notes=handler_notes(growth, "ValueError", "the limit stays in force, without growth"),
-            details={"limit": limit_intent(limit).describe(), "caught": hidden, "kind": "refused"},
+            details={"limit": limit_intent(limit).describe(), "caught": hidden, "kind": "refused", "certain": certain},
         )
 
-    def _dropped(self, program: Program, growth: Call, limit: Call, later: Call, certain: bool) -> Finding:
+    def _dropped(self, program: Program, growth: Call, limit: Call, certain: bool) -> Finding:
         return self.finding(
             program,
             growth,
@@ -96,13 +98,15 @@ class GrowthAndLogicalDevices(Rule):
             outcome="Nothing is raised; with any logical device configured, TensorFlow leaves growth unset on all GPUs",
             advice="Drop the growth, or set TF_FORCE_GPU_ALLOW_GROWTH=true in the environment to have both",
             trace=_trace(program, limit, growth, "makes it void"),
-            details={"limit": limit_intent(limit).describe(), "kind": "dropped"},
+            details={"limit": limit_intent(limit).describe(), "kind": "dropped", "certain": certain},
         )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Drop the growth call, which loses in any case."""
         call = editor.call_at(finding.span, "set_memory_growth")
-        editor.drop(editor.statement_of(call))
+        if not finding.details["certain"]:
+            raise editor.Withheld("the limit is not set on every way; on the others growth is in force")
+        editor.drop_with_what_is_empty(editor.statement_of(call))
         if finding.details["kind"] == "dropped":
             editor.safe("Drop the growth, which has no effect")
         elif finding.details["caught"]:

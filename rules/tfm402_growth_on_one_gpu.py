@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.explain import growth_intent, short, written
 from tfmemlint.finding import Finding, Severity, Step
 from tfmemlint.flow.program import Call, End, Start
-from tfmemlint.flow.values import Const
+from tfmemlint.flow.values import EACH, Const
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -67,7 +67,9 @@ class GrowthOnOneGpu(Rule):
                 continue
             for setting in (event.state.partial_growth or {}).values():
                 call = setting.by
-                if call is None or call.span in reported or setting.value == Const(False):
+                if call is None or call.span in reported:
+                    continue
+                if setting.value == Const(False) and EACH not in event.state.growth:
                     continue
                 if call.state.single_gpu:
                     # Set under the condition that there is but one, ``if len(gpus) == 1:``.
@@ -83,19 +85,21 @@ class GrowthOnOneGpu(Rule):
         words = device.text if device is not None else "one GPU"
         starts = isinstance(event, Start)
         where = f" out of {written(event.text)} in line {event.span.row}" if isinstance(event, Start) else ""
+        others = [setting.value for setting in event.state.growth.values() if setting.by is not call]
+        verb = "switched off" if call.value(1, "enable") == Const(False) else "set"
         trace: tuple[Step, ...] = (Step(program.source.path, call.span, f"{short(call.name)} on {words} alone"),)
         if starts:
             trace = (*trace, Step(program.source.path, event.span, "starts the runtime, which compares the GPUs"))
         return self.finding(
             program,
             call,
-            f"Memory growth is set on {words} only: with two or more GPUs the runtime does not start",
+            f"Memory growth is {verb} on {words} only: with two or more GPUs the runtime does not start",
             intent=growth_intent(call),
             outcome=f"With two or more visible GPUs TensorFlow raises ValueError{where}: "
             "Memory growth cannot differ between GPU devices",
             advice="Set it for every GPU in a loop, or make this GPU the only visible one",
             trace=trace,
-            details={"device": words, "enable": _text(call, 1, "enable") or "True"},
+            details={"device": words, "enable": _text(call, 1, "enable") or "True", "alone": not others},
         )
 
     def fix(self, finding: Finding, editor: Editor) -> None:

@@ -6,7 +6,15 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_error, attribute_severity, carriers, handler_notes, plain_options, short
+from tfmemlint.explain import (
+    attribute_error,
+    attribute_severity,
+    carriers,
+    handler_notes,
+    options_intent,
+    plain_options,
+    short,
+)
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import SessionMade, Use
 from tfmemlint.flow.tensorflow import DISABLE_EAGER, PROTOS, SESSIONS, SET_SESSION, SET_SESSION_OF_KERAS
@@ -92,8 +100,11 @@ class Tf1SessionInTf2(Rule):
                 use,
                 f"{use.name} left TensorFlow in 2.0",
                 severity=attribute_severity(use, error),
+                intent=options_intent(options) if options else None,
                 outcome=attribute_error(use.name, error),
-                advice=f"Use tf.compat.v1.{use.name.removeprefix('tf.')}"
+                advice="Configure the physical devices by tf.config: nothing uses this session"
+                if options
+                else f"Use tf.compat.v1.{use.name.removeprefix('tf.')}"
                 + (" in graph mode, or no session at all" if session else ""),
                 notes=handler_notes(use, error, "what stands behind it in the try never runs"),
                 fixable=use.origin == "attribute",
@@ -119,15 +130,16 @@ class Tf1SessionInTf2(Rule):
         if finding.details["options"]:
             sessions.replace_session(editor, finding)
             return
-        if finding.details["eager_only"]:
+        graph_mode = finding.details["graph_mode"]
+        if finding.details["eager_only"] and not graph_mode:
             raise editor.Withheld("the file also uses what works in eager mode only; graph mode would break that")
-        if finding.details["keras"]:
+        if finding.details["keras"] and not graph_mode:
             raise editor.Withheld("Keras 3 does not train in graph mode")
         node = editor.expression_at(finding.span)
         if short(editor.code(node)) != short(name):
             raise editor.Withheld(f"the rewriter finds no {short(name)} there")
         editor.replace(node, editor.tf(f"tf.compat.v1.{name.removeprefix('tf.')}"))
-        if finding.details["graph_mode"]:
+        if graph_mode:
             editor.unsafe("Spell it by tf.compat.v1")
         else:
             sessions.turn_graph_mode_on(editor)

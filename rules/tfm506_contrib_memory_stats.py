@@ -75,7 +75,7 @@ class ContribMemoryStats(Rule):
                 f"{use.name} left TensorFlow with tf.contrib in 2.0",
                 severity=attribute_severity(use, error),
                 intent=Intent(Wish.REPORT, "GPU 0", report),
-                outcome=attribute_error("tf.contrib", error),
+                outcome=attribute_error("tf.contrib", error, imported=use.name),
                 advice="Ask NVML for the total" if report == "total" else f"Use get_memory_info('GPU:0')['{report}']",
                 notes=handler_notes(use, error, "nothing is reported"),
                 fixable=use.called and report != "total",

@@ -95,6 +95,7 @@ class MemoryInfoDevice(Rule):
                 fixable=not isinstance(value, Devices),
                 details={
                     "kind": type(device.value).__name__,
+                    "logical": isinstance(device.value, Device) and device.value.kind == "logical",
                     "index": value.index if isinstance(value, Device) and not value.loop else None,
                     "text": device.value.value if isinstance(device.value, Const) else None,
                 },

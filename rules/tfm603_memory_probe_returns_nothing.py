@@ -81,7 +81,9 @@ class MemoryProbeReturnsNothing(Rule):
         """Empty probes whose result goes into a calculation."""
         classes = [node for node in ast.walk(program.tree) if isinstance(node, ast.ClassDef)]
         for function, owner in _functions(program.tree):
-            if not _PROBE.search(function.name) or not _is_empty(function) or _is_overridden(function, owner, classes):
+            if not _PROBE.search(function.name) or not _is_empty(function):
+                continue
+            if owner is not None and (_is_interface(owner) or _is_overridden(function, owner, classes)):
                 continue
             if not _ABOUT.search(function.name + (owner.name if owner else "") + (ast.get_docstring(function) or "")):
                 continue
@@ -99,7 +101,7 @@ class MemoryProbeReturnsNothing(Rule):
                 head,
                 f"{function.name} returns nothing, and line {place.row} calculates with it",
                 intent=Intent(Wish.REPORT, "GPU 0", "current"),
-                outcome="Python raises TypeError: unsupported operand type(s): None is no number",
+                outcome="Python raises TypeError: what an empty function returns is None, and None is no number",
                 advice="Return tf.config.experimental.get_memory_info('GPU:0')['current']",
                 trace=(
                     Step(program.source.path, head, f"{function.name} has an empty body"),
@@ -137,10 +139,15 @@ def _is_empty(function: _Function) -> bool:
     )
 
 
-def _is_overridden(function: _Function, owner: ast.ClassDef | None, classes: list[ast.ClassDef]) -> bool:
+def _is_interface(owner: ast.ClassDef) -> bool:
+    """Whether other classes are to give the methods of a class their bodies."""
+    bases = [base.value if isinstance(base, ast.Subscript) else base for base in owner.bases]
+    names = [dotted(base) for base in (*bases, *(keyword.value for keyword in owner.keywords))]
+    return any(name.rsplit(".", 1)[-1] in ("ABC", "ABCMeta", "Protocol") for name in names)
+
+
+def _is_overridden(function: _Function, owner: ast.ClassDef, classes: list[ast.ClassDef]) -> bool:
     """Whether a class of the file gives the method a body: then the empty one is a mere interface."""
-    if owner is None:
-        return False
     return any(
         other is not owner
         and any(

@@ -69,7 +69,11 @@ class MemoryUsageDeprecated(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Ask ``get_memory_info``."""
+        from tfmemlint.fixes.sessions import drop_imports
+
         call = editor.call_at(finding.span, "get_memory_usage")
         argument = editor.code(call.args[0].value)
-        editor.replace(call, f"{editor.tf(_NEW)}({argument})['current']")
+        new = f"{editor.tf(_NEW)}({argument})[{editor.quoted('current')}]"
+        editor.replace(call, new)
+        drop_imports(editor, {call.func}, new)
         editor.safe("Use get_memory_info")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.explain import short
+from tfmemlint.facts.names import called_name
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import Use
 from tfmemlint.knowledge import names
@@ -54,7 +55,7 @@ class OldAlias(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         """Uses of the older name, where the targeted release has both."""
         for use in program.of(Use):
-            twin = names.stable_twin(use.name, program.target)
+            twin = names.stable_twin(called_name(use.name), program.target)
             if twin is None or use.probed:
                 continue
             yield self.finding(

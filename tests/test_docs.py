@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.checkout import ROOT
+from tests.fixture_files import FIXTURES, read_text, strip_markers
 from tfmemlint.rule import codes
 
 WRITTEN = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
@@ -52,6 +53,25 @@ def test_options_in_the_readme_are_those_of_the_tool() -> None:
     )
     options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", shown)) - {"--help"}
     assert sorted(option for option in options if option not in text) == []
+
+
+def test_the_diff_in_the_readme_is_what_the_tool_prints(tmp_path: Path) -> None:
+    article = strip_markers(read_text(FIXTURES / "articles" / "a05_strategy_first.py"))[0]
+    (tmp_path / "train.py").write_text(article, encoding="utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "tfmemlint",
+        "fix",
+        "--diff",
+        "--unsafe-fixes",
+        "--gpu-memory",
+        "16GiB",
+        "train.py",
+    ]
+    printed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
+    (shown,) = re.findall(r"```diff\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert shown.rstrip("\n") == printed.rstrip("\n")
 
 
 def test_the_screenshot_is_there() -> None:

@@ -11,14 +11,13 @@ import pytest
 
 from tests.checkout import copy_checkout
 
-NUMBERS = """\
+LISTED = """\
 import tensorflow as tf
 
-gpus = tf.config.list_physical_devices("GPU")
-for gpu in gpus:
-    tf.config.set_logical_device_configuration(gpu, [4096])
+strategy = tf.distribute.MirroredStrategy()
+gpus = strategy.extended.list_physical_devices("GPU")
 """
-MENDED = NUMBERS.replace("[4096]", "[tf.config.LogicalDeviceConfiguration(memory_limit=4096)]")
+MENDED = LISTED.replace("strategy.extended", "tf.config")
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +45,9 @@ def hooks(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str])
 @pytest.fixture
 def project(tmp_path: Path, environment: dict[str, str]) -> Path:
     """A repository with a file that can be mended, a clean one, and a text that is no Python."""
-    (tmp_path / "limits.py").write_text(NUMBERS, encoding="utf-8")
+    (tmp_path / "listing.py").write_text(LISTED, encoding="utf-8")
     (tmp_path / "model.py").write_text("import tensorflow as tf\n\nmodel = tf.keras.Sequential()\n", encoding="utf-8")
-    (tmp_path / "notes.txt").write_text(NUMBERS, encoding="utf-8")
+    (tmp_path / "notes.txt").write_text(LISTED, encoding="utf-8")
     _commit_all(tmp_path, environment)
     return tmp_path
 
@@ -91,9 +90,9 @@ def _skip_without_an_index(project: Path) -> None:
 def test_check_reports_and_changes_nothing(project: Path, environment: dict[str, str], hooks: str) -> None:
     code, said = _pre_commit(project, environment, f"{hooks}  - id: tfmemlint\n")
     assert code == 1, said
-    assert "limits.py:5:53: TFM305" in said
+    assert "listing.py:4:8: TFM202" in said
     assert "notes.txt" not in said
-    assert (project / "limits.py").read_text(encoding="utf-8") == NUMBERS
+    assert (project / "listing.py").read_text(encoding="utf-8") == LISTED
 
 
 def test_fix_mends_and_says_that_files_were_modified(project: Path, environment: dict[str, str], hooks: str) -> None:
@@ -101,13 +100,13 @@ def test_fix_mends_and_says_that_files_were_modified(project: Path, environment:
     code, said = _pre_commit(project, environment, configuration)
     assert code == 1, said
     assert "files were modified by this hook" in said
-    assert (project / "limits.py").read_text(encoding="utf-8") == MENDED
-    assert (project / "notes.txt").read_text(encoding="utf-8") == NUMBERS
+    assert (project / "listing.py").read_text(encoding="utf-8") == MENDED
+    assert (project / "notes.txt").read_text(encoding="utf-8") == LISTED
     subprocess.run(["git", "add", "--all"], cwd=project, env=environment, check=True)
     code, said = _pre_commit(project, environment, configuration)
     assert code == 0, said
 
 
 def test_a_hook_takes_arguments(project: Path, environment: dict[str, str], hooks: str) -> None:
-    code, said = _pre_commit(project, environment, f"{hooks}  - id: tfmemlint\n    args: [--ignore=TFM305]\n")
+    code, said = _pre_commit(project, environment, f"{hooks}  - id: tfmemlint\n    args: [--ignore=TFM202]\n")
     assert code == 0, said

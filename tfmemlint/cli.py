@@ -244,8 +244,8 @@ def _changes(arguments: argparse.Namespace, outcomes: list[Outcome]) -> object:
                 print_diff(unified_diff(outcome.path, outcome.old.text, outcome.source.text), sys.stdout)
         return sys.stderr
     if "-" in arguments.paths:
-        outcome = next((one for one in outcomes if one.path == (arguments.stdin_filename or "-")), None)
-        mended = outcome.source if outcome is not None and outcome.old is not None else None
+        name = arguments.stdin_filename or "-"
+        mended = next((one.source for one in outcomes if one.path == name and one.old is not None), None)
         sys.stdout.flush()
         # What could not be read, or needed no change, goes out as it came in: an editor puts it in the file's place.
         sys.stdout.buffer.write(arguments.stdin if mended is None else mended.encode(mended.text))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tfmemlint.finding import Finding, Severity, Span, Step
-from tfmemlint.flow.program import Call, Event, Program, SessionMade, Start
+from tfmemlint.flow.program import Call, Event, Program, SessionMade, Start, Use
 from tfmemlint.flow.state import Outcome
 from tfmemlint.flow.values import EACH, Const, Device, Devices, Limit, Seq, Value
 from tfmemlint.intent import Intent, Wish
@@ -149,7 +149,7 @@ def too_late(rule: Rule, program: Program, call: Call, intent: Intent, **more: A
     message = f"{short(call.name)} after the runtime {has} started: {what}{where} starts it"
     trace = start_trace(program, start, call, f"{short(call.name)} comes too late")
     anchors = {"call": call.span} | ({"start": start.span} if start is not None else {})
-    raises = "TensorFlow raises" if names.ever_existed(call.name) else "Even a real call raises here"
+    raises = "TensorFlow raises" if names.ever_existed(call.name) else "Even the function that exists would raise"
     return rule.finding(
         program,
         call,
@@ -163,6 +163,7 @@ def too_late(rule: Rule, program: Program, call: Call, intent: Intent, **more: A
         anchors=anchors,
         details={
             "called": short(call.name),
+            "training": while_training(call),
             "before": outcome.setting.span.row if outcome.setting is not None else None,
         },
         **more,
@@ -175,8 +176,14 @@ def attribute_error(name: str, exception: str = "AttributeError", imported: str 
     if exception == "ImportError":
         if imported and imported != name:
             return f"Python raises ModuleNotFoundError: No module named '{name.replace('tf', 'tensorflow', 1)}'"
-        return f"Python raises ImportError: cannot import name '{last}' from '{owner}'"
+        return f"Python raises ImportError: cannot import name '{last}' from '{owner.replace('tf', 'tensorflow', 1)}'"
     return f"Python raises AttributeError: {owner} has no attribute '{last}'"
+
+
+def is_of_import(use: Use, program: Program) -> bool:
+    """Whether a name is part of one that an import asks for, so that the import says what there is to say."""
+    imported = (one.name for one in program.of(Use) if one.origin == "import")
+    return use.origin != "import" and any(use.name == one or use.name.startswith(f"{one}.") for one in imported)
 
 
 def attribute_severity(event: Event, exception: str = "AttributeError") -> Severity:

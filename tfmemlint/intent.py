@@ -6,6 +6,7 @@ instead, a fix is the intent written as valid code, a verdict is the intent and 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 
@@ -53,7 +54,7 @@ class Intent:
 
     def describe(self) -> str:
         """The intent in words, as it stands behind "wanted:" in a report."""
-        shown = self.text or ("" if self.value is None else str(self.value))
+        shown = _plain(self.text) or ("" if self.value is None else str(self.value))
         match self.wish:
             case Wish.GROWTH:
                 words = "no memory growth" if self.value is False else "memory growth"
@@ -63,7 +64,7 @@ class Intent:
             case Wish.FRACTION:
                 words = f"a share of {shown} of the memory" if shown else "a share of the memory"
             case Wish.VISIBLE:
-                return f"only {shown} visible" if shown else "only some devices visible"
+                return _visible(shown)
             case Wish.ALLOCATOR:
                 words = f"the allocator {shown}".rstrip()
             case Wish.THREADING:
@@ -83,6 +84,21 @@ class Intent:
             case _:
                 words = shown
         return f"{words} for {self.devices}" if self.devices else words
+
+
+def _plain(text: str) -> str:
+    """The author's words in one line, in parentheses where they would run together with ours."""
+    line = " ".join(text.split())
+    return f"({line})" if re.search(r"\bif\b.*\belse\b|\blambda\b", line) else line
+
+
+def _visible(shown: str) -> str:
+    numbers = shown.strip("'\"")
+    if re.fullmatch(r"\d+(,\d+)*", numbers):
+        return f"only GPU{'s' if ',' in numbers else ''} {numbers} visible"
+    if shown in ("''", '""', "'-1'", '"-1"', "-1"):
+        return "no GPU visible"
+    return f"only {shown} visible" if shown else "only some devices visible"
 
 
 def _is_number(text: str) -> bool:

@@ -53,7 +53,8 @@ def meaning(call: Call, made_up: MadeUp, device_words: str) -> Meaning:
         elif unit in ("mib", "bytes", "gib"):
             wish = Wish.LIMIT
         text = amount.text if amount is not None else ""
-        value = amount.value.value if amount is not None and isinstance(amount.value, Const) else None
+        if amount is not None and isinstance(amount.value, Const) and unit != "?":
+            value = amount.value.value
     elif wish is Wish.GROWTH:
         value = amount.value.value if amount is not None and isinstance(amount.value, Const) else True
     elif wish is Wish.REPORT:
@@ -65,11 +66,7 @@ def unit_of(amount: Arg | None, call: Call) -> str:
     """The unit of an amount of memory: by its possible values, else by the words in it."""
     if amount is None:
         return "?"
-    if isinstance(amount.value, Const):
-        values: list[object] | None = [amount.value.value]
-    else:
-        node = next((one for one in _argument_nodes(call) if ast.unparse(one) == _normal(amount.text)), None)
-        values = _possible(node)
+    values = constants(amount, call)
     if values:
         units = {unit_of_number(value) for value in values}
         return units.pop() if len(units) == 1 else "?"
@@ -80,6 +77,14 @@ def unit_of(amount: Arg | None, call: Call) -> str:
     if _GIB_WORDS.search(amount.text):
         return "gib"
     return "?"
+
+
+def constants(argument: Arg, call: Call) -> list[object]:
+    """The constants that an argument can come to; none where there may be others."""
+    if isinstance(argument.value, Const):
+        return [argument.value.value]
+    node = next((one for one in _argument_nodes(call) if ast.unparse(one) == _normal(argument.text)), None)
+    return _possible(node) or []
 
 
 def unit_of_number(value: object) -> str:

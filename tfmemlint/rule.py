@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import pkgutil
 import re
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import lru_cache
@@ -99,24 +101,49 @@ def rules() -> tuple[Rule, ...]:
     Raises:
         ValueError: two rules claim one code.
     """
-    from importlib.metadata import entry_points
-
     package = importlib.import_module("tfmemlint.rules")
 
     modules: list[Any] = [
         importlib.import_module(f"{package.__name__}.{info.name}")
         for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name)
     ]
-    modules.extend(entry.load() for entry in entry_points(group="tfmemlint.rules"))
+    if _others_bring_rules():
+        from importlib.metadata import entry_points
+
+        modules.extend(entry.load() for entry in entry_points(group="tfmemlint.rules"))
     found: dict[str, Rule] = {}
     for module in modules:
-        for _, cls in inspect.getmembers(module, inspect.isclass):
-            if not issubclass(cls, Rule) or inspect.isabstract(cls) or cls.__module__ != module.__name__:
+        for cls in vars(module).values():
+            if not isinstance(cls, type) or not issubclass(cls, Rule) or cls.__module__ != module.__name__:
+                continue
+            if cls.__abstractmethods__:
                 continue
             if cls.code in found:
                 raise ValueError(f"two rules claim {cls.code}: {type(found[cls.code]).__name__} and {cls.__name__}")
             found[cls.code] = cls()
     return tuple(found[code] for code in sorted(found))
+
+
+def _others_bring_rules() -> bool:
+    """Whether some installed package has an entry point for rules. `importlib.metadata` would tell as well, but takes
+    longer to import than a small file takes to check."""
+    for directory in dict.fromkeys(sys.path):
+        try:
+            with os.scandir(directory or ".") as scan:
+                names = [entry.name for entry in scan if entry.name.endswith((".dist-info", ".egg-info"))]
+        except OSError:
+            # A zip file, or a directory that isn't there.
+            if directory.endswith((".zip", ".egg", ".pyz")):
+                return True
+            continue
+        for name in names:
+            try:
+                with open(os.path.join(directory, name, "entry_points.txt"), "rb") as file:  # noqa: PTH118, PTH123
+                    if b"[tfmemlint.rules]" in file.read():
+                        return True
+            except OSError:
+                continue
+    return False
 
 
 @lru_cache(maxsize=1)

@@ -73,7 +73,7 @@ def run(files: Iterable[tuple[str, bool]], job: Job) -> Iterator[Outcome]:
         except Unreadable as error:
             screened.append((path, None, error))
             continue
-        if named or matters(data):
+        if matters(data) or (named and not _is_plain(path, data)):
             screened.append((path, data, None))
         else:
             clean.append(Outcome(path))
@@ -94,6 +94,17 @@ def run(files: Iterable[tuple[str, bool]], job: Job) -> Iterator[Outcome]:
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(workers, mp_context=context) as pool:
         yield from pool.map(_one, [(*item, job) for item in screened], chunksize=4)
+
+
+def _is_plain(path: str, data: bytes) -> bool:
+    """Whether a file that can't matter is good Python: one that a person names is not passed over in silence."""
+    import ast
+
+    try:
+        ast.parse(decode(path, data).text)
+    except (Unreadable, SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _one(item: tuple[str, bytes | None, Unreadable | None, Job]) -> Outcome:

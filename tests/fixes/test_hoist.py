@@ -290,6 +290,7 @@ def test_a_definition_below_the_start_comes_along() -> None:
                 tf.config.experimental.set_memory_growth(gpu, True)
 
         setup( )
+
         strategy = tf.distribute.MirroredStrategy()
 
         print(strategy)

@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from tests.fixes.helpers import editor, span
+from tfmemlint.engine import check_source
+from tfmemlint.finding import Severity
 from tfmemlint.fixes import memory
+from tfmemlint.fixes.loop import Options, fix_source
+from tfmemlint.knowledge.releases import Target
+from tfmemlint.rule import rules
+from tfmemlint.sources import Source
 
 GIB = 1024
 
@@ -122,3 +128,99 @@ def test_names_that_are_taken_are_left_alone() -> None:
     new = one.finish()
     assert "def gpu_memory_mib_(gpu):" in new
     assert "o.environ.get" in new and " os.environ" not in new
+
+
+SHARES = """\
+import tensorflow as tf
+
+gpus = tf.config.list_physical_devices('GPU')
+for i, gpu in enumerate(gpus):
+    {}
+"""
+
+
+def written(line: str, mib: float | None = 16384) -> str:
+    """What the fixes make of the last line, where a GPU has that much memory."""
+    source = Source("shares.py", SHARES.format(line))
+    fixed = fix_source(
+        source,
+        rules=rules(),
+        target=Target.newest(),
+        check=lambda one: check_source(one, DEFAULT, Target.newest()),
+        options=Options(unsafe=True, gpu_memory_mib=mib),
+    )
+    assert fixed.needs == set()
+    return fixed.text.partition("enumerate(gpus):\n")[2]
+
+
+DEFAULT = [rule for rule in rules() if rule.severity is not Severity.ADVICE]
+
+
+@pytest.mark.parametrize(
+    ("line", "limit", "note"),
+    [
+        ("tf.config.experimental.set_memory_limit(gpu, 0.5)", "8192", "  # 0.5 of 16384 MiB"),
+        ("tf.config.set_memory_limit(gpu, 0.5)  # half", "8192", "  # half  # 0.5 of 16384 MiB"),
+        ("tf.config.set_memory_limit(gpu, 1 / 3)", "int(16384 * (1 / 3))", ""),
+        (
+            "tf.config.set_memory_limit(gpu, 0.3 if i % 2 == 0 else 0.7)",
+            "int(16384 * (0.3 if i % 2 == 0 else 0.7))",
+            "",
+        ),
+        ("tf.config.set_memory_limit(gpu, 4096)", "4096", ""),
+    ],
+)
+def test_a_made_up_limit_is_written_for_the_memory_that_is_told(line: str, limit: str, note: str) -> None:
+    assert written(line) == (
+        "    tf.config.set_logical_device_configuration(\n"
+        "        gpu,\n"
+        f"        [tf.config.LogicalDeviceConfiguration(memory_limit={limit})],\n"
+        f"    ){note}\n"
+    )
+
+
+def test_a_share_as_a_limit_is_written_for_the_memory_that_is_told() -> None:
+    line = "tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration({})])"
+    expected = (
+        "    tf.config.set_logical_device_configuration(\n"
+        "        gpu,\n"
+        "        [tf.config.LogicalDeviceConfiguration(memory_limit=2048)],\n"
+        "    )  # 0.25 of 8192 MiB\n"
+    )
+    assert written(line.format("memory_limit=0.25"), 8192) == expected
+    assert written(line.format("memory_fraction=0.25"), 8192) == expected
+
+
+def test_a_share_of_a_device_out_of_sight_needs_no_more_than_the_memory() -> None:
+    line = "part = tf.config.LogicalDeviceConfiguration(memory_limit=0.5)"
+    assert written(line) == "    part = tf.config.LogicalDeviceConfiguration(memory_limit=8192)  # 0.5 of 16384 MiB\n"
+
+
+def test_the_total_is_the_memory_that_is_told() -> None:
+    line = "print(tf.config.experimental.get_device_details(gpu)['memory_total'])"
+    assert written(line) == "    print(int(16384 * 1024**2))\n"
+
+
+@pytest.mark.parametrize(
+    ("amount", "mib"),
+    [
+        ("4294967296", "4096"),
+        ("4 * 1024**3", "4 * 1024"),
+        ("4 * 1024 * 1024 * 1024", "4 * 1024"),
+        ("4 << 30", "4 * 1024"),
+        ("1024 * 1024 * 512", "512"),
+        ("512 * 2**20", "512"),
+        ("int(4e9)", "int(4e9) // 1024**2"),
+        ("size + 1024**2", "(size + 1024**2) // 1024**2"),
+        ("size * 1024**3", "(size * 1024**3) // 1024**2"),
+        ("1024**3", "(1024**3) // 1024**2"),
+    ],
+)
+def test_bytes_become_mib(amount: str, mib: str) -> None:
+    assert memory.bytes_in_mib(amount) == mib
+
+
+def test_gibibytes_become_mib() -> None:
+    assert memory.gib_in_mib("1.5") == "1536"
+    assert memory.gib_in_mib("limit_gb") == "int(limit_gb * 1024)"
+    assert memory.gib_in_mib("a + b") == "int((a + b) * 1024)"

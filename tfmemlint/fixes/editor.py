@@ -14,7 +14,7 @@ from tfmemlint.finding import Applicability, Finding, Span
 from tfmemlint.fixes import memory
 from tfmemlint.fixes.changes import Changes, Rewriter
 from tfmemlint.fixes.hoist import Hoist
-from tfmemlint.fixes.imports import imports_of
+from tfmemlint.fixes.imports import imports_of, is_import
 from tfmemlint.fixes.layout import parse
 from tfmemlint.fixes.spelling import Spelling
 from tfmemlint.fixes.strings import fitted
@@ -78,7 +78,7 @@ class Editor:
             Withheld: there is none.
         """
         for node in self._tree.at(span):
-            if isinstance(node, cst.Call) and (not last_names or _last_name(node.func) in last_names):
+            if isinstance(node, cst.Call) and (not last_names or self._calls(node, last_names)):
                 self._focus = node
                 return node
         raise differs(span)
@@ -166,6 +166,10 @@ class Editor:
 
     drop = remove
 
+    def drop_with_what_is_empty(self, statement: Statement) -> None:
+        """Take a statement away, and the loops, conditions and handlers around it that would do nothing without it."""
+        self.remove(self._tree.emptied_by(self._whole(statement)))
+
     def insert_before(self, statement: Statement, lines: str, *, apart: bool = False) -> None:
         """Put new statements above ``statement``; with a blank line between them where they are to stand ``apart``."""
         whole = self._whole(statement)
@@ -210,6 +214,9 @@ class Editor:
         # What two moves need goes with the first of them.
         moved = [one for one in moved if one not in self._changes.moved]
         self._changes.moved.update(moved)
+        if any(line.comment is None for one in moved for line in getattr(one, "leading_lines", ())):
+            # What was parted by a blank line stays so.
+            self._changes.apart.add(self._whole(above))
         self._changes.before.setdefault(self._whole(above), []).extend(moved)
 
     def move_above_start(self, finding: Finding) -> None:
@@ -221,6 +228,8 @@ class Editor:
         before = finding.details.get("before")
         if before is not None:
             raise Withheld(f"line {before} has set another value already; it can be set once only")
+        if finding.details.get("training"):
+            raise Withheld("it is to change the memory while training goes on, which no call can")
         line, above = Hoist(self._tree, self._imports).places(finding)
         self.hoist([line], above)
         self.unsafe("Move the configuration above what starts the runtime")
@@ -272,7 +281,8 @@ class Editor:
         Raises:
             Withheld: what was asked for can't be done together, would lose a comment, or gives no valid code.
         """
-        touched = self._changes.nodes()
+        # An import that goes asks for no other import above it.
+        touched = {one for one in self._changes.nodes() if not is_import(one)}
         self._changes.top = self._spelling.lines(touched)
         for one in self._spelling.sorted:
             new = self._changes.after if one.below else self._changes.before
@@ -300,6 +310,12 @@ class Editor:
         except (SyntaxError, ValueError, RecursionError) as error:
             raise Withheld("the new code would not parse") from error
         return text
+
+    def _calls(self, call: cst.Call, names: Sequence[str]) -> bool:
+        """Whether what ``call`` calls ends in one of ``names``, as written or as imported."""
+        if _last_name(call.func) in names:
+            return True
+        return self._imports.resolve(self._tree.code(call.func)).rpartition(".")[2] in names
 
     def _whole(self, statement: Statement) -> Statement:
         return self._tree.statement_of(statement)

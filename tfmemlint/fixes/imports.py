@@ -84,6 +84,14 @@ class Imports:
             found |= {node.id for node in ast.walk(ast.parse(self.tree.text)) if isinstance(node, ast.Name)}
         return found
 
+    def from_star(self, name: str) -> bool:
+        """Whether the file reads a name that it binds nowhere, and a star import may give it: the interpreter has taken
+        ``tf`` for TensorFlow then."""
+        tree = ast.parse(self.tree.text)
+        star = any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in ast.walk(tree))
+        uses = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name]
+        return star and bool(uses) and all(isinstance(node.ctx, ast.Load) for node in uses)
+
     def resolve(self, dotted: str) -> str:
         """The canonical name of a dotted name: through imports and through aliases such as ``exp = tf.config``."""
         for _ in range(8):

@@ -24,17 +24,19 @@ def replace_gpu_test(editor: Editor, span: Span) -> None:
     if call.args:
         raise Withheld("its arguments ask for more than whether there is a GPU")
     gpus = settings.all_gpus(editor)
-    if name == "gpu_device_name":
+    if _is_test(editor, call):
+        editor.replace(call, gpus)
+    elif name == "gpu_device_name":
         editor.replace(call, f"{editor.quoted('/device:GPU:0')} if {gpus} else {editor.quoted('')}")
     else:
-        editor.replace(call, gpus if _is_test(editor, call) else f"bool({gpus})")
+        editor.replace(call, f"bool({gpus})")
     editor.unsafe("List the physical GPUs, which takes no memory")
 
 
 def _is_test(editor: Editor, call: cst.Call) -> bool:
     """Whether only the truth of the value counts."""
     parent = editor.parent(call)
-    if isinstance(parent, (cst.If, cst.While, cst.Assert)):
+    if isinstance(parent, (cst.If, cst.While, cst.Assert, cst.IfExp)):
         return parent.test is call
     return isinstance(parent, (cst.UnaryOperation,)) and isinstance(parent.operator, cst.Not)
 
@@ -55,9 +57,20 @@ def replace_local_devices(editor: Editor, span: Span) -> None:
             editor.replace(
                 use, f"{editor.code(use)}.replace({editor.quoted('/physical_device:')}, {editor.quoted('/device:')})"
             )
-    editor.replace(call, f"{settings.spell(editor, 'tf.config.list_physical_devices')}()")
+    comprehension = editor.parent(call)
+    if isinstance(comprehension, cst.CompFor) and _keeps_gpus(editor, comprehension):
+        gpus = cst.parse_expression(settings.all_gpus(editor))
+        editor.replace(comprehension, comprehension.with_changes(iter=gpus, ifs=[]))
+    else:
+        editor.replace(call, f"{settings.spell(editor, 'tf.config.list_physical_devices')}()")
     _drop_import(editor, call)
     editor.unsafe("List the physical devices, which takes no memory")
+
+
+def _keeps_gpus(editor: Editor, comprehension: cst.CompFor) -> bool:
+    """Whether a comprehension keeps the GPUs of a listing, and nothing else decides what it keeps."""
+    tests = [editor.code(one.test).replace("'", '"') for one in comprehension.ifs]
+    return tests == [f'{editor.code(comprehension.target)}.device_type == "GPU"']
 
 
 def _drop_import(editor: Editor, call: cst.Call) -> None:
@@ -130,7 +143,7 @@ def _attributes_of(editor: Editor, scope: cst.CSTNode, name: str) -> list[cst.At
             parent, cst.Attribute
         ):
             continue
-        else:
+        elif not (isinstance(parent, cst.ListComp) and _is_shown(editor, parent, editor.parent(parent))):
             raise Withheld("the devices go where the rewriter can't follow them")
     return found
 

@@ -182,9 +182,14 @@ class _Run:
         if isinstance(tried, str):
             return tried
         new, after = tried
-        if _count(after, finding.code) >= _count(findings, finding.code):
-            return STILL_THERE
         applied = [finding]
+        # What starts the runtime next may take the place of what has been mended: it is mended too.
+        while _count(after, finding.code) >= _count(findings, finding.code):
+            further = self._further(new, after, finding.code, seen | {new.text}) if len(applied) <= depth else None
+            if further is None:
+                return STILL_THERE
+            new, after, also = further
+            applied.append(also)
         for _ in range(depth):
             brought = _brought(findings, after, {finding.code})
             if not brought:
@@ -204,6 +209,19 @@ class _Run:
         if not brought:
             return new, after, applied
         return f"the fix would bring {brought[0].code}: {brought[0].message}"
+
+    def _further(
+        self, source: Source, findings: list[Finding], code: str, seen: set[str]
+    ) -> tuple[Source, list[Finding], Finding] | None:
+        """One more fix of the same rule, that makes nothing worse."""
+        for other in findings:
+            repair = self._computed(source, other) if other.code == code else other
+            if repair.fix is None or repair.withheld:
+                continue
+            tried = self._try(source, repair.fix.edits, seen)
+            if not isinstance(tried, str) and _count(tried[1], code) <= _count(findings, code):
+                return *tried, repair
+        return None
 
     def _try(self, source: Source, edits: Iterable[Edit], seen: set[str]) -> tuple[Source, list[Finding]] | str:
         """The source with edits made, and what is found in it; or why it can't be."""

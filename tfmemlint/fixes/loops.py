@@ -53,8 +53,17 @@ def _line(editor: Editor, statement: cst.BaseStatement) -> str:
     return "".join(f"    {line}\n" if line.strip() else "\n" for line in code.split("\n"))
 
 
+_CONFIGURING = (
+    "set_memory_growth",
+    "device_configuration(",
+    "set_visible_devices",
+    "LogicalDeviceConfiguration(",
+    "VirtualDeviceConfiguration(",
+)
+
+
 def _configures(code: str) -> bool:
-    return any(name in code for name in ("set_memory_growth", "device_configuration(", "set_visible_devices"))
+    return any(name in code for name in _CONFIGURING)
 
 
 def _independent(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from textwrap import indent
 from typing import TYPE_CHECKING
 
@@ -40,15 +40,32 @@ def replace_made_up(editor: Editor, call: cst.Call, finding: Finding) -> None:
     if wish in (Wish.GROWTH, Wish.LIMIT, Wish.FRACTION):
         _set(editor, call, wish, device, amount, details)
     elif wish is Wish.DEVICES:
-        editor.replace(call, all_gpus(editor))
+        if len(call.args) == 1 and editor.code(call.args[0].value).strip("'\"") == "GPU":
+            editor.replace(call.func, spell(editor, "tf.config.list_physical_devices"))
+        else:
+            editor.replace(call, all_gpus(editor))
         settle(editor, "List the physical GPUs", caught=caught)
     elif wish is Wish.REPORT:
         reports.replace_report(editor, call, str(details["value"]), device, details)
-    elif call.args and str(details["name"]).endswith("get_experimental_optimizer"):
+    elif call.args and _is_optimizer(str(details["name"])):
         _unwrap(editor, call)
         settle(editor, "Use the optimizer itself: there are no memory options", caught=caught)
+    elif any(isinstance(one, cst.Call) and _is_optimizer(editor.code(one.func)) for one in _around(editor, call)):
+        raise Withheld("it goes when the call around it is mended")
     else:
         raise Withheld("there is nothing that could stand in its place")
+
+
+def _is_optimizer(name: str) -> bool:
+    """Whether a made-up function is the one that is handed an optimizer, to give it back with options."""
+    return name.endswith("get_experimental_optimizer")
+
+
+def _around(editor: Editor, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    parent = editor.parent(node)
+    while parent is not None:
+        yield parent
+        parent = editor.parent(parent)
 
 
 def _unwrap(editor: Editor, call: cst.Call) -> None:

@@ -50,7 +50,7 @@ def bytes_in_mib(amount: str) -> str:
     return shorter if shorter is not None else f"{_factor(amount)} // 1024**2"
 
 
-_MIB_TAILS = (
+_MIB_FACTORS = (
     (re.compile(r"\s*\*\s*1024\s*\*\*\s*3$"), " * 1024"),
     (re.compile(r"\s*\*\s*2\s*\*\*\s*30$"), " * 1024"),
     (re.compile(r"\s*<<\s*30$"), " * 1024"),
@@ -58,14 +58,18 @@ _MIB_TAILS = (
     (re.compile(r"\s*\*\s*2\s*\*\*\s*20$"), ""),
     (re.compile(r"\s*<<\s*20$"), ""),
     (re.compile(r"\s*\*\s*1024\s*\*\s*1024$"), ""),
+    (re.compile(r"^1024\s*\*\s*1024\s*\*\s*(?!\*)"), ""),
+    (re.compile(r"^1024\s*\*\*\s*2\s*\*\s*(?!\*)"), ""),
+    (re.compile(r"^2\s*\*\*\s*20\s*\*\s*(?!\*)"), ""),
+    (re.compile(r"^\(1\s*<<\s*20\)\s*\*\s*(?!\*)"), ""),
 )
 
 
 def _without_mib(amount: str) -> str | None:
     """An amount that is some number times 1024**2 without that factor; None for any other."""
     text = amount.strip()
-    for tail, instead in _MIB_TAILS:
-        head = tail.sub("", text)
+    for factor, instead in _MIB_FACTORS:
+        head = factor.sub("", text)
         if head != text and _same(f"{head}{instead}", text):
             return f"{head}{instead}"
     return None

@@ -293,7 +293,7 @@ _BUILTINS = """
     isinstance hasattr getattr repr format type divmod map filter exit quit
 """
 _FUNCTIONS = """
-    os.environ.get os.getenv os.environ.setdefault warnings.warn sys.exit
+    os.environ.get os.getenv os.environ.setdefault os.environ.update os.putenv warnings.warn sys.exit
     logging.info logging.warning logging.error logging.debug logging.exception logging.critical
 """
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from tfmemlint.finding import Span
-from tfmemlint.fixes.settings import free_name
+from tfmemlint.fixes.settings import WIDTH, free_name
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor, Statement
@@ -89,3 +89,17 @@ def device_of(editor: Editor, configuration: cst.Call) -> str:
                 return editor.code(node.args[0].value)
         node = editor.parent(node)
     return ""
+
+
+def spread_out(editor: Editor, node: cst.CSTNode) -> None:
+    """A call of two arguments that a change at ``node`` has made too long for a line gets a line for each of them."""
+    outer: cst.CSTNode | None = node
+    while outer is not None and own_statement(editor, outer) is None:
+        outer = editor.parent(outer)
+    if not isinstance(outer, cst.Call) or len(outer.args) != 2:
+        return
+    code = editor.code(outer)
+    if "\n" in code or editor.span(outer).column - 1 + len(code) <= WIDTH:
+        return
+    lines = "".join(f"    {editor.code(one).rstrip().rstrip(',')},\n" for one in outer.args)
+    editor.replace(outer, f"{editor.code(outer.func)}(\n{lines})")

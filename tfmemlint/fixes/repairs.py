@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from tfmemlint.finding import Finding
-from tfmemlint.fixes.places import device_of, own_statement, settle
+from tfmemlint.fixes.places import device_of, own_statement, settle, spread_out
 from tfmemlint.fixes.settings import all_gpus, free_name, growth, growth_for_all, in_mib, spell
 from tfmemlint.fixes.withheld import Withheld
 
@@ -25,7 +25,19 @@ def replace_limit_keyword(editor: Editor, call: cst.Call, finding: Finding) -> N
             keyword = cst.Name("memory_limit")
             editor.replace(argument, argument.with_changes(keyword=keyword, value=cst.parse_expression(mib)))
             editor.explain_numbers(call, mib)
+            spread_out(editor, call)
             settle(editor, "Use memory_limit, in MiB", caught=details["caught"])
+            return
+    raise Withheld("the rewriter finds no such keyword")
+
+
+def rename_keyword(editor: Editor, call: cst.Call, finding: Finding) -> None:
+    """A keyword gets the name that the function has for it."""
+    for argument in call.args:
+        if argument.keyword is not None and argument.keyword.value == finding.details["keyword"]:
+            meant = str(finding.details["meant"])
+            editor.replace(argument, argument.with_changes(keyword=cst.Name(meant)))
+            settle(editor, f"Call it {meant}", caught=finding.details["caught"])
             return
     raise Withheld("the rewriter finds no such keyword")
 
@@ -35,6 +47,7 @@ def replace_limit_value(editor: Editor, finding: Finding) -> None:
     call = editor.call_at(finding.anchors["call"])
     value = editor.expression_at(finding.span)
     editor.replace(value, in_mib(editor, editor.code(value), "fraction", device_of(editor, call)))
+    spread_out(editor, call)
     editor.unsafe("Turn the share into MiB")
 
 
@@ -43,6 +56,10 @@ def repair_growth(editor: Editor, finding: Finding) -> None:
     details = finding.details
     call = editor.call_at(finding.span, "set_memory_growth")
     kind, enable = str(details["kind"]), str(details["enable"])
+    if kind == "name":
+        editor.replace(editor.expression_at(finding.anchors["device"]), str(details["device"]).removesuffix(".name"))
+        settle(editor, "Set growth for the device itself", caught=details["caught"])
+        return
     if kind == "value":
         arguments = [str(details["device"]), enable]
         editor.replace_args(call, *arguments)
@@ -61,8 +78,22 @@ def repair_growth(editor: Editor, finding: Finding) -> None:
         editor.replace_statement(statement, loop)
         settle(editor, "Set growth for every GPU of the list", caught=details["caught"])
         return
+    if details["in_loop"]:
+        editor.replace_args(call, _loop_variable(editor, call), enable)
+        settle(editor, "Set growth for the loop's device", caught=details["caught"], doubtful=True)
+        return
     editor.replace_statement(statement, growth_for_all(editor, enable))
     settle(editor, "Set growth for every GPU", caught=details["caught"], doubtful=True)
+
+
+def _loop_variable(editor: Editor, call: cst.Call) -> str:
+    """The device of the loop over devices that a call stands in."""
+    node: cst.CSTNode | None = call
+    while node is not None and not isinstance(node, (cst.For, cst.FunctionDef)):
+        node = editor.parent(node)
+    if not isinstance(node, cst.For) or not isinstance(node.target, cst.Name):
+        raise Withheld("it stands in a loop over devices")
+    return node.target.value
 
 
 def _narrow_listing(editor: Editor, call: cst.Call) -> None:
@@ -84,32 +115,55 @@ def repair_logical(editor: Editor, finding: Finding) -> None:
     else:
         name = spell(editor, "tf.config.LogicalDeviceConfiguration")
         if isinstance(value, (cst.List, cst.Tuple)):
-            numbers = [editor.code(element.value) for element in value.elements]
+            for element in value.elements:
+                editor.replace(element.value, f"{name}(memory_limit={editor.code(element.value)})")
         else:
-            numbers = [editor.code(value)]
-        editor.replace(value, f"[{', '.join(f'{name}(memory_limit={number})' for number in numbers)}]")
+            editor.replace(value, f"[{name}(memory_limit={editor.code(value)})]")
+    spread_out(editor, value)
     settle(editor, "Make it a list of configurations", caught=finding.details["caught"])
 
 
 def spread_growth(editor: Editor, finding: Finding) -> None:
     """Growth on one GPU becomes growth on every GPU of the list that it is from."""
     call = editor.call_at(finding.span, "set_memory_growth")
+    if not finding.details.get("alone", True):
+        raise Withheld("another GPU is given growth of its own; which of the two is meant isn't known")
     statement = own_statement(editor, call)
     if statement is None:
         raise Withheld("its result is used; a setting has none")
     device = call.args[0].value
+    if _is_variable_of_loop(editor, statement, editor.code(device)):
+        raise Withheld("it stands in a loop already, one that does not reach every GPU")
     gpu = free_name(editor, "gpu")
-    whole = isinstance(device, cst.Subscript)
-    listing = editor.code(device.value) if isinstance(device, cst.Subscript) else all_gpus(editor)
-    if whole and not _is_whole_list(editor, listing, finding):
-        listing = all_gpus(editor)
+    item = _item_of(editor, device)
+    listing = editor.code(item.value) if item is not None else all_gpus(editor)
     enable = str(finding.details["enable"])
     editor.replace_statement(statement, f"for {gpu} in {listing}:\n    {growth(editor, gpu, enable)}\n")
     editor.unsafe("Set growth for every GPU")
 
 
-def _is_whole_list(editor: Editor, text: str, finding: Finding) -> bool:
-    return bool(finding.details.get("whole", True)) and bool(text)
+def _is_variable_of_loop(editor: Editor, statement: cst.CSTNode, name: str) -> bool:
+    node: cst.CSTNode | None = statement
+    while node is not None and not isinstance(node, cst.FunctionDef):
+        if isinstance(node, cst.For) and name in editor.code(node.target).replace(",", " ").split():
+            return True
+        node = editor.parent(node)
+    return False
+
+
+def _item_of(editor: Editor, device: cst.BaseExpression) -> cst.Subscript | None:
+    """``gpus[0]``: as it stands, or as the one value that the variable ``device`` ever has."""
+    if isinstance(device, cst.Subscript):
+        return device
+    name = editor.code(device)
+    bound = [node for node in ast.walk(ast.parse(editor.text)) if isinstance(node, ast.Name) and node.id == name]
+    if sum(not isinstance(node.ctx, ast.Load) for node in bound) != 1:
+        return None
+    for line in editor.module.body:
+        assign = line.body[0] if isinstance(line, cst.SimpleStatementLine) else None
+        if isinstance(assign, cst.Assign) and editor.code(assign.targets[0].target) == name:
+            return assign.value if isinstance(assign.value, cst.Subscript) else None
+    return None
 
 
 def drop_import(editor: Editor, finding: Finding) -> None:
@@ -121,11 +175,11 @@ def drop_import(editor: Editor, finding: Finding) -> None:
     local = editor.code(alias.asname.name if alias.asname is not None else alias.name)
     if any(isinstance(node, ast.Name) and node.id == local for node in ast.walk(ast.parse(editor.text))):
         raise Withheld(f"{local} is used")
-    statement = editor.statement_of(whole)
-    kept = [editor.code(one).strip().rstrip(",") for one in whole.names if one is not alias]
+    kept = [one for one in whole.names if one is not alias]
     if kept:
-        module = "." * len(whole.relative) + (editor.code(whole.module) if whole.module is not None else "")
-        editor.replace_statement(statement, f"from {module} import {', '.join(kept)}\n")
+        if whole.names[-1] is alias:
+            kept[-1] = kept[-1].with_changes(comma=alias.comma)
+        editor.replace(whole, whole.with_changes(names=kept))
     else:
-        editor.remove(statement)
+        editor.remove(editor.statement_of(whole))
     settle(editor, f"Drop the import of {local}", caught=finding.details["caught"])

@@ -110,7 +110,9 @@ def name_device(editor: Editor, finding: Finding) -> None:
     elif isinstance(text, int) and not isinstance(text, bool):
         editor.replace(node, editor.quoted(f"GPU:{text}"))
     elif kind == "Index":
-        editor.replace(node, f"f'GPU:{{{code}}}'")
+        editor.replace(node, f"f{editor.quoted(f'GPU:{{{code}}}')}")
+    elif finding.details["logical"]:
+        editor.replace(node, f"{code}.name")
     else:
         editor.replace(node, logical_name(code, index, guarded=True, editor=editor))
     editor.unsafe("Name the logical device")
@@ -119,7 +121,14 @@ def name_device(editor: Editor, finding: Finding) -> None:
 def fill_probe(editor: Editor, finding: Finding) -> None:
     """An empty probe returns the memory in use."""
     statement = editor.statement_at(finding.anchors["body"])
-    lines = f"return {ask(editor, 'current')}\n"
+    name = logical_name("", 0, guarded=False, editor=editor)
+    function = editor.parent(statement)
+    while function is not None and not isinstance(function, cst.FunctionDef):
+        function = editor.parent(function)
+    parameters = [node.name.value for node in function.params.params] if function is not None else []
+    device = "device" if "device" not in parameters else "first_gpu"
+    asked = f"{editor.tf(_INFO)}({device})[{editor.quoted('current')}]"
+    lines = f"{device} = {name}\nreturn {asked}\n"
     if isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], cst.Expr):
         # What stands there is the docstring.
         editor.insert_after(statement, lines)

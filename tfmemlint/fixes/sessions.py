@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -130,9 +130,9 @@ def _unused_elsewhere(editor: Editor, doomed: set[Statement]) -> None:
             raise Withheld(f"{node.value} is used elsewhere (line {editor.span(node).row})")
 
 
-def drop_imports(editor: Editor, doomed: set[Statement], new: str) -> None:
-    """Imports of the module that only the statements that go have used go with them."""
-    going = {node for statement in doomed for node in _walk(statement)}
+def drop_imports(editor: Editor, doomed: Iterable[cst.CSTNode], new: str) -> None:
+    """Imports of the module that only the code that goes has used go with it; ``new`` is what takes its place."""
+    going = {node for one in doomed for node in _walk(one)}
     read = {node.value for node in going if isinstance(node, cst.Name) and _is_variable(editor, node)}
     kept = {node.id for node in ast.walk(ast.parse(new)) if isinstance(node, ast.Name)}
     lines = [one.body[0] for one in editor.module.body if isinstance(one, cst.SimpleStatementLine)]

@@ -66,7 +66,9 @@ def share_for_all(editor: Editor, share: str) -> str:
 
 def free_name(editor: Editor, wanted: str) -> str:
     """``wanted``, or a like name that the file does not use: a loop must not overwrite what is read later."""
-    used = {node.id for node in ast.walk(ast.parse(editor.text)) if isinstance(node, ast.Name)}
+    nodes = list(ast.walk(ast.parse(editor.text)))
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
+    used |= {node.arg for node in nodes if isinstance(node, ast.arg)}
     for name in (wanted, f"physical_{wanted}", f"each_{wanted}"):
         if name not in used:
             return name

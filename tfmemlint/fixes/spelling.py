@@ -47,6 +47,8 @@ class Spelling:
             if full and (name == full or name.startswith(full + ".")):
                 self._rely(binding.node, at)
                 return binding.local + name.removeprefix(full)
+        if self._imports.from_star("tf"):
+            return name
         return self.add("tensorflow", None, "tf") + name.removeprefix("tf")
 
     def add(self, module: str, name: str | None = None, asname: str | None = None) -> str:

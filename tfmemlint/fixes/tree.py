@@ -46,6 +46,10 @@ class Tree:
         self._at: dict[Span, list[cst.CSTNode]] = {}
         for node, place in self.ranges.items():
             self._at.setdefault(_span(place), []).append(node)
+            if isinstance(node, cst.Tuple) and node.lpar:
+                # To Python the parentheses are part of a tuple.
+                start, end = _span(self.ranges[node.lpar[-1]]), _span(self.ranges[node.rpar[0]])
+                self._at.setdefault(Span(start.row, start.column, end.end_row, end.end_column), []).append(node)
 
     @cached_property
     def quote(self) -> str:
@@ -105,6 +109,39 @@ class Tree:
             raise differs(span)
         return best
 
+    def emptied_by(self, statement: Statement) -> Statement:
+        """The outermost loop, condition or handler that does nothing once ``statement`` is gone; else itself."""
+        while True:
+            line = self.parents.get(statement) if isinstance(statement, cst.BaseSmallStatement) else statement
+            block = self.parents.get(line) if line is not None else None
+            holder = self.parents.get(block) if isinstance(block, cst.IndentedBlock) and len(block.body) == 1 else None
+            if not isinstance(holder, _COMPOUND) or not self._is_idle_around(holder):
+                return statement
+            if not isinstance(self.parents.get(holder), (cst.Module, cst.IndentedBlock)):
+                return statement
+            statement = holder
+
+    def _is_idle_around(self, holder: cst.CSTNode) -> bool:
+        """Whether all that a compound statement does beyond its body is to ask for devices."""
+        if isinstance(holder, (cst.For, cst.If)) and holder.orelse is None:
+            head = holder.iter if isinstance(holder, cst.For) else holder.test
+            if isinstance(holder, cst.For) and self._is_read_after(holder.target, holder):
+                return False
+            calls = [node for node in _nodes(head) if isinstance(node, (cst.Call, cst.NamedExpr, cst.Await))]
+            return all(isinstance(one, cst.Call) and self.code(one.func).split(".")[-1] in _ASKS for one in calls)
+        if isinstance(holder, cst.Try):
+            return holder.orelse is None and holder.finalbody is None
+        return False
+
+    def _is_read_after(self, target: cst.CSTNode, loop: cst.CSTNode) -> bool:
+        names = {node.value for node in _nodes(target) if isinstance(node, cst.Name)}
+        inside = self.span(loop)
+        places = [node for node in self.ranges if isinstance(node, cst.Name) and node.value in names]
+        others = [node for node in places if not inside.contains(self.span(node))]
+        return bool(others) and not any(
+            isinstance(self.parents.get(node), (cst.For, cst.CompFor, cst.AssignTarget, cst.Param)) for node in others
+        )
+
     def block_of(self, statement: Statement) -> Block:
         """The block that ``statement`` stands in."""
         for parent in self.ancestors(statement):
@@ -130,6 +167,15 @@ class Tree:
                 return parent
             below = parent
         return self.module
+
+
+_ASKS = frozenset({"list_physical_devices", "get_visible_devices", "len", "range", "enumerate"})
+
+
+def _nodes(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    yield node
+    for child in node.children:
+        yield from _nodes(child)
 
 
 def differs(span: Span) -> Withheld:

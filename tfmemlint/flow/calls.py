@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from tfmemlint.facts import folding
@@ -15,7 +16,7 @@ from tfmemlint.flow.evaluate import Evaluator, _lift
 from tfmemlint.flow.machine import MAX_DEPTH, Frame
 from tfmemlint.flow.program import Arg
 from tfmemlint.flow.scopes import Scope
-from tfmemlint.flow.state import join_states
+from tfmemlint.flow.state import Tri, join_states
 from tfmemlint.flow.values import (
     UNKNOWN,
     Class,
@@ -62,7 +63,12 @@ class Caller(Evaluator):
             return UNKNOWN
         if isinstance(callee, Ref):
             return self.call_name(callee.name, node, values, keywords, written)
-        return self.call_value(callee, values, keywords, node, self.text(node.func))
+        result = self.call_value(callee, values, keywords, node, self.text(node.func))
+        if isinstance(callee, Function) and _changes_arguments(callee.node):
+            for part in (*node.args, *(keyword.value for keyword in node.keywords)):
+                if isinstance(part, ast.Name) and isinstance(self.scope.lookup(part.id), (Seq, Dict)):
+                    self.scope.bind(part.id, UNKNOWN)
+        return result
 
     def _callee(self, node: ast.Call) -> tuple[Value, Value | None]:
         """What is called; or, for a method of a value that is known, what the call returns."""
@@ -208,7 +214,27 @@ class Caller(Evaluator):
         )
         if graph and not self.here.graph_mode:
             self.start(node, "context", "tf.function", f"{function_name(function.node)}(), a tf.function,")
-        return self.run_function(function, args, keywords, node, graph=graph)
+        key = id(function.node)
+        if key in self.settled and (not self.settled[key] or self.here.context.has is Tri.YES):
+            # It was gone through before and neither configures anything nor would start what has not started yet.
+            for value in (*args, *keywords.values()):
+                self.escape(value)
+            return UNKNOWN
+        before = self.here
+        result = self.run_function(function, args, keywords, node, graph=graph)
+        if self.reach.is_inert(function.node):
+            after = self.state
+            starts = after is None or (after.context, after.allocator, after.listed) != (
+                before.context,
+                before.allocator,
+                before.listed,
+            )
+            if after is None:
+                # It never came back: what stands behind the call is not reached, and it has to be seen each time.
+                self.settled.pop(key, None)
+            else:
+                self.settled[key] = starts or self.settled.get(key, False)
+        return result
 
     def run_function(
         self,
@@ -512,3 +538,23 @@ def _parse_version(text: object) -> Value:
         if digits != part:
             break
     return Const(tuple(numbers)) if numbers else UNKNOWN
+
+
+@lru_cache(maxsize=1024)
+def _changes_arguments(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
+    """Whether a function may change a list or a dictionary that it is given."""
+    arguments = function.args
+    names = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    for node in ast.walk(function):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)) if attr in _MUTATING:
+                pass
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
+                pass
+            case ast.AugAssign(target=ast.Name(id=name)):
+                pass
+            case _:
+                continue
+        if name in names:
+            return True
+    return False

@@ -36,6 +36,8 @@ from tfmemlint.knowledge import names as inventory
 
 _VERSIONS = frozenset({"tf.__version__", "tf.version.VERSION", "tf.VERSION", "tf.compat.v1.VERSION"})
 _WATCHED = ("tf.config.", "tf.test.", "tf.python.", "tf.compat.v1.config.", "tf.compat.v1.test.")
+_REPETITIONS = range(65)
+"""How often a list may be repeated without becoming a burden."""
 
 
 class Evaluator(Conditions):
@@ -102,6 +104,9 @@ class Evaluator(Conditions):
             return self._fold(lambda: folding.binary(node.op, left.value, right.value))
         if isinstance(left, Seq) and isinstance(right, Seq) and isinstance(node.op, ast.Add):
             return Seq(left.items + right.items, left.kind)
+        if isinstance(left, Seq) and isinstance(right, Const) and isinstance(node.op, ast.Mult):
+            known = isinstance(right.value, int) and right.value in _REPETITIONS
+            return Seq(left.items * right.value, left.kind) if known else UNKNOWN
         return UNKNOWN
 
     def _UnaryOp(self, node: ast.UnaryOp) -> Value:

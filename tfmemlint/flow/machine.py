@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tfmemlint.facts.reach import Reach
 from tfmemlint.finding import Span, Step
 from tfmemlint.flow.program import Event, Handler, Start
 from tfmemlint.flow.scopes import Scope
@@ -79,6 +80,9 @@ class Machine:
         self.instances: dict[int, Instance] = {}
         self.functions: dict[int, Function] = {}
         self.rebindings: dict[tuple[int, str], int] = {}
+        self.reach = Reach(tree)
+        self.settled: dict[int, bool] = {}
+        """Functions without anything of interest that were gone through, each with whether it started something."""
         self.serial = 0
         self.steps = 0
         self.gave_up: list[str] = []

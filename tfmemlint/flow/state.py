@@ -148,11 +148,14 @@ class State:
 
         Source: ``Memory growth cannot differ between GPU devices``, raised when the runtime starts on several GPUs.
         """
-        if not self.growth or EACH in self.growth or ANY in self.growth or self.single_gpu:
+        if not self.growth or ANY in self.growth or self.single_gpu:
             return None
         if self.limits or self.cpu_split:
             # With any logical device configuration in place growth isn't compared: it is dropped instead.
             return None
+        if EACH in self.growth:
+            # All of them, and then some otherwise.
+            return self._other_than(self.growth[EACH].value) if self.visible is None else None
         if self.visible is not None and self._covers(self.visible.value):
             return None
         if len(self.growth) > 1 and not all(isinstance(key, int) for key in self.growth):
@@ -160,8 +163,16 @@ class State:
             return None
         if len(self.growth) > 1 and self.growth.keys() == set(range(len(self.growth))):
             # The first, the second, ...: written for a machine that has just those.
-            return None
+            return self._other_than(Const(False)) if self._other_than(Const(True)) else None
         return self.growth
+
+    def _other_than(self, value: Value) -> Mapping[Key, Setting] | None:
+        """The growth settings of single GPUs that are known to differ from ``value``; None where there are none."""
+        return {
+            key: setting
+            for key, setting in self.growth.items()
+            if key != EACH and isinstance(value, Const) and isinstance(setting.value, Const) and setting.value != value
+        } or None
 
     def _covers(self, visible: Value) -> bool:
         """Whether growth was set for all that ``visible`` lists, or that can't be told."""

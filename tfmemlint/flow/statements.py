@@ -35,6 +35,7 @@ from tfmemlint.flow.values import (
     Value,
     Zipped,
 )
+from tfmemlint.knowledge.wishes import REAL_KEYS
 
 LONGEST_UNROLLED = 8
 TYPING_ONLY = frozenset({"typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"})
@@ -364,6 +365,7 @@ class Statements(TensorFlow):
 
     def _With(self, node: ast.With | ast.AsyncWith) -> None:
         graphs = 0
+        entered: list[Instance] = []
         for item in node.items:
             value = self.evaluate(item.context_expr)
             if self.state is None:
@@ -371,15 +373,28 @@ class Statements(TensorFlow):
             if isinstance(value, Made):
                 self.used.add(value.serial)
                 graphs += value.name in GRAPHS or value.name in SESSIONS or value.name.endswith("Session().as_default")
+            if isinstance(value, Instance):
+                entered.append(value)
+                value = self._call_method(value, "__enter__", [], item.context_expr)
+                if self.state is None:
+                    return
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, value)
         before = self.here.graphs
         self.state = replace(self.here, graphs=before + graphs)
         self.execute(node.body)
+        for instance in reversed(entered):
+            self._call_method(instance, "__exit__", [UNKNOWN] * 3, node)
         if self.state is not None:
             self.state = replace(self.state, graphs=before)
 
     _AsyncWith = _With
+
+    def _call_method(self, instance: Instance, name: str, args: list[Value], node: ast.AST) -> Value:
+        if self.state is None:
+            return UNKNOWN
+        method = self.member(instance, name, node)
+        return self.call_value(method, args, {}, node) if isinstance(method, Function) else UNKNOWN
 
     # Loops
 

@@ -35,6 +35,7 @@ from tfmemlint.flow.values import (
 from tfmemlint.intent import Wish
 from tfmemlint.knowledge import effects, wishes
 from tfmemlint.knowledge import names as inventory
+from tfmemlint.knowledge.signatures import SIGNATURES
 
 SET_GROWTH = "tf.config.experimental.set_memory_growth"
 SET_LOGICAL = ("tf.config.set_logical_device_configuration", "tf.config.experimental.set_virtual_device_configuration")

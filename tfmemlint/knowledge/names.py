@@ -147,6 +147,13 @@ def stable_twin(name: str, target: Target) -> str | None:
     return twin if twin is not None and exists(name, target) and exists(twin, target) else None
 
 
+def older_twin(name: str, target: Target) -> str | None:
+    """The experimental name that ``target`` has where a later release has ``name``; None where there is none."""
+    if exists(name, target):
+        return None
+    return next((old for old, new in _twins().items() if new == name and exists(old, target)), None)
+
+
 def moved(target: Target) -> Mapping[str, str]:
     """Every name of ``tf.compat.v1`` that is the same object elsewhere in ``target``, with that other name."""
     return {name: place for name, place in _moved().items() if exists(name, target) and exists(place, target)}

@@ -140,6 +140,15 @@ KEYWORDS: Mapping[str, str] = {
 }
 """Keywords that ``LogicalDeviceConfiguration`` never had, with the unit that was meant (see `MadeUp.unit`)."""
 
+MEANT: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("dev", "gpu", "gpus", "devices", "physical_device", "device_name"), ("device", "devices")),
+    **dict.fromkeys(("device",), ("devices", "device_type")),
+    **dict.fromkeys(("enabled", "growth", "value", "memory_growth", "allow_growth"), ("enable",)),
+    **dict.fromkeys(("type", "kind", "dev_type", "devices_type", "device_types"), ("device_type",)),
+    **dict.fromkeys(("virtual_devices", "logical_device", "configuration", "configurations"), ("logical_devices",)),
+}
+"""Keywords that the functions for devices never had, with those that may have been meant."""
+
 ASSIGNED: Mapping[str, Wish] = {
     "enable_memory_growth": Wish.GROWTH,
     "set_memory_growth": Wish.GROWTH,
