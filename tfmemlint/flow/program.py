@@ -52,7 +52,7 @@ class Handler:
     silent: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Event:
     """One thing that happens.
 
@@ -91,7 +91,7 @@ class Event:
         return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Call(Event):
     """A call of something imported, or of a method of what such a call returned.
 
@@ -134,7 +134,7 @@ class Call(Event):
         return any(found.star for found in self.args)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Use(Event):
     """A reference to a TensorFlow name: ``tf.config.experimental.set_memory_limit``, called or not.
 
@@ -148,7 +148,7 @@ class Use(Event):
     origin: str = "attribute"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Store(Event):
     """An assignment to an attribute: of a TensorFlow module (``owner`` is its name), or of a device (``owner`` is
     ``device``, and ``device`` that device). Fields of protos are not stores."""
@@ -162,7 +162,7 @@ class Store(Event):
     value_text: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Item(Event):
     """A subscript (or ``.get``) with a constant key on what a TensorFlow call returned, or on a list of devices.
 
@@ -177,7 +177,7 @@ class Item(Event):
     get: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class EnvWrite(Event):
     """An environment variable is set: ``os.environ[...] =``, ``setdefault``, ``update``, ``putenv``."""
 
@@ -186,7 +186,7 @@ class EnvWrite(Event):
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Start(Event):
     """Something that starts the runtime: the eager context (``what='context'``), the process-wide GPU devices with
     their allocator (``what='allocator'``) or the first listing of physical devices (``what='listing'``).
@@ -200,7 +200,7 @@ class Start(Event):
     first: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class SessionMade(Event):
     """A TF1 session comes into being.
 
@@ -219,7 +219,7 @@ class SessionMade(Event):
     serial: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ProtoMade(Event):
     """A ``ConfigProto`` or ``GPUOptions`` with GPU options in it, as it stands at the end of the program.
 
@@ -232,7 +232,7 @@ class ProtoMade(Event):
     field_spans: dict[str, Span]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class End(Event):
     """An entry point ends: ``entry`` is ``module``, or the name of a function that nothing in the file calls."""
 
