@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import platform
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -121,7 +122,8 @@ def _alternate(
             done = subprocess.run(command, cwd=folder, env=environment, capture_output=True)
             times.append(time.perf_counter() - start)
             if done.returncode not in (0, 1):
-                sys.exit(f"{' '.join(command)} failed:\n{done.stderr.decode(errors='replace')}")
+                said = (done.stdout[-2000:] + done.stderr).decode(errors="replace")
+                sys.exit(f"{shlex.join(command)} ended with {done.returncode}:\n{said}")
     return [times[1:] for times in taken]
 
 

@@ -59,8 +59,8 @@ def table(text: str) -> str:
 def test_every_option_is_read(name: str, tmp_path: Path) -> None:
     path = project(tmp_path, EVERYTHING if name == "tfmemlint.toml" else table(EVERYTHING), name)
     assert load(tmp_path) == Config(
-        root=tmp_path,
-        path=path,
+        root=str(tmp_path),
+        path=str(path),
         select=("TFM1", "TFM201"),
         extend_select=("TFM406",),
         ignore=("TFM102",),
@@ -80,7 +80,7 @@ def test_without_a_file_there_are_the_defaults(tmp_path: Path, monkeypatch: pyte
     project(tmp_path, "[tool.other]\n")
     monkeypatch.chdir(tmp_path)
     config = load()
-    assert (config.root, config.path, config.select, config.exclude) == (tmp_path, None, None, None)
+    assert (config.root, config.path, config.select, config.exclude) == (str(tmp_path), None, None, None)
     assert config.respect_gitignore and not config.unsafe_fixes
 
 
@@ -91,9 +91,9 @@ def test_the_nearest_file_counts_and_those_of_others_are_passed_by(tmp_path: Pat
     project(tmp_path / "a/b/c", 'name = "x"\n[project]\ndependencies = ["tfmemlint"]\n')
     (tmp_path / "a/b/c/d.py").touch()
     for start in ("a", "a/b", "a/b/c", "a/b/c/d.py"):
-        assert load(tmp_path / start).root == tmp_path
+        assert load(tmp_path / start).root == str(tmp_path)
     project(tmp_path / "a", table(""))
-    assert load(tmp_path / "a/b/c").root == tmp_path / "a"
+    assert load(tmp_path / "a/b/c").root == str(tmp_path / "a")
     assert load(tmp_path / "a/b/c").select is None
 
 

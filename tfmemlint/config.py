@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfmemlint.selection import ConfigError, Layer, Selection
@@ -30,8 +30,8 @@ class Config:
         target_version: the TensorFlow release to judge for. gpu_memory_mib: the memory of one GPU, in MiB.
     """
 
-    root: Path = field(default_factory=Path.cwd)
-    path: Path | None = None
+    root: str = field(default_factory=os.getcwd)
+    path: str | None = None
     select: tuple[str, ...] | None = None
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -51,13 +51,13 @@ class Config:
         Raises:
             ConfigError: a selector stands for no rule.
         """
-        origin = str(self.path) if self.path is not None else ""
+        origin = self.path or ""
         file = Layer(origin, self.select, self.extend_select, self.ignore, self.extend_ignore)
         layers = [file] if command_line is None else [file, command_line]
-        return Selection.resolve(rules, layers, self.per_file_ignores, root=str(self.root), origin=origin)
+        return Selection.resolve(rules, layers, self.per_file_ignores, root=self.root, origin=origin)
 
 
-def load(start: Path | str | None = None) -> Config:
+def load(start: str | os.PathLike[str] | None = None) -> Config:
     """The options of the nearest configuration file in the directory of ``start`` (default: the working one) or above.
 
     In one directory ``tfmemlint.toml`` comes before ``pyproject.toml``; a ``pyproject.toml`` without a
@@ -66,29 +66,33 @@ def load(start: Path | str | None = None) -> Config:
     Raises:
         ConfigError: the file cannot be read, or says something that cannot be followed.
     """
-    here = Path(start).absolute() if start is not None else Path.cwd()
-    for directory in (here, *here.parents):
+    directory = os.path.abspath(start) if start is not None else os.getcwd()
+    while True:
         for name in ("tfmemlint.toml", "pyproject.toml"):
-            path = directory / name
-            if path.is_file():
+            path = os.path.join(directory, name)
+            if os.path.isfile(path):
                 config = read(path)
                 if config is not None:
                     return config
-    return Config()
+        above = os.path.dirname(directory)
+        if above == directory:
+            return Config()
+        directory = above
 
 
-def read(path: Path) -> Config | None:
+def read(path: str | os.PathLike[str]) -> Config | None:
     """The options in one file; None for a ``pyproject.toml`` that has no ``[tool.tfmemlint]``.
 
     Raises:
         ConfigError: as for `load`.
     """
-    shown = str(path)
+    shown = os.fspath(path)
     try:
-        data = path.read_bytes()
+        with open(shown, "rb") as file:
+            data = file.read()
     except OSError as error:
         raise ConfigError(shown, f"cannot be read: {error.strerror or error}") from error
-    shared = path.name == "pyproject.toml"
+    shared = os.path.basename(shown) == "pyproject.toml"
     if shared and b"tfmemlint" not in data:
         return None  # without a TOML parser: most of these files are about other tools
     table = _parse(shown, data)
@@ -99,7 +103,7 @@ def read(path: Path) -> Config | None:
             return None
         if not isinstance(table, dict):
             raise ConfigError(shown, "tool.tfmemlint is not a table")
-    return Config(root=path.parent, path=path, **_options(shown, table))
+    return Config(root=os.path.dirname(shown), path=shown, **_options(shown, table))
 
 
 def _parse(shown: str, data: bytes) -> Any:

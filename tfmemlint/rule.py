@@ -138,7 +138,7 @@ def _others_bring_rules() -> bool:
             continue
         for name in names:
             try:
-                with open(os.path.join(directory, name, "entry_points.txt"), "rb") as file:  # noqa: PTH118, PTH123
+                with open(os.path.join(directory, name, "entry_points.txt"), "rb") as file:
                     if b"[tfmemlint.rules]" in file.read():
                         return True
             except OSError:

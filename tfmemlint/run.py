@@ -7,7 +7,6 @@ import importlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfmemlint.finding import Finding, Severity
@@ -69,7 +68,7 @@ def run(files: Iterable[tuple[str, bool]], job: Job) -> Iterator[Outcome]:
     clean: list[Outcome] = []
     for path, named in files:
         try:
-            data = read_bytes(Path(path))
+            data = read_bytes(path)
         except Unreadable as error:
             screened.append((path, None, error))
             continue

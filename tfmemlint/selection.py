@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfmemlint.finding import Severity
@@ -105,7 +104,7 @@ class Selection:
         """The codes that ``per-file-ignores`` switches off for the file at ``path``."""
         if not self.per_file:
             return frozenset()
-        whole = os.path.normpath(Path(path).absolute()).replace(os.sep, "/")
+        whole = os.path.abspath(path).replace(os.sep, "/")
         off: set[str] = set()
         for pattern, others, codes in self.per_file:
             if bool(pattern.fullmatch(whole) or pattern.fullmatch(whole.rsplit("/", 1)[-1])) != others:
@@ -181,7 +180,7 @@ def _pattern(glob: str, root: str) -> re.Pattern[str]:
     glob = glob.replace(os.sep, "/").removeprefix("./")
     if glob.endswith("/"):
         glob += "**"
-    base = re.escape(Path(root).absolute().as_posix().rstrip("/")) + "/" if root else "(?:.*/)?"
+    base = re.escape(os.path.abspath(root).replace(os.sep, "/").rstrip("/")) + "/" if root else "(?:.*/)?"
     body = _translate(glob)
     return re.compile(body if glob.startswith("/") else f"(?:{base})?{body}", re.DOTALL)
 

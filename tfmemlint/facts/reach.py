@@ -26,7 +26,7 @@ class Reach:
                 self._of_name.setdefault(node.name, set()).update(identifiers(node))
 
     def is_inert(self, node: ast.AST) -> bool:
-        """Whether neither ``node`` nor anything of the module that it mentions by name has an identifier of interest."""
+        """Whether neither ``node`` nor anything of the module that it mentions has an identifier of interest."""
         name = getattr(node, "name", None)
         if name is None:
             return False

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 from functools import lru_cache
-from pathlib import Path
 
+from tfmemlint.knowledge import tables
 from tfmemlint.knowledge.releases import Target, position
-
-_DATA = Path(__file__).parent / "data"
 
 
 class Effect(Enum):
@@ -151,6 +149,6 @@ def _aliases() -> dict[str, str]:
 def _table(file: str) -> dict[str, str]:
     """A table of lines ``name rest``: ``tf.keras.layers.Dropout 2.1-2.15:n 2.16-2.21:S``; lines that start with ``#``
     say where it comes from."""
-    text = (_DATA / file).read_text(encoding="ascii")
+    text = tables.text(file)
     pairs = (line.partition(" ") for line in text.splitlines() if line and line[0] != "#")
     return {name: rest for name, _, rest in pairs}

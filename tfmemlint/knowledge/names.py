@@ -11,11 +11,9 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import Path
 
+from tfmemlint.knowledge import tables
 from tfmemlint.knowledge.releases import KNOWN, Target, position
-
-_DATA = Path(__file__).parent / "data"
 
 _OPEN = ("tf.contrib", "tf.python", "tf.core", "tf.compiler", "tf.dtensor", "tf.tools", "tf.lite.python")
 """Packages that exist with parts that the table does not list; ``tf.contrib`` in the releases that have it."""
@@ -172,7 +170,7 @@ _ALL = tuple(Target.parse(release) for release in KNOWN)
 @lru_cache(maxsize=1)
 def _table() -> tuple[tuple[tuple[str, str], ...], dict[str, str]]:
     """The ranges, and one unread line of children for each parent."""
-    head, _, body = zlib.decompress((_DATA / "names.z").read_bytes()).decode("ascii").partition("\n")
+    head, _, body = zlib.decompress(tables.raw("names.z")).decode("ascii").partition("\n")
     codes = tuple((first, last) for first, _, last in (part.partition("-") for part in head.split(" ")))
     lines = {}
     for line in body.split("\n"):
@@ -241,5 +239,5 @@ def _twins() -> dict[str, str]:
 
 def _pairs(file: str) -> dict[str, str]:
     """A table of lines ``name other``; lines that start with ``#`` say where it comes from."""
-    text = (_DATA / file).read_text(encoding="ascii")
+    text = tables.text(file)
     return dict(line.split(" ") for line in text.splitlines() if line and not line.startswith("#"))

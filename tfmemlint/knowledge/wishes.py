@@ -10,12 +10,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from pathlib import Path
 
 from tfmemlint.intent import Wish
-from tfmemlint.knowledge import names
-
-_DATA = Path(__file__).parent / "data"
+from tfmemlint.knowledge import names, tables
 
 DEVICE_KEYWORDS = ("device", "gpu", "dev", "devices", "gpus", "physical_device", "device_name", "device_index", "index")
 """How the argument that says the device is likely called."""
@@ -207,7 +204,7 @@ def _real(name: str) -> bool:
 def _listed() -> dict[str, MadeUp]:
     """``name wish [value=..] [unit=..] [device=..] [amount=..]``, one a line."""
     table = {}
-    for line in (_DATA / "made_up.txt").read_text(encoding="ascii").splitlines():
+    for line in tables.text("made_up.txt").splitlines():
         if line and not line.startswith("#"):
             name, wish, *more = line.split()
             fields = dict(item.split("=") for item in more)

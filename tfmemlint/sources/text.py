@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import codecs
 import io
+import os
 import re
 import tokenize
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from tfmemlint.finding import Span
 
@@ -147,20 +147,20 @@ def _source(path: str, raw: str, encoding: str, bom: bool) -> Source:
     return Source(path, text, encoding, bom, ends[0] if len(kinds) == 1 else (*ends, ""))
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """A file's bytes.
 
     Raises:
         Unreadable: it can't be opened, or is no regular file.
     """
     try:
-        with path.open("rb") as file:
+        with open(path, "rb") as file:
             return file.read(LARGEST + 1)
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from None
 
 
-def read(path: Path, shown: str | None = None) -> Source:
+def read(path: str | os.PathLike[str], shown: str | None = None) -> Source:
     """A file as a Python text.
 
     Raises:

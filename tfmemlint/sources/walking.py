@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 LEFT_OUT = frozenset(
@@ -167,7 +166,8 @@ class _Ignored:
 
     def _load(self, file: str, base: str) -> None:
         try:
-            lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+            with open(file, encoding="utf-8", errors="replace") as text:
+                lines = text.read().splitlines()
         except OSError:
             return
         patterns = [line for line in lines if line.strip() and not line.startswith("#")]
