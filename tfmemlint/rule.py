@@ -132,8 +132,8 @@ def _others_bring_rules() -> bool:
             with os.scandir(directory or ".") as scan:
                 names = [entry.name for entry in scan if entry.name.endswith((".dist-info", ".egg-info"))]
         except OSError:
-            # A zip file, or a directory that isn't there.
-            if directory.endswith((".zip", ".egg", ".pyz")):
+            if os.path.isfile(directory):
+                # An archive: what is in it takes more than a look.
                 return True
             continue
         for name in names:
