@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 import warnings
@@ -22,6 +23,8 @@ _FORMATS = ("full", "concise", "json", "github")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code: 0 clean, 1 findings, 2 the tool could not do its work."""
     arguments = _parser().parse_args(argv)
+    # The syntax trees that are read are all needed, and short-lived: looking for garbage in them is time lost.
+    gc.set_threshold(200_000, 20, 20)
     # What Python has to say about the style of the code that is read is no concern of the reader.
     warnings.simplefilter("ignore", SyntaxWarning)
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -148,7 +151,7 @@ def _job(arguments: argparse.Namespace, config: Config) -> Job:
         selection=selection,
         fix=arguments.fix,
         write=arguments.fix and not arguments.diff,
-        explain_fixes=formats != "github",
+        explain_fixes={"json": "always", "github": "never"}.get(formats, "few"),
         unsafe=config.unsafe_fixes if arguments.unsafe_fixes is None else arguments.unsafe_fixes,
         gpu_memory_mib=memory,
     )
@@ -193,6 +196,11 @@ def _outcomes(arguments: argparse.Namespace, config: Config, job: Job) -> tuple[
 
 
 def _report(arguments: argparse.Namespace, config: Config, job: Job, outcomes: list[Outcome]) -> None:
+    output_format = arguments.output_format or config.output_format or "full"
+    if _is_plain(arguments, outcomes, output_format):
+        if not arguments.quiet:
+            print("All checks passed!")
+        return
     from tfmemlint.reporters import Summary, close, render, statistics
 
     findings = sorted((one for outcome in outcomes for one in outcome.findings), key=lambda one: one.sort_key)
@@ -204,7 +212,6 @@ def _report(arguments: argparse.Namespace, config: Config, job: Job, outcomes: l
         candidates=sum(outcome.candidate for outcome in outcomes),
         unsafe=job.unsafe,
     )
-    output_format = arguments.output_format or config.output_format or "full"
     # Whoever wants the new text, or the changes, gets nothing else on standard output.
     stream = sys.stdout
     if arguments.fix:
@@ -232,6 +239,14 @@ def _report(arguments: argparse.Namespace, config: Config, job: Job, outcomes: l
         quiet=arguments.quiet,
         summary=summary,
     )
+
+
+def _is_plain(arguments: argparse.Namespace, outcomes: list[Outcome], output_format: str) -> bool:
+    """Whether there is nothing to report and nobody to please with colours: then the reporters need not be loaded."""
+    if arguments.fix or arguments.statistics or arguments.verbose or output_format not in ("full", "concise"):
+        return False
+    coloured = sys.stdout.isatty() or "FORCE_COLOR" in os.environ
+    return not coloured and not any(outcome.findings for outcome in outcomes)
 
 
 def _changes(arguments: argparse.Namespace, outcomes: list[Outcome]) -> object:

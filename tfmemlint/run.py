@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 WORTH_A_POOL = 24
 """Files to read closely from which a second process pays for its start."""
 
+FEW = 20
+"""Findings for which a report for people tells what the fix would do: more than that nobody reads one by one, and each
+costs as much as checking a dozen files."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -29,7 +33,7 @@ class Job:
     Attributes:
         target: the release to judge for; None for the newest. selection: the rules; None for the default ones.
         fix: mend what may be mended. write: and write the files (else the new text is only handed back).
-        explain_fixes: compute the fixes of what is left, for the report.
+        explain_fixes: compute the fixes of what is left: ``always``, ``never``, or where there are ``few`` findings.
         unsafe: unsafe fixes too. gpu_memory_mib: the memory of one GPU, in MiB, where it is told.
     """
 
@@ -37,7 +41,7 @@ class Job:
     selection: Selection | None = None
     fix: bool = False
     write: bool = False
-    explain_fixes: bool = True
+    explain_fixes: str = "few"
     unsafe: bool = False
     gpu_memory_mib: float | None = None
 
@@ -61,9 +65,15 @@ class Outcome:
     problem: str = ""
 
 
-def run(files: Iterable[tuple[str, bool]], job: Job) -> Iterator[Outcome]:
-    """The outcome of each file, in the order of ``files``; the flag says whether the file was named itself, in which
-    case it is read even where its bytes say that it can't matter."""
+def run(files: Iterable[tuple[str, bool]], job: Job) -> list[Outcome]:
+    """The outcome of each file; the flag says whether it was named itself, in which case it is read even where its
+    bytes say that it can't matter."""
+    outcomes = list(_checked(files, job))
+    explain(outcomes, job)
+    return outcomes
+
+
+def _checked(files: Iterable[tuple[str, bool]], job: Job) -> Iterator[Outcome]:
     screened: list[tuple[str, bytes | None, Unreadable | None]] = []
     clean: list[Outcome] = []
     for path, named in files:
@@ -128,8 +138,6 @@ def one(path: str, data: bytes | None, error: Unreadable | None, job: Job) -> Ou
     outcome.source = source
     if not job.fix:
         outcome.findings = check(source, job, rules)
-        if job.explain_fixes:
-            outcome.findings = _explained(source, outcome.findings, job, rules)
         return outcome
     return _fixed(outcome, source, job, rules)
 
@@ -172,14 +180,24 @@ def _fixed(outcome: Outcome, source: Source, job: Job, rules: list[Rule]) -> Out
     return outcome
 
 
-def _explained(source: Source, findings: list[Finding], job: Job, rules: list[Rule]) -> list[Finding]:
-    if not any(finding.fixable for finding in findings):
-        return findings
+def explain(outcomes: list[Outcome], job: Job) -> None:
+    """Give the findings their fixes, or the reasons why they have none, as far as the report wants them."""
+    if job.fix or job.explain_fixes == "never":
+        return
+    offered = sum(finding.fixable for outcome in outcomes for finding in outcome.findings)
+    if not offered or (job.explain_fixes == "few" and offered > FEW):
+        return
     from tfmemlint.fixes.loop import Options, compute
+    from tfmemlint.rule import rules
 
-    by_code = {rule.code: rule for rule in rules}
+    by_code = {rule.code: rule for rule in rules()}
     options = Options(unsafe=job.unsafe, gpu_memory_mib=job.gpu_memory_mib)
-    return [compute(source, finding, by_code[finding.code], _target(job), options) for finding in findings]
+    for outcome in outcomes:
+        if outcome.source is not None:
+            outcome.findings = [
+                compute(outcome.source, finding, by_code[finding.code], _target(job), options)
+                for finding in outcome.findings
+            ]
 
 
 def _rules(selection: Selection | None, path: str) -> list[Rule]:
@@ -198,4 +216,6 @@ def _target(job: Job) -> Target:
 
 def from_text(text: bytes, path: str, job: Job) -> Outcome:
     """The outcome of a text that is no file (standard input)."""
-    return one(path, text, None, dataclasses.replace(job, write=False))
+    outcome = one(path, text, None, dataclasses.replace(job, write=False))
+    explain([outcome], job)
+    return outcome

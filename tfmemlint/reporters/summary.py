@@ -22,6 +22,7 @@ class Summary:
         fixable: findings that are left and that the fixer mends as it is called now (with ``unsafe``: unsafely too).
         fixable_unsafe: findings that are left and that it would mend with ``--unsafe-fixes`` besides.
         fixed: findings that were mended. withheld: findings that are left because their fix was withheld.
+        offered: findings that are left whose fix was not worked out, as there are too many of them.
         needs: modules that the fixed code imports and the old code did not.
         unsafe: whether ``--unsafe-fixes`` was given.
     """
@@ -35,6 +36,7 @@ class Summary:
     fixable_unsafe: int = 0
     fixed: int = 0
     withheld: int = 0
+    offered: int = 0
     needs: tuple[str, ...] = ()
     unsafe: bool = False
 
@@ -62,6 +64,7 @@ class Summary:
             fixable_unsafe=risky * (not unsafe),
             fixed=len(fixed),
             withheld=sum(bool(finding.withheld) for finding in remaining),
+            offered=sum(one.fixable and one.fix is None and not one.withheld for one in remaining),
             needs=tuple(sorted({need for one in fixed if one.fix is not None for need in one.fix.needs})),
             unsafe=unsafe,
         )
@@ -103,6 +106,8 @@ class Summary:
             out.append([mark, Segment(f" {self.fixable} fixable with `{command}`{more}.")])
         elif self.fixable_unsafe:
             out.append([Segment(f"{self.fixable_unsafe} fixable with `tfmemlint fix --unsafe-fixes`.")])
+        if self.offered:
+            out.append([Segment(f"`tfmemlint fix --diff` tells which of {self.offered} it would mend, and how.")])
         if self.withheld:
             above = "the reason is given above" if self.withheld == 1 else "the reasons are given above"
             where = above if reasons_shown else "--output-format full says why"
