@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.reach import definitions
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.finding import Finding, Severity, Step
 from tfmemlint.intent import Intent, Wish
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from tfmemlint.flow.program import Program
 
 _PROBE = re.compile(r"(?:^|_)(?:mem|memory|vram|usage|allocated)(?:_|$)|[a-z]Memory|[a-z]Usage", re.IGNORECASE)
+_NAMED = re.compile(r"def \w*(?:mem|vram|usage|allocated)", re.IGNORECASE)
 _ABOUT = re.compile(r"mem|vram|gpu", re.IGNORECASE)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -79,7 +81,9 @@ class MemoryProbeReturnsNothing(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Empty probes whose result goes into a calculation."""
-        classes = [node for node in ast.walk(program.tree) if isinstance(node, ast.ClassDef)]
+        if not _NAMED.search(program.source.text):
+            return
+        classes = [node for node in definitions(program.tree) if isinstance(node, ast.ClassDef)]
         for function, owner in _functions(program.tree):
             if not _PROBE.search(function.name) or not _is_empty(function):
                 continue
@@ -121,7 +125,7 @@ class MemoryProbeReturnsNothing(Rule):
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[_Function, ast.ClassDef | None]]:
-    for node in ast.walk(tree):
+    for node in (tree, *definitions(tree)):
         if isinstance(node, (ast.Module, ast.ClassDef)):
             for child in node.body:
                 if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):

@@ -10,7 +10,7 @@ from typing import Any
 
 from tfmemlint.facts import folding
 from tfmemlint.facts.names import is_tensorflow
-from tfmemlint.facts.syntax import assigned_names, is_exit
+from tfmemlint.facts.syntax import is_exit
 from tfmemlint.finding import Step
 from tfmemlint.flow.evaluate import Evaluator, _lift
 from tfmemlint.flow.machine import MAX_DEPTH, Frame
@@ -205,7 +205,7 @@ class Caller(Evaluator):
         self.visited.add(id(function.node))
         if len(self.frames) >= MAX_DEPTH or any(frame.node is function.node for frame in self.frames):
             return UNKNOWN
-        if is_generator(function.node) and not _is_context_manager(function):
+        if self._mentions(function.node, "yield") and is_generator(function.node) and not _is_context_manager(function):
             # Nothing runs before it is iterated.
             self.visited.discard(id(function.node))
             return UNKNOWN
@@ -236,6 +236,17 @@ class Caller(Evaluator):
                 self.settled[key] = starts or self.settled.get(key, False)
         return result
 
+    def _mentions(self, node: ast.AST, word: str) -> bool:
+        """Whether a keyword stands in the text of ``node``: what lacks it need not be looked through."""
+        first, last = getattr(node, "lineno", 1), getattr(node, "end_lineno", None)
+        return any(word in line for line in self.source.lines[first - 1 : last])
+
+    def _outer_names(self, code: ast.AST, body: Sequence[ast.AST]) -> frozenset[str]:
+        """The names that a function declares ``global`` or ``nonlocal``."""
+        if not (self._mentions(code, "global") or self._mentions(code, "nonlocal")):
+            return frozenset()
+        return frozenset(_outer_names(body))
+
     def run_function(
         self,
         function: Function,
@@ -250,8 +261,8 @@ class Caller(Evaluator):
         code = function.node
         name = function_name(code)
         body = code.body if isinstance(code.body, list) else []
-        local = frozenset(assigned_names(body)) | frozenset(_parameters(code.args))
-        scope = Scope(function.scope, outer=frozenset(_outer_names(body)), local=local, number=self.next_serial())
+        local = self.bound_names(body) | frozenset(_parameters(code.args))
+        scope = Scope(function.scope, outer=self._outer_names(code, body), local=local, number=self.next_serial())
         receiver = function.bound
         values = [receiver, *args] if receiver is not None else list(args)
         self._bind_parameters(code.args, scope, values, keywords, entry=node is None)

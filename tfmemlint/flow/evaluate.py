@@ -9,7 +9,6 @@ from typing import Any
 
 from tfmemlint.facts import folding
 from tfmemlint.facts.names import canonical, is_tensorflow
-from tfmemlint.facts.syntax import assigned_names
 from tfmemlint.flow.conditions import Conditions
 from tfmemlint.flow.program import Item, Use
 from tfmemlint.flow.state import Guards
@@ -267,11 +266,13 @@ class Evaluator(Conditions):
                 if doubt:
                     self.merge(before)
 
-            rebound = frozenset(assigned_names([generator.target]))
+            rebound = self.bound_names([generator.target])
             self.iterate(node, iterable, lambda value: self.assign(generator.target, value), body, rebound)
 
         saved = {
-            name: self.scope.names.get(name) for generator in generators for name in assigned_names([generator.target])
+            name: self.scope.names.get(name)
+            for generator in generators
+            for name in self.bound_names([generator.target])
         }
         level(0)
         for name, value in saved.items():

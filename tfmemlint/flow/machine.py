@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfmemlint.facts.reach import Reach
+from tfmemlint.facts.syntax import assigned_names
 from tfmemlint.finding import Span, Step
 from tfmemlint.flow.program import Event, Handler, Start
 from tfmemlint.flow.scopes import Scope
@@ -80,7 +81,10 @@ class Machine:
         self.instances: dict[int, Instance] = {}
         self.functions: dict[int, Function] = {}
         self.rebindings: dict[tuple[int, str], int] = {}
-        self.reach = Reach(tree)
+        self.reach = Reach(tree, source.lines)
+        self.walrus = ":=" in source.text
+        self.bound: dict[int, frozenset[str]] = {}
+        """The names that pieces of code bind, by the first node of each."""
         self.settled: dict[int, bool] = {}
         """Functions without anything of interest that were gone through, each with whether it started something."""
         self.serial = 0
@@ -119,6 +123,16 @@ class Machine:
 
     def text(self, node: ast.AST) -> str:
         return self.source.segment(self.span(node))
+
+    def bound_names(self, body: Sequence[ast.AST]) -> frozenset[str]:
+        """The plain names that statements bind; each piece of code is looked through once."""
+        if not body:
+            return frozenset()
+        key = id(body[0])
+        found = self.bound.get(key)
+        if found is None:
+            found = self.bound[key] = frozenset(assigned_names(body, expressions=self.walrus))
+        return found
 
     # Events
 

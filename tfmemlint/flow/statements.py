@@ -407,7 +407,7 @@ class Statements(TensorFlow):
             iterable,
             lambda value: self.assign(node.target, value),
             lambda: self.execute(node.body),
-            frozenset(assigned_names([node.target, *node.body])),
+            self.bound_names([node.target, *node.body]),
         )
         self.execute(node.orelse)
 
@@ -447,7 +447,7 @@ class Statements(TensorFlow):
         if verdict.truth is False and not verdict.assumed:
             self.execute(node.orelse)
             return
-        rebound = frozenset(assigned_names(node.body))
+        rebound = self.bound_names(node.body)
         counted = any(isinstance(self._last_values.get(id(child)), Count) for child in ast.walk(node.test))
         endless = verdict.truth is True and isinstance(node.test, ast.Constant)
 

@@ -34,6 +34,7 @@ class Source:
     Attributes:
         path: as shown to the user. text: decoded, with ``\\n`` line ends and without a byte order mark.
         encoding: what the bytes are in (PEP 263). bom: they begin with a UTF-8 byte order mark.
+        is_ascii: the text is known to be plain ASCII, where bytes and characters are one.
         ends: the end of every line, in order, as it stands in the file ("" for a last line without one).
     """
 
@@ -42,6 +43,7 @@ class Source:
     encoding: str = "utf-8"
     bom: bool = False
     ends: tuple[str, ...] | str = "\n"
+    is_ascii: bool = False
     _lines: list[str] = field(default_factory=list, repr=False)
 
     @property
@@ -57,6 +59,8 @@ class Source:
         end_row: int = getattr(node, "end_lineno", None) or row
         column: int = getattr(node, "col_offset", 0)
         end_column: int = getattr(node, "end_col_offset", None) or 0
+        if self.is_ascii:
+            return Span(row, column + 1, end_row, end_column + 1)
         return Span(row, self._column(row, column), end_row, self._column(end_row, end_column))
 
     def _column(self, row: int, offset: int) -> int:
@@ -76,7 +80,7 @@ class Source:
 
     def replace_text(self, text: str) -> Source:
         """The same file with another text."""
-        return replace(self, text=text, _lines=[])
+        return replace(self, text=text, is_ascii=text.isascii(), _lines=[])
 
     def encode(self, text: str) -> bytes:
         """The bytes of the file with ``text`` in the place of its own: encoding, byte order mark and line ends as they
@@ -140,11 +144,12 @@ def decode(path: str, data: bytes) -> Source:
 
 def _source(path: str, raw: str, encoding: str, bom: bool) -> Source:
     if "\r" not in raw:
-        return Source(path, raw, encoding, bom)
+        return Source(path, raw, encoding, bom, is_ascii=raw.isascii())
     ends = _ENDS.findall(raw)
     kinds = set(ends)
     text = _ENDS.sub("\n", raw)
-    return Source(path, text, encoding, bom, ends[0] if len(kinds) == 1 else (*ends, ""))
+    kept = ends[0] if len(kinds) == 1 else (*ends, "")
+    return Source(path, text, encoding, bom, kept, is_ascii=text.isascii())
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
