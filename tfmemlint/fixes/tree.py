@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from typing import TypeAlias, cast
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, ParentNodeProvider, PositionProvider
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from tfmemlint.finding import Span
 from tfmemlint.fixes.withheld import Withheld
@@ -38,11 +38,15 @@ class Tree:
             raise Withheld(f"the rewriter can't read this file (line {error.raw_line})") from error
         if parsed.code != text:
             raise Withheld("the rewriter would not write this file back as it was")
-        wrapper = MetadataWrapper(parsed)
+        parents = _parents(parsed)
+        # A copy costs more than the parsing. It is for trees in which one node stands in two places.
+        wrapper = MetadataWrapper(parsed, unsafe_skip_copy=parents is not None)
         self.text = text
         self.module = wrapper.module
         self.ranges = cast("dict[cst.CSTNode, CodeRange]", wrapper.resolve(PositionProvider))
-        self.parents = cast("dict[cst.CSTNode, cst.CSTNode]", wrapper.resolve(ParentNodeProvider))
+        found = parents if parents is not None else _parents(self.module)
+        assert found is not None
+        self.parents = found
         self._at: dict[Span, list[cst.CSTNode]] = {}
         for node, place in self.ranges.items():
             self._at.setdefault(_span(place), []).append(node)
@@ -176,6 +180,20 @@ def _nodes(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     yield node
     for child in node.children:
         yield from _nodes(child)
+
+
+def _parents(module: cst.Module) -> dict[cst.CSTNode, cst.CSTNode] | None:
+    """The node around each node, None where some node is in two places."""
+    found: dict[cst.CSTNode, cst.CSTNode] = {}
+    pending: list[cst.CSTNode] = [module]
+    while pending:
+        node = pending.pop()
+        for child in node.children:
+            if child in found:
+                return None
+            found[child] = node
+            pending.append(child)
+    return found
 
 
 def differs(span: Span) -> Withheld:
