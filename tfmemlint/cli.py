@@ -211,6 +211,7 @@ def _report(arguments: argparse.Namespace, config: Config, job: Job, outcomes: l
         files=len(outcomes),
         candidates=sum(outcome.candidate for outcome in outcomes),
         unsafe=job.unsafe,
+        planned=arguments.diff,
     )
     # Whoever wants the new text, or the changes, gets nothing else on standard output.
     stream = sys.stdout

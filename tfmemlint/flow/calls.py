@@ -10,9 +10,8 @@ from typing import Any
 
 from tfmemlint.facts import folding
 from tfmemlint.facts.names import is_tensorflow
-from tfmemlint.facts.syntax import is_exit
 from tfmemlint.finding import Step
-from tfmemlint.flow.evaluate import Evaluator, _lift
+from tfmemlint.flow.builtin import Builtins, constants
 from tfmemlint.flow.machine import MAX_DEPTH, Frame
 from tfmemlint.flow.program import Arg
 from tfmemlint.flow.scopes import Scope
@@ -21,37 +20,22 @@ from tfmemlint.flow.values import (
     UNKNOWN,
     Class,
     Const,
-    Count,
     Devices,
     Dict,
     Function,
-    Indices,
     Instance,
     Made,
     Proto,
     Ref,
     Seq,
     Value,
-    Zipped,
     join,
 )
 
-_PARSED_VERSION = frozenset(
-    {
-        "packaging.version.parse",
-        "packaging.version.Version",
-        "distutils.version.LooseVersion",
-        "distutils.version.StrictVersion",
-        "pkg_resources.parse_version",
-        "setuptools._distutils.version.LooseVersion",
-    }
-)
-_SAME = frozenset({"list", "tuple", "sorted", "reversed", "iter", "set", "tqdm", "tqdm.tqdm"})
 _MUTATING = frozenset({"append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "add", "update"})
-_MAIN_RUNNERS = frozenset({"absl.app.run", "tf.compat.v1.app.run", "tf.app.run", "asyncio.run"})
 
 
-class Caller(Evaluator):
+class Caller(Builtins):
     """Calling things."""
 
     def _Call(self, node: ast.Call) -> Value:
@@ -150,7 +134,7 @@ class Caller(Evaluator):
                 if all(isinstance(value, Const) for value in (*values, *keywords.values())):
                     return self._fold(lambda: _format(base.value, values, keywords))
                 return UNKNOWN
-            plain = None if keywords else _constants(values)
+            plain = None if keywords else constants(values)
             return UNKNOWN if plain is None else self._fold(lambda: folding.method(base.value, func.attr, plain))
         if isinstance(base, Proto):
             return self.proto_method(base, func.attr, values)
@@ -345,93 +329,6 @@ class Caller(Evaluator):
                 self.escape(value)
         return instance
 
-    # Built-in functions
-
-    def call_builtin(
-        self, name: str, node: ast.AST, values: list[Value], keywords: dict[str, Value], written: list[Arg]
-    ) -> Value | None:
-        """What a built-in or standard function returns; None where ``name`` is none that matters."""
-        if is_exit(name):
-            self.state = None
-            return UNKNOWN
-        if name in _PARSED_VERSION and values:
-            value = values[0]
-            return _parse_version(value.value) if isinstance(value, Const) else UNKNOWN
-        if name == "len" and values:
-            return self._length(values[0])
-        if name == "range" and len(values) == 1 and isinstance(values[0], Count):
-            return Indices(values[0].of)
-        if name == "range":
-            plain = _constants(values)
-            if plain and all(isinstance(one, int) and abs(one) <= 1000 for one in plain) and _few(plain):
-                return Seq(tuple(Const(number) for number in range(*plain[:3])), "range")
-            return UNKNOWN
-        if name == "enumerate" and values:
-            first = values[0]
-            return Zipped((Indices(first) if isinstance(first, Devices) else UNKNOWN, first))
-        if name == "zip":
-            return Zipped(tuple(values))
-        if name == "map" and len(values) == 2:
-            return self._map(values[0], values[1], node)
-        if name in _SAME and values:
-            return values[0] if isinstance(values[0], (Devices, Seq, Zipped)) else UNKNOWN
-        if name in ("getattr", "hasattr") and len(values) >= 2:
-            return self._by_attribute(name, node, values, written)
-        if name in _MAIN_RUNNERS:
-            target = values[0] if values else self.module.names.get("main", UNKNOWN)
-            return self.call_value(target, [UNKNOWN], {}, node) if isinstance(target, Function) else UNKNOWN
-        plain = _constants(values)
-        if plain is not None and not keywords:
-            try:
-                return _lift(folding.function(name, plain))
-            except folding.NotFolded:
-                return None
-        return None
-
-    def _map(self, function: Value, iterable: Value, node: ast.AST) -> Value:
-        """``map(function, iterable)``: not run here, in truth, but nearly always run at once."""
-        item: list[Value] = []
-
-        def bind(value: Value) -> None:
-            item[:] = [value]
-
-        def body() -> None:
-            if isinstance(function, Ref):
-                self.call_name(function.name, node, list(item), {}, [])
-            else:
-                self.call_value(function, item, {}, node)
-
-        self.iterate(node, iterable, bind, body, frozenset())
-        return UNKNOWN
-
-    def _length(self, value: Value) -> Value:
-        match value:
-            case Devices():
-                return Count(value)
-            case Seq(items):
-                return Const(len(items))
-            case Const(constant) if isinstance(constant, (str, bytes)):
-                return Const(len(constant))
-            case _:
-                return UNKNOWN
-
-    def _by_attribute(self, name: str, node: ast.AST, values: list[Value], written: list[Arg]) -> Value:
-        """``getattr`` and ``hasattr`` with a literal name."""
-        owner, key = values[0], values[1]
-        if not (isinstance(key, Const) and isinstance(key.value, str)):
-            return UNKNOWN
-        if not isinstance(owner, Ref) or not is_tensorflow(owner.name):
-            return self.attribute(owner, key.value, node) if name == "getattr" and len(values) == 2 else UNKNOWN
-        known = self.has_attribute(owner.name, key.value)
-        if name == "hasattr":
-            return UNKNOWN if known is None else Const(known)
-        if len(values) > 2:
-            if known is None:
-                return UNKNOWN
-            return Ref(f"{owner.name}.{key.value}") if known else values[2]
-        self.use(node, f"{owner.name}.{key.value}", origin="getattr")
-        return Ref(f"{owner.name}.{key.value}")
-
     # What the other parts add
 
     defaults: dict[int, Value]
@@ -483,11 +380,6 @@ def _is_context_manager(function: Function) -> bool:
     return bool(names & {"contextlib.contextmanager", "contextlib.asynccontextmanager"})
 
 
-def _few(bounds: Sequence[int]) -> bool:
-    """Whether a range is short enough to be gone through one by one."""
-    return 0 not in bounds[2:3] and len(range(*bounds[:3])) <= 8
-
-
 def _parameters(args: ast.arguments) -> list[str]:
     rest = [arg.arg for arg in (args.vararg, args.kwarg) if arg is not None]
     return [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)] + rest
@@ -511,21 +403,6 @@ def _joined(returns: list[tuple[Any, Value]]) -> tuple[Any, Value]:
     return state, value
 
 
-def _constants(values: Sequence[Value]) -> list[Any] | None:
-    plain: list[Any] = []
-    for value in values:
-        if isinstance(value, Const):
-            plain.append(value.value)
-        elif isinstance(value, Seq):
-            inner = _constants(value.items)
-            if inner is None:
-                return None
-            plain.append(inner)
-        else:
-            return None
-    return plain
-
-
 def _format(text: str, values: Sequence[Value], keywords: dict[str, Value]) -> str:
     try:
         return text.format(
@@ -534,21 +411,6 @@ def _format(text: str, values: Sequence[Value], keywords: dict[str, Value]) -> s
         )
     except (ValueError, LookupError, AttributeError, TypeError):
         raise folding.NotFolded from None
-
-
-def _parse_version(text: object) -> Value:
-    """``2.15.1`` as a tuple of numbers: what the usual version classes compare by."""
-    if not isinstance(text, str):
-        return UNKNOWN
-    numbers = []
-    for part in text.split("."):
-        digits = part[: len(part) - len(part.lstrip("0123456789"))]
-        if not digits:
-            break
-        numbers.append(int(digits))
-        if digits != part:
-            break
-    return Const(tuple(numbers)) if numbers else UNKNOWN
 
 
 @lru_cache(maxsize=1024)

@@ -24,7 +24,7 @@ class Summary:
         fixed: findings that were mended. withheld: findings that are left because their fix was withheld.
         offered: findings that are left whose fix was not worked out, as there are too many of them.
         needs: modules that the fixed code imports and the old code did not.
-        unsafe: whether ``--unsafe-fixes`` was given.
+        unsafe: whether ``--unsafe-fixes`` was given. planned: nothing was written, only shown.
     """
 
     files: int = 0
@@ -39,6 +39,7 @@ class Summary:
     offered: int = 0
     needs: tuple[str, ...] = ()
     unsafe: bool = False
+    planned: bool = False
 
     @classmethod
     def of(
@@ -49,6 +50,7 @@ class Summary:
         files: int = 0,
         candidates: int = 0,
         unsafe: bool = False,
+        planned: bool = False,
     ) -> Summary:
         """The summary of the findings that are left and of those that were mended; ``needs`` are of the mended ones."""
         severities = [finding.severity for finding in (*remaining, *fixed)]
@@ -67,6 +69,7 @@ class Summary:
             offered=sum(one.fixable and one.fix is None and not one.withheld for one in remaining),
             needs=tuple(sorted({need for one in fixed if one.fix is not None for need in one.fix.needs})),
             unsafe=unsafe,
+            planned=planned,
         )
 
     @property
@@ -88,7 +91,8 @@ class Summary:
             (self.advice, "piece of advice", "pieces of advice"),
         ]
         words = ", ".join(_count(number, one, many) for number, one, many in kinds if number)
-        done = f" ({self.fixed} fixed, {self.found - self.fixed} remaining)" if self.fixed else ""
+        fixed = f"{self.fixed} would be fixed" if self.planned else f"{self.fixed} fixed"
+        done = f" ({fixed}, {self.found - self.fixed} remaining)" if self.fixed else ""
         out.append([Segment(f"Found {words}{done}.")])
         out.extend(self._offers(reasons_shown))
         for need in self.needs:

@@ -1,0 +1,173 @@
+"""Python's own functions, as far as the values that are followed go through them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from tfmemlint.facts import folding
+from tfmemlint.facts.names import is_tensorflow
+from tfmemlint.facts.syntax import is_exit
+from tfmemlint.flow.evaluate import Evaluator
+from tfmemlint.flow.items import lift
+from tfmemlint.flow.program import Arg
+from tfmemlint.flow.values import (
+    UNKNOWN,
+    Const,
+    Count,
+    Devices,
+    Function,
+    Indices,
+    Ref,
+    Seq,
+    Value,
+    Zipped,
+)
+
+_PARSED_VERSION = frozenset(
+    {
+        "packaging.version.parse",
+        "packaging.version.Version",
+        "distutils.version.LooseVersion",
+        "distutils.version.StrictVersion",
+        "pkg_resources.parse_version",
+        "setuptools._distutils.version.LooseVersion",
+    }
+)
+_SAME = frozenset({"list", "tuple", "sorted", "reversed", "iter", "set", "tqdm", "tqdm.tqdm"})
+_MAIN_RUNNERS = frozenset({"absl.app.run", "tf.compat.v1.app.run", "tf.app.run", "asyncio.run"})
+
+
+class Builtins(Evaluator):
+    """Calling what Python brings."""
+
+    def call_builtin(
+        self, name: str, node: ast.AST, values: list[Value], keywords: dict[str, Value], written: list[Arg]
+    ) -> Value | None:
+        """What a built-in or standard function returns; None where ``name`` is none that matters."""
+        if is_exit(name):
+            self.state = None
+            return UNKNOWN
+        if name in _PARSED_VERSION and values:
+            value = values[0]
+            return _parse_version(value.value) if isinstance(value, Const) else UNKNOWN
+        if name == "len" and values:
+            return self._length(values[0])
+        if name == "range" and len(values) == 1 and isinstance(values[0], Count):
+            return Indices(values[0].of)
+        if name == "range":
+            plain = constants(values)
+            if plain and all(isinstance(one, int) and abs(one) <= 1000 for one in plain) and _few(plain):
+                return Seq(tuple(Const(number) for number in range(*plain[:3])), "range")
+            return UNKNOWN
+        if name == "enumerate" and values:
+            first = values[0]
+            return Zipped((Indices(first) if isinstance(first, Devices) else UNKNOWN, first))
+        if name == "zip":
+            return Zipped(tuple(values))
+        if name == "map" and len(values) == 2:
+            return self._map(values[0], values[1], node)
+        if name in _SAME and values:
+            return values[0] if isinstance(values[0], (Devices, Seq, Zipped)) else UNKNOWN
+        if name in ("getattr", "hasattr") and len(values) >= 2:
+            return self._by_attribute(name, node, values, written)
+        if name in _MAIN_RUNNERS:
+            target = values[0] if values else self.module.names.get("main", UNKNOWN)
+            return self.call_value(target, [UNKNOWN], {}, node) if isinstance(target, Function) else UNKNOWN
+        plain = constants(values)
+        if plain is not None and not keywords:
+            try:
+                return lift(folding.function(name, plain))
+            except folding.NotFolded:
+                return None
+        return None
+
+    def _map(self, function: Value, iterable: Value, node: ast.AST) -> Value:
+        """``map(function, iterable)``: not run here, in truth, but nearly always run at once."""
+        item: list[Value] = []
+
+        def bind(value: Value) -> None:
+            item[:] = [value]
+
+        def body() -> None:
+            if isinstance(function, Ref):
+                self.call_name(function.name, node, list(item), {}, [])
+            else:
+                self.call_value(function, item, {}, node)
+
+        self.iterate(node, iterable, bind, body, frozenset())
+        return UNKNOWN
+
+    def _length(self, value: Value) -> Value:
+        match value:
+            case Devices():
+                return Count(value)
+            case Seq(items):
+                return Const(len(items))
+            case Const(constant) if isinstance(constant, (str, bytes)):
+                return Const(len(constant))
+            case _:
+                return UNKNOWN
+
+    def _by_attribute(self, name: str, node: ast.AST, values: list[Value], written: list[Arg]) -> Value:
+        """``getattr`` and ``hasattr`` with a literal name."""
+        owner, key = values[0], values[1]
+        if not (isinstance(key, Const) and isinstance(key.value, str)):
+            return UNKNOWN
+        if not isinstance(owner, Ref) or not is_tensorflow(owner.name):
+            return self.attribute(owner, key.value, node) if name == "getattr" and len(values) == 2 else UNKNOWN
+        known = self.has_attribute(owner.name, key.value)
+        if name == "hasattr":
+            return UNKNOWN if known is None else Const(known)
+        if len(values) > 2:
+            if known is None:
+                return UNKNOWN
+            return Ref(f"{owner.name}.{key.value}") if known else values[2]
+        self.use(node, f"{owner.name}.{key.value}", origin="getattr")
+        return Ref(f"{owner.name}.{key.value}")
+
+    # What the other parts add
+
+    def has_attribute(self, owner: str, name: str) -> bool | None:
+        raise NotImplementedError
+
+    def call_name(
+        self, name: str, node: ast.AST, values: list[Value], keywords: dict[str, Value], written: list[Arg]
+    ) -> Value:
+        raise NotImplementedError
+
+
+def _few(bounds: Sequence[int]) -> bool:
+    """Whether a range is short enough to be gone through one by one."""
+    return 0 not in bounds[2:3] and len(range(*bounds[:3])) <= 8
+
+
+def constants(values: Sequence[Value]) -> list[Any] | None:
+    plain: list[Any] = []
+    for value in values:
+        if isinstance(value, Const):
+            plain.append(value.value)
+        elif isinstance(value, Seq):
+            inner = constants(value.items)
+            if inner is None:
+                return None
+            plain.append(inner)
+        else:
+            return None
+    return plain
+
+
+def _parse_version(text: object) -> Value:
+    """``2.15.1`` as a tuple of numbers: what the usual version classes compare by."""
+    if not isinstance(text, str):
+        return UNKNOWN
+    numbers = []
+    for part in text.split("."):
+        digits = part[: len(part) - len(part.lstrip("0123456789"))]
+        if not digits:
+            break
+        numbers.append(int(digits))
+        if digits != part:
+            break
+    return Const(tuple(numbers)) if numbers else UNKNOWN

@@ -1,0 +1,177 @@
+"""Loops: how often a body is gone through, and what its variable stands for each time."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from tfmemlint.flow.machine import MAX_LOOPS, Loop
+from tfmemlint.flow.tensorflow import TensorFlow
+from tfmemlint.flow.values import (
+    EACH,
+    UNKNOWN,
+    Count,
+    Device,
+    DeviceName,
+    Devices,
+    Index,
+    Indices,
+    Seq,
+    Value,
+    Zipped,
+)
+
+LONGEST_UNROLLED = 8
+
+
+class Loops(TensorFlow):
+    """Going through loops."""
+
+    def _For(self, node: ast.For | ast.AsyncFor) -> None:
+        iterable = self.evaluate(node.iter)
+        if self.state is None:
+            return
+        self.iterate(
+            node,
+            iterable,
+            lambda value: self.assign(node.target, value),
+            lambda: self.execute(node.body),
+            self.bound_names([node.target, *node.body]),
+        )
+        self.execute(node.orelse)
+
+    _AsyncFor = _For
+
+    def iterate(  # type: ignore[override]
+        self,
+        node: ast.AST,
+        iterable: Value,
+        bind: Callable[[Value], None],
+        body: Callable[[], None],
+        rebound: frozenset[str],
+    ) -> None:
+        """Go through a loop: over what is known item by item, otherwise twice, since a second pass can be too late."""
+        if self.state is None:
+            return
+        passes = elements(iterable)
+        over_devices = any(_has_device(value) for value, _ in passes)
+        definite = bool(passes) and passes[0][0] is not UNKNOWN
+        if isinstance(iterable, Seq) and not iterable.items:
+            return
+
+        def bound(value: Value) -> Callable[[], bool]:
+            def enter() -> bool:
+                bind(value)
+                return True
+
+            return enter
+
+        self._run_loop(node, [bound(value) for value, _ in passes], body, rebound, over_devices, definite)
+
+    def _While(self, node: ast.While) -> None:
+        first = self.evaluate(node.test)
+        if self.state is None:
+            return
+        verdict = self.verdict(node.test, first)
+        if verdict.truth is False and not verdict.assumed:
+            self.execute(node.orelse)
+            return
+        rebound = self.bound_names(node.body)
+        counted = any(isinstance(self._last_values.get(id(child)), Count) for child in ast.walk(node.test))
+        endless = verdict.truth is True and isinstance(node.test, ast.Constant)
+
+        def again() -> bool:
+            self.evaluate(node.test)
+            return True
+
+        self._run_loop(
+            node,
+            [lambda: True, again],
+            lambda: self.execute(node.body),
+            rebound,
+            counted,
+            definite=verdict.truth is True or counted,
+            endless=endless,
+        )
+        self.execute(node.orelse)
+
+    def _run_loop(
+        self,
+        node: ast.AST,
+        passes: Sequence[Callable[[], bool]],
+        body: Callable[[], None],
+        rebound: frozenset[str],
+        over_devices: bool,
+        definite: bool,
+        endless: bool = False,
+    ) -> None:
+        before = self.snapshot()
+        graphs = self.here.graphs
+        loop = Loop(node, len(self.frames), over_devices, rebound)
+        deep = sum(one.repeated for one in self.loops) >= MAX_LOOPS
+        self.loops.append(loop)
+        ends = []
+        for number, enter in enumerate(passes):
+            if number and (deep or self.state is None):
+                break
+            loop.repeated = number > 0
+            unsure = not definite or (number > 0 and not over_devices)
+            if number > 0 and not over_devices:
+                # There need not be another pass.
+                ends.append(self.snapshot())
+            with self.doubtful(doubt=unsure):
+                if enter():
+                    body()
+            for state, names in loop.continues:
+                self.merge((state, names, dict(self.module.names)))
+            loop.continues.clear()
+        self.loops.pop()
+        if endless:
+            self.state = None
+        else:
+            for end in ends:
+                self.merge(end)
+            if not definite:
+                self.merge(before)
+        for state, names in loop.breaks:
+            self.merge((state, names, dict(self.module.names)))
+        if self.state is not None and self.state.graphs != graphs:
+            self.state = replace(self.state, graphs=graphs)
+
+
+def elements(iterable: Value) -> list[tuple[Value, bool]]:
+    """The values that a loop's variable takes, each with whether it is a repetition; two unknowns where unknown."""
+    match iterable:
+        case Seq(items) if items and len(items) <= LONGEST_UNROLLED:
+            return [(item, position > 0) for position, item in enumerate(items)]
+        case Devices(kind=kind, type=type_, whole=whole, names=names):
+            first = Device(kind, type_, 0 if whole else "some", loop=True)
+            rest = Device(kind, type_, EACH if whole else "some", loop=True)
+            pair: list[Value] = [DeviceName(first), DeviceName(rest)] if names else [first, rest]
+            return [(pair[0], False), (pair[1], True)]
+        case Indices(of):
+            return [
+                (Index(Device(of.kind, of.type, 0, loop=True)), False),
+                (Index(Device(of.kind, of.type, EACH, loop=True)), True),
+            ]
+        case Zipped(parts):
+            columns = [elements(part) for part in parts]
+            known = [column for column in columns if column[0][0] is not UNKNOWN]
+            length = min((len(column) for column in known), default=2)
+            return [
+                (Seq(tuple(column[row][0] if row < len(column) else UNKNOWN for column in columns), "tuple"), row > 0)
+                for row in range(length)
+            ]
+        case _:
+            return [(UNKNOWN, False), (UNKNOWN, True)]
+
+
+def _has_device(value: Value) -> bool:
+    match value:
+        case Device(loop=True) | DeviceName(device=Device(loop=True)) | Index():
+            return True
+        case Seq(items):
+            return any(_has_device(item) for item in items)
+        case _:
+            return False
