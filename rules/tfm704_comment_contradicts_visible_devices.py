@@ -79,7 +79,8 @@ def _comment(lines: list[str], row: int) -> str:
     """The comment at the end of a line, or else the one on the line above."""
     _, mark, comment = lines[row - 1].partition("#")
     if mark:
-        return comment
+        # What follows a second mark is for tools.
+        return comment.partition("#")[0]
     above = lines[row - 2].strip() if row > 1 else ""
     return above if above.startswith("#") else ""
 

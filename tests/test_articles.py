@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from tests.articles import ARTICLES, fixed_article, found_in_article, read_article
+from tfmemlint.cli import main
 
 NAMES = sorted(path.name for path in ARTICLES.glob("*.py"))
 SILENT = ("a09_profiler.py", "c06_env_first.py", "c07_throughput.py")
@@ -101,3 +102,11 @@ def test_a_share_of_a_known_memory_becomes_a_number(name: str) -> None:
     fixed = fixed_article(name, text, gpu_memory_mib=16384)
     assert "pynvml" not in fixed.text
     assert "16384" in fixed.text
+
+
+def test_the_command_finds_it_in_the_files_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    """The comments that say what is expected change nothing: the same is found with them."""
+    assert main(["check", "--select", "TFM", "--quiet", "--output-format", "concise", str(ARTICLES)]) == 1
+    found = Counter(line.split(": ")[1].split()[0] for line in capsys.readouterr().out.splitlines())
+    expected = Counter(code for name in NAMES for codes in read_article(name)[1].values() for code in codes)
+    assert found == expected

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 WORTH_A_POOL = 24
 """Files to read closely from which a second process pays for its start."""
 
-FEW = 20
+FEW = 40
 """Findings for which a report for people tells what the fix would do: more than that nobody reads one by one, and each
 costs as much as checking a dozen files."""
 
