@@ -101,6 +101,14 @@ def _visible(shown: str) -> str:
     return f"only {shown} visible" if shown else "only some devices visible"
 
 
+def _shown(value: object) -> str:
+    """A value in words; Python refuses to write out numbers of thousands of digits."""
+    try:
+        return "" if value is None else str(value)
+    except ValueError:
+        return "a huge number"
+
+
 def _is_number(text: str) -> bool:
     try:
         float(text)
