@@ -31,7 +31,7 @@ class MemoryLimitUnit(Rule):
     Why it matters
     --------------
     TensorFlow checks nothing. A limit in bytes or below zero is no limit at all: the process takes all of the memory.
-    A limit of 4 MiB ends in an out-of-memory error at the first tensor of any size. A string fails when the runtime
+    A limit of 4 MiB ends in an out-of-memory error at the first tensor of that size. A string fails when the runtime
     starts, far from the line that is to blame.
 
     Example
@@ -123,8 +123,9 @@ def _judge(value: object) -> tuple[Severity, str, str, str] | None:
     if value < 0:
         return Severity.ERROR, "", "is negative", unlimited
     if LEAST_BYTES <= value < float("inf"):
-        return Severity.ERROR, "bytes", f"is {value / 1024**2:,.0f} TiB, so likely bytes", unlimited
+        size = f"is {value / 1024**2:,.0f} TiB" if value < 2**80 else "is more than there is memory on earth"
+        return Severity.ERROR, "bytes", f"{size}, so likely bytes", unlimited
     if isinstance(value, int) and 1 <= value <= _FEW:
-        outcome = "The first tensor of any size raises ResourceExhaustedError"
+        outcome = "A tensor of that size raises ResourceExhaustedError"
         return Severity.WARNING, "gib", "is next to nothing, so likely gigabytes", outcome
     return None

@@ -54,7 +54,7 @@ class Intent:
 
     def describe(self) -> str:
         """The intent in words, as it stands behind "wanted:" in a report."""
-        shown = _plain(self.text) or ("" if self.value is None else str(self.value))
+        shown = _plain(self.text) or _shown(self.value)
         match self.wish:
             case Wish.GROWTH:
                 words = "no memory growth" if self.value is False else "memory growth"
