@@ -71,7 +71,8 @@ class EnvAfterInit(Rule):
         for write in program.of(EnvWrite):
             moment = read_at(write.name)
             which = _PHASES.get(moment) if moment is not None else None
-            if which is None:
+            if which is None or write.state.most == 0:
+                # Where there is no GPU there is nothing to be too late for.
                 continue
             phase = getattr(write.state, which).under(write.guards)
             before = write.state.env.get(write.name)

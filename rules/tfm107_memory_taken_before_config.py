@@ -81,7 +81,7 @@ class MemoryTakenBeforeConfig(Rule):
                 reported.add(outcome.cause.span)
                 yield self._lost(program, outcome.cause, call, outcome.certain)
         for start in program.of(Start):
-            if start.what != "allocator" or start.span in reported or _grows(start):
+            if start.what != "allocator" or start.span in reported or start.state.most == 0 or _grows(start):
                 continue
             ignored = next(iter((*start.state.growth.values(), *start.state.limits.values())), None)
             if start.name in _INSTEAD and ignored is not None and ignored.by is not None:

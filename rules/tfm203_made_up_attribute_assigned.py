@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_error, attribute_severity, device_words, handler_notes
+from tfmemlint.explain import attribute_error, attribute_severity, device_words, guarded, handler_notes
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import Store
 from tfmemlint.flow.values import Const, Function, Ref
@@ -97,7 +97,7 @@ class MadeUpAttributeAssigned(Rule):
                     "value": value,
                     "device": store.owner_text if on_device else "",
                     "unit": unit_of_number(value),
-                    "guarded": bool(store.guards) or store.handler_for("IndexError") is not None,
+                    "guarded": guarded(store, store.owner_text if on_device else ""),
                 },
             )
 

@@ -10,7 +10,7 @@ from tfmemlint.explain import attribute_error, attribute_severity, handler_notes
 from tfmemlint.finding import Finding, Severity, Span
 from tfmemlint.flow.program import Use
 from tfmemlint.knowledge import names
-from tfmemlint.knowledge.releases import position
+from tfmemlint.knowledge.releases import Target, position
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -63,26 +63,26 @@ class NotInTargetRelease(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Uses of names that the targeted release lacks."""
-        uses: dict[str, list[Use]] = {}
+        uses: dict[tuple[str, str | None], list[Use]] = {}
         for use in program.of(Use):
             if use.probed or "(" in use.name or is_of_import(use, program):
                 continue
             missing = names.missing_part(use.name, program.target)
             if missing is None or not names.ever_existed(missing):
                 continue
+            new = _successor(use.name, missing, program.target)
             if _ABOUT.search(use.name):
                 key = f"{use.name}@{use.span}"
             else:
                 # What has no successor is one thing to think about, whatever is taken of it.
-                key = use.name if names.replacement(use.name, program.target) else missing
-            uses.setdefault(key, []).append(use)
-        for same in uses.values():
-            yield self._missing(program, same)
+                key = use.name if new else missing
+            uses.setdefault((key, new), []).append(use)
+        for (_, new), same in uses.items():
+            yield self._missing(program, same, new)
 
-    def _missing(self, program: Program, uses: list[Use]) -> Finding:
+    def _missing(self, program: Program, uses: list[Use], new: str | None) -> Finding:
         use = uses[0]
         missing = names.missing_part(use.name, program.target) or use.name
-        new = names.replacement(use.name, program.target) or names.older_twin(use.name, program.target)
         rows = sorted({other.span.row for other in uses} - {use.span.row})
         where = f" (also in line{'s' * (len(rows) > 1)} {', '.join(map(str, rows[:8]))})" if rows else ""
         spans: dict[str, Span] = {f"use{number}": other.span for number, other in enumerate(uses)}
@@ -112,6 +112,15 @@ class NotInTargetRelease(Rule):
             editor.unsafe(f"Use {new} (a handler catches the error today, so the program's flow changes)")
         else:
             editor.safe(f"Use {new}")
+
+
+def _successor(name: str, missing: str, target: Target) -> str | None:
+    """What ``name`` is called in ``target``; what a class or function that has moved holds has moved with it."""
+    new = names.replacement(name, target) or names.older_twin(name, target)
+    if new or names.is_module(missing):
+        return new
+    moved = names.replacement(missing, target)
+    return moved + name.removeprefix(missing) if moved else None
 
 
 def _span_of(name: str, target: int) -> str:

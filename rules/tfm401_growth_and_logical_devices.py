@@ -98,7 +98,13 @@ class GrowthAndLogicalDevices(Rule):
             outcome="Nothing is raised; with any logical device configured, TensorFlow leaves growth unset on all GPUs",
             advice="Drop the growth, or set TF_FORCE_GPU_ALLOW_GROWTH=true in the environment to have both",
             trace=_trace(program, limit, growth, "makes it void"),
-            details={"limit": limit_intent(limit).describe(), "kind": "dropped", "certain": certain},
+            details={
+                "limit": limit_intent(limit).describe(),
+                "caught": growth.handler_for("ValueError") is not None,
+                "kind": "dropped",
+                "certain": certain,
+                "refused": any(one.span == growth.span and _is_refused(one) for one in program.calls(SET_GROWTH)),
+            },
         )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
@@ -107,12 +113,16 @@ class GrowthAndLogicalDevices(Rule):
         if not finding.details["certain"]:
             raise editor.Withheld("the limit is not set on every way; on the others growth is in force")
         editor.drop_with_what_is_empty(editor.statement_of(call))
-        if finding.details["kind"] == "dropped":
+        if finding.details["kind"] == "dropped" and not finding.details["refused"]:
             editor.safe("Drop the growth, which has no effect")
         elif finding.details["caught"]:
             editor.unsafe("Drop the growth, which is refused (a handler catches the error, so the flow changes)")
         else:
             editor.unsafe("Drop the growth, which is refused")
+
+
+def _is_refused(growth: Call) -> bool:
+    return growth.outcome is not None and growth.outcome.kind == "refused"
 
 
 def _trace(program: Program, limit: Call, growth: Call, words: str) -> tuple[Step, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.explain import growth_intent, short, written
 from tfmemlint.finding import Finding, Severity, Step
 from tfmemlint.flow.program import Call, End, Start
-from tfmemlint.flow.values import EACH, Const
+from tfmemlint.flow.values import Const
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -68,8 +68,6 @@ class GrowthOnOneGpu(Rule):
             for setting in (event.state.partial_growth or {}).values():
                 call = setting.by
                 if call is None or call.span in reported:
-                    continue
-                if setting.value == Const(False) and EACH not in event.state.growth:
                     continue
                 if call.state.single_gpu:
                     # Set under the condition that there is but one, ``if len(gpus) == 1:``.

@@ -186,6 +186,15 @@ def is_of_import(use: Use, program: Program) -> bool:
     return use.origin != "import" and any(use.name == one or use.name.startswith(f"{one}.") for one in imported)
 
 
+def guarded(event: Event, device: str) -> bool:
+    """Whether something sees to it that there is a GPU: a condition that speaks of GPUs or of the list that ``device``
+    is from, or a handler for what ``gpus[0]`` raises."""
+    words = "|".join(["gpu", "device", "cuda", *(re.escape(one) for one in re.findall(r"^[A-Za-z_]\w*", device))])
+    return event.handler_for("IndexError") is not None or any(
+        re.search(words, text, re.IGNORECASE) for text, _ in event.guards
+    )
+
+
 def attribute_severity(event: Event, exception: str = "AttributeError") -> Severity:
     """An error, or a warning where a handler swallows it."""
     return Severity.ERROR if event.handler_for(exception) is None else Severity.WARNING

@@ -73,6 +73,69 @@ SILENT = {
     "os.environ['CUDA_VISIBLE_DEVICES'] = '0'\n" + GROW,
     "the same variable again": "import os\nimport tensorflow as tf\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n"
     + "tf.config.list_physical_devices()\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n",
+    "a test of another release": HEAD
+    + "import pytest\nfrom packaging import version\n"
+    + "@pytest.mark.skipif(version.parse(tf.__version__) >= version.parse('2.0.0'), reason='TensorFlow 1')\n"
+    + "def test():\n    tf.constant(1)\n    "
+    + GROW,
+    "a class of tests that is skipped": HEAD
+    + "import unittest\n@unittest.skip('later')\nclass Tests(unittest.TestCase):\n    def test(self):\n"
+    + "        tf.constant(1)\n        "
+    + GROW,
+    "after a skip": HEAD
+    + "import unittest\nclass Tests(unittest.TestCase):\n    def test(self):\n        tf.constant(1)\n"
+    + "        self.skipTest('later')\n        "
+    + GROW,
+    "all GPUs made visible, as they are": HEAD + "tf.constant(1)\ntf.config.set_visible_devices(gpus, 'GPU')\n",
+    "all devices made visible, as they are": HEAD
+    + "tf.constant(1)\ntf.config.set_visible_devices(tf.config.list_physical_devices())\n",
+    "the same visible GPU in other words": HEAD
+    + "tf.config.set_visible_devices([gpus[0]], 'GPU')\ntf.constant(1)\n"
+    + "tf.config.set_visible_devices(gpus[0], 'GPU')\ntf.config.set_visible_devices(gpus[:1], 'GPU')\n",
+    "the one GPU of the environment made visible": "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '1'\n"
+    + HEAD
+    + "tf.constant(1)\ntf.config.set_visible_devices(gpus[0], 'GPU')\n",
+    "no GPU by the environment": "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '-1'\n"
+    + HEAD
+    + "tf.constant(1)\nif gpus:\n    tf.config.set_visible_devices(gpus[0], 'GPU')\n"
+    + GROW,
+    "the visible ones, where none is": HEAD
+    + "tf.config.set_visible_devices([], 'GPU')\ntf.constant(1)\n"
+    + "for g in tf.config.get_visible_devices('GPU'): tf.config.experimental.set_memory_growth(g, True)\n",
+    "the environment where there is no GPU": "import os\n" + HEAD + "if not gpus:\n"
+    "    os.environ['CUDA_VISIBLE_DEVICES'] = '-1'\n",
+    "the first and the rest, then all again": HEAD
+    + "tf.config.experimental.set_memory_growth(gpus[0], True)\n"
+    + "for g in gpus[1:]: tf.config.experimental.set_memory_growth(g, True)\ntf.constant(1)\n"
+    + GROW,
+    "set and started under a condition, then set again": HEAD
+    + "import sys\nif sys.argv:\n    "
+    + GROW
+    + "    tf.constant(1)\n"
+    + GROW,
+    "a decorator that configures first": HEAD
+    + "def growing(f):\n    def wrapper(*args):\n        "
+    + GROW
+    + "        return f(*args)\n    return wrapper\n"
+    + "@growing\ndef train(n):\n    return tf.constant(n)\ntrain(1)\ntrain(2)\n",
+    "conditions on the arguments that exclude each other": HEAD
+    + "import sys\nif len(sys.argv) > 1:\n    tf.constant(1)\nif len(sys.argv) <= 1:\n    pass\n"
+    + "if not len(sys.argv) > 1:\n    "
+    + GROW,
+    "counts of GPUs that exclude each other": HEAD
+    + "if len(gpus) > 1:\n    tf.constant(1)\nif len(gpus) <= 1:\n    "
+    + GROW,
+    "conditions on the environment that exclude each other": HEAD
+    + "import os\nif os.environ.get('EAGER'):\n    tf.constant(1)\nif not os.environ.get('EAGER'):\n    "
+    + GROW,
+    "after a return under the other condition": HEAD
+    + "import sys\nflag = len(sys.argv) > 1\nif flag:\n    tf.constant(1)\n"
+    + "def setup():\n    if flag:\n        return\n    "
+    + GROW
+    + "setup()\n",
+    "the runtime asked whether it has started": HEAD
+    + "from tensorflow.python.eager import context\ntf.constant(1)\nif not context.context()._initialized:\n    "
+    + GROW,
     "a handler for what never started": HEAD
     + "try:\n    s = tf.distribute.TPUStrategy()\nexcept ValueError:\n    "
     + GROW,
@@ -187,6 +250,47 @@ TOO_LATE = {
         "tf.config.list_physical_devices()\n"
         "os.environ['CUDA_VISIBLE_DEVICES'] = '0'\n",
         ["TFM105:4"],
+    ),
+    "a layer that is called": (
+        HEAD + "x = tf.keras.Input((4,))\ny = tf.keras.layers.Dense(2)(x)\n" + GROW,
+        ["TFM101:5"],
+    ),
+    "a constant of TensorFlow 1": (
+        "import tensorflow.compat.v1 as tf\nx = tf.constant(1)\n"
+        "for g in tf.config.list_physical_devices('GPU'): tf.config.experimental.set_memory_growth(g, True)\n",
+        ["TFM101:3"],
+    ),
+    "a decorator that configures last": (
+        HEAD
+        + "def growing(f):\n    def wrapper(*args):\n        f(*args)\n        "
+        + GROW
+        + "    return wrapper\n@growing\ndef train(n):\n    return tf.constant(n)\ntrain(1)\n",
+        ["TFM101:6"],
+    ),
+    "the environment, emptied again": (
+        "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '-1'\ndel os.environ['CUDA_VISIBLE_DEVICES']\n"
+        + HEAD
+        + "tf.constant(1)\n"
+        + GROW,
+        ["TFM101:7"],
+    ),
+    "another value for some GPUs after the start": (
+        HEAD + GROW + "tf.constant(1)\nfor g in gpus[1:]: tf.config.experimental.set_memory_growth(g, False)\n",
+        ["TFM101:5"],
+    ),
+    "growth on the first before the start, on all after it": (
+        HEAD + "tf.config.experimental.set_memory_growth(gpus[0], True)\ntf.constant(1)\n" + GROW,
+        ["TFM402:3"],
+    ),
+    "growth switched off on one of the GPUs": (
+        HEAD + "tf.config.experimental.set_memory_growth(gpus[0], False)\ntf.constant(1)\n",
+        ["TFM402:3"],
+    ),
+    "growth on one of the GPUs, the others hidden too late": (
+        "import os\n"
+        + HEAD
+        + "tf.config.experimental.set_memory_growth(gpus[0], True)\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n",
+        ["TFM402:4", "TFM105:5"],
     ),
     "growth on one of the GPUs": (
         HEAD + "if gpus:\n    tf.config.experimental.set_memory_growth(gpus[0], True)\ntf.constant(1)\n",

@@ -26,7 +26,7 @@ _WORDS = frozenset(
     {"str", "repr", "format", "format_exc", "type", "join", "len", "exc_info", "style", "upper", "colored"}
 )
 """What is called to put a message together; any other call within a message does work of its own."""
-_EXITS = frozenset({"exit", "quit", "sys.exit", "os._exit", "os.abort"})
+_EXITS = frozenset({"exit", "quit", "sys.exit", "os._exit", "os.abort", "pytest.skip", "pytest.exit", "self.skipTest"})
 
 
 def dotted(node: ast.expr) -> str:
@@ -97,7 +97,7 @@ def ends_in_exit(body: Sequence[ast.stmt]) -> bool:
 
 
 def is_exit(name: str) -> bool:
-    """Whether a call of this name ends the program."""
+    """Whether a call of this name ends the program, or the test."""
     return name in _EXITS
 
 
@@ -136,7 +136,8 @@ def assigned_names(body: Sequence[ast.AST], *, expressions: bool = True) -> set[
             for name in node._fields:
                 child = getattr(node, name)
                 if isinstance(child, list):
-                    pending.extend(child)
+                    # `global` and class patterns have lists of plain text.
+                    pending.extend(one for one in child if isinstance(one, ast.AST))
                 elif isinstance(child, ast.AST) and (expressions or name not in _READ):
                     pending.append(child)
     return found

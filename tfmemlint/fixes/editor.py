@@ -171,11 +171,14 @@ class Editor:
         self.remove(self._tree.emptied_by(self._whole(statement)))
 
     def insert_before(self, statement: Statement, lines: str, *, apart: bool = False) -> None:
-        """Put new statements above ``statement``; with a blank line between them where they are to stand ``apart``."""
+        """Put new statements above ``statement``; with blank lines around them where they are to stand ``apart``."""
         whole = self._whole(statement)
-        self._changes.before.setdefault(whole, []).extend(parse(lines))
+        new = parse(lines)
         if apart:
             self._changes.apart.add(whole)
+            if all(line.comment is not None for line in getattr(whole, "leading_lines", ())):
+                new[0] = new[0].with_changes(leading_lines=[cst.EmptyLine(indent=False)])
+        self._changes.before.setdefault(whole, []).extend(new)
         self._attach_notes(statement, lines)
 
     def insert_after(self, statement: Statement, lines: str) -> None:

@@ -101,7 +101,7 @@ class _Run:
         seen = {source.text}
         reasons: dict[tuple[object, ...], str] = {}
         for _ in range(2 * len(findings) + 10):
-            computed = [self._computed(source, finding) for finding in findings]
+            computed = [_unless_worse(self._computed(source, finding), findings) for finding in findings]
             ready = [finding for finding in computed if finding.fix is not None and not finding.withheld]
             reasons = {_place(finding): finding.withheld for finding in computed if finding.withheld}
             step = self._together(source, findings, ready, seen) or self._one(source, findings, ready, seen, reasons)
@@ -245,6 +245,15 @@ def _brought(before: list[Finding], after: list[Finding], without: set[str]) -> 
         for finding in after
         if finding.severity is Severity.ERROR and finding.code not in without and new[finding.code] > old[finding.code]
     ]
+
+
+def _unless_worse(finding: Finding, findings: list[Finding]) -> Finding:
+    """Without its fix where an error that a handler catches would give way to one that nothing catches."""
+    if finding.fix is None or finding.withheld or not finding.details.get("caught"):
+        return finding
+    errors = (one for one in findings if one.severity is Severity.ERROR and one.code != finding.code)
+    other = next((one for one in errors if one.span == finding.span), None)
+    return finding if other is None else _withheld(finding, f"a handler hides what {other.code} says of it")
 
 
 def _count(findings: list[Finding], code: str) -> int:

@@ -39,7 +39,7 @@ def split(editor: Editor, finding: Finding) -> None:
         raise Withheld("the loop does other things before it configures")
     _independent(editor, loop, configuring, others)
     iterated = editor.code(loop.iter)
-    if _consumes(loop.iter):
+    if _consumes(ast.parse(f"({iterated})", mode="eval").body, _assigned(editor)):
         raise Withheld("what the loop goes over can be gone through once only")
     head = f"for {editor.code(loop.target)} in {iterated}:\n"
     new = head + "".join(_line(editor, one) for one in configuring)
@@ -93,9 +93,29 @@ def _parsed(text: str) -> ast.Module:
     return ast.parse("while True:\n" + indent(dedent(text), "    "))
 
 
-def _consumes(iterated: cst.BaseExpression) -> bool:
-    """Whether going over it a second time could find nothing: an iterator rather than a list."""
-    if isinstance(iterated, cst.Call):
-        name = iterated.func.value if isinstance(iterated.func, cst.Name) else ""
-        return name in ("iter", "map", "filter") or isinstance(iterated.func, cst.Subscript)
-    return isinstance(iterated, cst.GeneratorExp)
+def _assigned(editor: Editor) -> dict[str, list[ast.expr]]:
+    """What each plain name of the file is ever set to."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(ast.parse(editor.text)):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    found.setdefault(target.id, []).append(node.value)
+    return found
+
+
+def _consumes(iterated: ast.expr, assigned: dict[str, list[ast.expr]], *, kept: bool = False) -> bool:
+    """Whether going over it a second time could find nothing: an iterator rather than a list. ``kept``: it was made
+    before the loop, once."""
+    match iterated:
+        case ast.GeneratorExp():
+            return True
+        case ast.Name(id=name):
+            rest = {other: values for other, values in assigned.items() if other != name}
+            return any(_consumes(value, rest, kept=True) for value in assigned.get(name, ()))
+        case ast.Call(func=ast.Name(id="iter" | "map" | "filter")) | ast.Call(func=ast.Subscript()):
+            return True
+        case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed"), args=args):
+            return kept or any(_consumes(argument, assigned) for argument in args)
+        case _:
+            return False

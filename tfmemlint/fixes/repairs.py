@@ -66,8 +66,10 @@ def repair_growth(editor: Editor, finding: Finding) -> None:
         settle(editor, "Set growth to a truth value", caught=details["caught"], doubtful=True)
         return
     if kind == "listing":
-        _narrow_listing(editor, call)
-        settle(editor, "List the GPUs only", caught=details["caught"])
+        around = _narrow_listing(editor, call)
+        # What else the loop does was done for the CPU, too, before the call raised.
+        alone = len(around.body.body) == 1
+        settle(editor, "List the GPUs only", caught=details["caught"], doubtful=not alone)
         return
     statement = own_statement(editor, call)
     if statement is None:
@@ -96,8 +98,8 @@ def _loop_variable(editor: Editor, call: cst.Call) -> str:
     return node.target.value
 
 
-def _narrow_listing(editor: Editor, call: cst.Call) -> None:
-    """Ask for GPUs only in the loop's own listing."""
+def _narrow_listing(editor: Editor, call: cst.Call) -> cst.For:
+    """Ask for GPUs only in the loop's own listing; gives the loop."""
     node: cst.CSTNode | None = call
     while node is not None and not isinstance(node, cst.For):
         node = editor.parent(node)
@@ -105,6 +107,8 @@ def _narrow_listing(editor: Editor, call: cst.Call) -> None:
     if not isinstance(listing, cst.Call) or listing.args or "list_physical_devices" not in editor.code(listing.func):
         raise Withheld("the listing of devices stands elsewhere; give it 'GPU' there")
     editor.replace_args(listing, editor.quoted("GPU"))
+    assert isinstance(node, cst.For)
+    return node
 
 
 def repair_logical(editor: Editor, finding: Finding) -> None:

@@ -22,16 +22,24 @@ _SHARE = "gpu_options.per_process_gpu_memory_fraction"
 
 
 def turn_graph_mode_on(editor: Editor) -> None:
-    """Graph mode for the whole file, as the first thing after its imports."""
+    """Graph mode for the whole file, below the import of TensorFlow and the imports that follow it at once."""
     call = f"{editor.tf('tf.compat.v1.disable_v2_behavior')}()\n"
+    body = editor.module.body
+    first = next((index for index, one in enumerate(body) if _imports_tensorflow(one)), 0)
     imported = False
-    for statement in editor.module.body:
+    for statement in body[first:]:
         if is_import(statement):
             imported = True
         elif imported:
             editor.insert_before(statement, call, apart=True)
             return
     raise Withheld("the file has no import of TensorFlow at its top level")
+
+
+def _imports_tensorflow(line: cst.CSTNode) -> bool:
+    small = line.body if isinstance(line, cst.SimpleStatementLine) else ()
+    aliases = (alias for one in small if isinstance(one, cst.Import) for alias in one.names)
+    return any(alias.evaluated_name in ("tensorflow", "tensorflow.compat.v1") for alias in aliases)
 
 
 def replace_session(editor: Editor, finding: Finding) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from tfmemlint.facts import folding
 from tfmemlint.facts.names import is_tensorflow
+from tfmemlint.facts.syntax import dotted, is_exit
 from tfmemlint.finding import Step
 from tfmemlint.flow.builtin import Builtins, constants
 from tfmemlint.flow.machine import MAX_DEPTH, Frame
@@ -57,6 +58,10 @@ class Caller(Builtins):
     def _callee(self, node: ast.Call) -> tuple[Value, Value | None]:
         """What is called; or, for a method of a value that is known, what the call returns."""
         func = node.func
+        if is_exit(dotted(func)):
+            self._arguments(node)
+            self.state = None
+            return UNKNOWN, UNKNOWN
         if not isinstance(func, ast.Attribute):
             return self.evaluate(func), None
         if isinstance(func.value, ast.Call) and isinstance(func.value.func, ast.Name) and func.value.func.id == "super":
@@ -175,6 +180,8 @@ class Caller(Builtins):
                 method = self.member(callee, "__call__", node)
                 if isinstance(method, Function):
                     return self.call_function(method, args, keywords, node)
+            case Made(name) if is_tensorflow(name):
+                self.call_made(name, node)
             case _:
                 pass
         for value in (*args, *keywords.values()):
@@ -342,6 +349,9 @@ class Caller(Builtins):
         raise NotImplementedError
 
     def add_layer(self, model: Made, layer: Value, node: ast.AST) -> None:
+        raise NotImplementedError
+
+    def call_made(self, name: str, node: ast.AST) -> None:
         raise NotImplementedError
 
     def call_name(

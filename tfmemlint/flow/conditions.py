@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tfmemlint.facts.syntax import has_call, names_in
 from tfmemlint.flow.machine import Machine
-from tfmemlint.flow.state import Guards, State
+from tfmemlint.flow.state import Guards, State, Tri
 from tfmemlint.flow.values import Const, Count, Devices, Dict, Made, Ref, Seq, Value
 
 
@@ -43,6 +43,11 @@ class Conditions(Machine):
             known = self._count_test(test)
             if known is not None:
                 return known
+        if self.state is not None and self.state.most == 0 and _counts_gpus(value):
+            return Verdict(False)
+        if isinstance(value, Ref) and value.name == "tf.python.eager.context.context()._initialized":
+            started = self.here.context.under(self.guards).has
+            return Verdict({Tri.YES: True, Tri.NO: False}.get(started))
         return _truth(value)
 
     def _count_test(self, test: ast.Compare) -> Verdict | None:
@@ -52,7 +57,7 @@ class Conditions(Machine):
             return None
         op, number = counted
         state = self.here
-        low, high = max(1, state.fewest), state.most
+        low, high = max(0 if state.most == 0 else 1, state.fewest), state.most
         match op:
             case ast.Gt():
                 truth = True if low > number else (False if high is not None and high <= number else None)
@@ -90,6 +95,13 @@ class Conditions(Machine):
                 for part in test.values:
                     state = self.refine(state, part, outcome)
             return state
+        value = self._last_values.get(id(test))
+        if value is not None and _counts_gpus(value):
+            # The list itself, or how long it is.
+            whole = value.of.whole if isinstance(value, Count) else getattr(value, "whole", False)
+            if outcome:
+                return replace(state, fewest=max(state.fewest, 1))
+            return replace(state, most=0) if whole else state
         if not isinstance(test, ast.Compare):
             return state
         counted = self._count_and_number(test)
@@ -108,14 +120,14 @@ class Conditions(Machine):
             return tuple(guard for part in test.values for guard in self.guards_of(part, outcome))
         if isinstance(test, ast.Compare) and len(test.ops) == 1:
             # `x != 1` and `not x == 1` are one condition.
-            opposite = {ast.NotEq: ast.Eq, ast.NotIn: ast.In, ast.IsNot: ast.Is}.get(type(test.ops[0]))
+            opposite = _OPPOSITES.get(type(test.ops[0]))
             if opposite is not None:
                 positive = ast.Compare(test.left, [opposite()], test.comparators)
                 return ((self._guard_name(positive), not outcome),)
         return ((self._guard_name(test), outcome),)
 
     def _guard_name(self, test: ast.expr) -> str:
-        if has_call(test):
+        if has_call(test) and not self._comes_out_alike(test):
             return f"{ast.unparse(test)} @{self.next_serial()}"
         versions = []
         for name in sorted(set(names_in(test))):
@@ -125,6 +137,26 @@ class Conditions(Machine):
                 versions.append(f"{name}@{number}#{times}")
         return " ".join([ast.unparse(test), *versions])
 
+    def _comes_out_alike(self, test: ast.expr) -> bool:
+        """Whether all that ``test`` calls gives the same answer throughout a run, as long as its names stay."""
+        for child in ast.walk(test):
+            if isinstance(child, (ast.Await, ast.NamedExpr)):
+                return False
+            if not isinstance(child, ast.Call):
+                continue
+            asked = ast.unparse(child.func)
+            first = child.args[0] if child.args else None
+            if asked in _READS_ENVIRONMENT and isinstance(first, ast.Constant):
+                # Until the program itself sets it.
+                if self.state is not None and first.value in self.state.env:
+                    return False
+            elif asked == "len" and first is not None:
+                if ast.unparse(first) != "sys.argv" and not isinstance(self._last_values.get(id(child)), Count):
+                    return False
+            elif asked not in _ALIKE and not isinstance(self._last_values.get(id(child)), Devices):
+                return False
+        return True
+
     @property
     def last_values(self) -> dict[int, Value]:
         """The value that each part of the current test had when it was last evaluated, by the node's id."""
@@ -133,6 +165,15 @@ class Conditions(Machine):
     _last_values: dict[int, Value]
 
 
+_OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.NotEq: ast.Eq,
+    ast.NotIn: ast.In,
+    ast.IsNot: ast.Is,
+    ast.LtE: ast.Gt,
+    ast.Lt: ast.GtE,
+}
+_ALIKE = frozenset({"bool", "hasattr", "isinstance"})
+_READS_ENVIRONMENT = frozenset({"os.environ.get", "environ.get", "os.getenv", "getenv"})
 _GPU_TESTS = frozenset(
     {
         "tf.test.is_gpu_available",
@@ -143,6 +184,15 @@ _GPU_TESTS = frozenset(
 )
 
 
+def _counts_gpus(value: Value) -> bool:
+    """Whether a value is true where there is a GPU."""
+    match value:
+        case Devices(type="GPU") | Count(of=Devices(type="GPU")):
+            return True
+        case _:
+            return False
+
+
 def _truth(value: Value) -> Verdict:
     match value:
         case Const(constant):
@@ -151,7 +201,7 @@ def _truth(value: Value) -> Verdict:
             return Verdict(bool(items))
         case Dict(items, is_open):
             return Verdict(True if items else (None if is_open else False))
-        case Devices(type="GPU") | Count(of=Devices(type="GPU")):
+        case _ if _counts_gpus(value):
             # The code is about machines with a GPU; elsewhere nothing of this matters.
             return Verdict(True, assumed=True)
         case Ref("typing.TYPE_CHECKING" | "typing_extensions.TYPE_CHECKING"):

@@ -69,7 +69,7 @@ class Interpreter(Statements):
             open=True,
             graphs=0,
             fewest=0,
-            most=None,
+            most=0 if base.most == 0 else None,
         )
         for _ in range(MAX_ENTRIES):
             function = next((one for key, one in self.functions.items() if key not in self.visited), None)

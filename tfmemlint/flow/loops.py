@@ -57,7 +57,7 @@ class Loops(TensorFlow):
         passes = elements(iterable)
         over_devices = any(_has_device(value) for value, _ in passes)
         definite = bool(passes) and passes[0][0] is not UNKNOWN
-        if isinstance(iterable, Seq) and not iterable.items:
+        if (isinstance(iterable, Seq) and not iterable.items) or (self.here.most == 0 and _is_of_gpus(iterable)):
             return
 
         def bound(value: Value) -> Callable[[], bool]:
@@ -165,6 +165,17 @@ def elements(iterable: Value) -> list[tuple[Value, bool]]:
             ]
         case _:
             return [(UNKNOWN, False), (UNKNOWN, True)]
+
+
+def _is_of_gpus(iterable: Value) -> bool:
+    """Whether there is nothing to go through where there is no GPU."""
+    match iterable:
+        case Devices(kind="physical", type="GPU") | Indices(of=Devices(type="GPU")):
+            return True
+        case Zipped(parts):
+            return any(_is_of_gpus(part) for part in parts)
+        case _:
+            return False
 
 
 def _has_device(value: Value) -> bool:

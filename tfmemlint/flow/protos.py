@@ -10,6 +10,7 @@ from typing import Any
 from tfmemlint.finding import Span
 from tfmemlint.flow.calls import Caller
 from tfmemlint.flow.program import Arg, Call, EnvWrite, SessionMade
+from tfmemlint.flow.state import Tri
 from tfmemlint.flow.values import (
     UNKNOWN,
     Const,
@@ -111,7 +112,7 @@ class Protos(Caller):
             return self.env_value(values[0])
         if name == "setdefault":
             # Whether it takes effect depends on the environment the program starts in.
-            self._env_write(values, node, written)
+            self._env_write(values, node, written, default=True)
             return UNKNOWN
         if name == "update":
             items = dict(keywords)
@@ -120,17 +121,29 @@ class Protos(Caller):
             for key, value in items.items():
                 self.set_env(key, value, node, "")
         elif name == "pop" and values and isinstance(values[0], Const) and isinstance(values[0].value, str):
-            self.state = replace(self.here, env={**self.here.env, values[0].value: UNKNOWN})
+            self.unset_env(values[0].value)
         return UNKNOWN
 
-    def _env_write(self, values: list[Value], node: ast.AST, written: list[Arg]) -> None:
+    def _env_write(self, values: list[Value], node: ast.AST, written: list[Arg], *, default: bool = False) -> None:
         if len(values) >= 2 and isinstance(values[0], Const) and isinstance(values[0].value, str):
-            self.set_env(values[0].value, values[1], node, written[1].text if len(written) > 1 else "")
+            text = written[1].text if len(written) > 1 else ""
+            self.set_env(values[0].value, values[1], node, text, default=default)
 
-    def set_env(self, name: str, value: Value, node: ast.AST, text: str) -> None:
-        """The program sets an environment variable."""
+    def set_env(self, name: str, value: Value, node: ast.AST, text: str, *, default: bool = False) -> None:
+        """The program sets an environment variable; ``default``: unless it is set already."""
         self.emit(EnvWrite(name=name, value=value, text=text, **self.around(node)))
         self.state = replace(self.here, env={**self.here.env, name: value})
+        if name == "CUDA_VISIBLE_DEVICES" and self.here.listed.under(self.guards).has is not Tri.YES:
+            self.state = replace(self.here, shown=value)
+            if self.here.listed.has is Tri.NO:
+                hidden = isinstance(value, Const) and value.value in ("", "-1") and not default
+                self.state = replace(self.here, fewest=0, most=0 if hidden else None)
+
+    def unset_env(self, name: str) -> None:
+        """The program takes a variable out of the environment."""
+        self.state = replace(self.here, env={**self.here.env, name: UNKNOWN})
+        if name == "CUDA_VISIBLE_DEVICES" and self.here.listed.under(self.guards).has is not Tri.YES:
+            self.state = replace(self.here, shown=None, most=None)
 
     protos: list[tuple[Proto, Call]]
     shaped: set[int]

@@ -93,6 +93,7 @@ class State:
         visible: the value of the last ``set_visible_devices`` for GPUs, if any.
         threading: the value of each ``tf.config.threading`` setting.
         env: what the program itself has put into the environment.
+        shown: what the program had put into ``CUDA_VISIBLE_DEVICES`` by the time it was read.
         open: the state before the entry point isn't known (a function that nothing in the file calls).
         fewest, most: how many GPUs there are, as far as conditions on the way here tell.
     """
@@ -108,6 +109,7 @@ class State:
     visible: Setting | None = None
     threading: Mapping[str, Value] = field(default_factory=dict)
     env: Mapping[str, Value] = field(default_factory=dict)
+    shown: Value | None = None
     open: bool = False
     fewest: int = 0
     most: int | None = None
@@ -128,19 +130,30 @@ class State:
     @property
     def single_gpu(self) -> bool:
         """Whether the program itself saw to it that TensorFlow sees at most one GPU."""
-        if self.most is not None and self.most <= 1:
-            return True
         if self.visible is not None:
             value = self.visible.value
             if isinstance(value, Device) and not value.each:
                 return True
             if isinstance(value, Seq) and len(value.items) <= 1:
                 return True
-        shown = self.env.get("CUDA_VISIBLE_DEVICES")
+        return self.one_gpu
+
+    @property
+    def one_gpu(self) -> bool:
+        """Whether the list of physical devices has at most one GPU, by a condition or by the environment."""
+        if self.most is not None and self.most <= 1:
+            return True
+        shown = self.shown
         if isinstance(shown, Const) and isinstance(shown.value, str):
             return "," not in shown.value
         # Set to something that isn't known: most often one number.
         return shown is not None
+
+    @property
+    def visible_gpus(self) -> tuple[Value, ...] | None:
+        """What the last ``set_visible_devices`` left of the GPUs, where it is known one by one."""
+        value = self.visible.value if self.visible is not None else None
+        return value.items if isinstance(value, Seq) else None
 
     @property
     def partial_growth(self) -> Mapping[Key, Setting] | None:
@@ -201,6 +214,7 @@ def join_states(left: State, right: State, left_guard: Guards = (), right_guard:
         visible=_join_setting(left.visible, right.visible),
         threading=_join_values(left.threading, right.threading),
         env=_join_values(left.env, right.env),
+        shown=left.shown if left.shown is right.shown else join(left.shown, right.shown),
         open=left.open or right.open,
         fewest=min(left.fewest, right.fewest),
         most=None if left.most is None or right.most is None else max(left.most, right.most),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from tfmemlint.facts.names import canonical, is_tensorflow
-from tfmemlint.facts.syntax import assigned_names, ends_in_exit, handler_types, is_idle, is_silent
+from tfmemlint.facts.syntax import assigned_names, dotted, ends_in_exit, handler_types, is_idle, is_silent
 from tfmemlint.flow.loops import Loops
 from tfmemlint.flow.machine import Frame
 from tfmemlint.flow.program import Handler, Store
@@ -44,9 +44,10 @@ class Statements(Loops):
 
     def execute(self, body: Sequence[ast.stmt]) -> None:
         """Interpret statements one after another, as far as there is a way."""
+        guards = self.guards
         for statement in body:
             if self.state is None:
-                return
+                break
             self.step()
             saved, self.statement = self.statement, statement
             method: Callable[[Any], None] | None = getattr(self, f"_{type(statement).__name__}", None)
@@ -55,18 +56,24 @@ class Statements(Loops):
             else:
                 self._children(statement)
             self.statement = saved
+        self.guards = guards
 
     # Definitions
 
     def _FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         decorators = tuple(self.evaluate(decorator) for decorator in node.decorator_list)
+        if self._is_skipped(node.decorator_list):
+            self._bind(node.name, UNKNOWN)
+            return
         self.evaluate_defaults(node.args)
         function = Function(node, self.scope, decorators)
         self.functions.setdefault(id(node), function)
         for decorator in reversed(decorators):
             if isinstance(decorator, (Function, Class, Instance)):
-                # It runs here and now. What it returns is taken to do what the function itself does.
-                self.call_value(decorator, [function], {}, node)
+                # It runs here and now. Unless it returns a function of the program's own, what it returns is taken to
+                # do what the function itself does.
+                result = self.call_value(decorator, [function], {}, node)
+                function = result if isinstance(result, Function) else function
         self._bind(node.name, function)
 
     _AsyncFunctionDef = _FunctionDef
@@ -74,6 +81,9 @@ class Statements(Loops):
     def _ClassDef(self, node: ast.ClassDef) -> None:
         for decorator in node.decorator_list:
             self.evaluate(decorator)
+        if self._is_skipped(node.decorator_list):
+            self._bind(node.name, UNKNOWN)
+            return
         bases = tuple(self.evaluate(base) for base in node.bases)
         for keyword in node.keywords:
             self.evaluate(keyword.value)
@@ -86,6 +96,20 @@ class Statements(Loops):
         finally:
             self.frames.pop()
         self._bind(node.name, cls)
+
+    def _is_skipped(self, decorators: Sequence[ast.expr]) -> bool:
+        """Whether a test never runs under the targeted release: ``skipif(version.parse(tf.__version__) >= ...)``."""
+        for decorator in decorators:
+            call = decorator if isinstance(decorator, ast.Call) else None
+            kind = dotted(call.func if call is not None else decorator).rpartition(".")[2].lower()
+            if kind == "skip":
+                return True
+            if kind not in ("skipif", "skipunless") or call is None or not call.args:
+                continue
+            verdict = self.verdict(call.args[0], self._last_values.get(id(call.args[0]), UNKNOWN))
+            if verdict.truth is (kind == "skipif") and not verdict.assumed:
+                return True
+        return False
 
     def _Import(self, node: ast.Import) -> None:
         for alias in node.names:
@@ -213,7 +237,7 @@ class Statements(Loops):
             elif isinstance(target, ast.Subscript) and self.evaluate(target.value) == Ref("os.environ"):
                 key = self.evaluate(target.slice)
                 if isinstance(key, Const):
-                    self.state = replace(self.here, env={**self.here.env, str(key.value): UNKNOWN})
+                    self.unset_env(str(key.value))
 
     def escape(self, value: Value) -> None:
         """A value goes where it can't be followed."""
@@ -293,6 +317,9 @@ class Statements(Loops):
         self.restore((refined[1], before[1], before[2]))
         with self.doubtful(no):
             self.execute(node.orelse)
+        if (after[0] is None) is not (self.state is None):
+            # What follows is reached by one of the two alone.
+            self.guards = (*self.guards, *(no if after[0] is None else yes))
         self.merge(after, no, yes)
 
     def _Match(self, node: ast.Match) -> None:

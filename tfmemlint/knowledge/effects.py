@@ -122,8 +122,10 @@ _ON_USE = frozenset(
         for model in ("Model", "Sequential")
         for method in ("fit", "fit_generator", "evaluate", "train_on_batch", "test_on_batch", "predict_on_batch")
     }
+    | {"tf.compat.v1.constant", "tf.compat.v1.convert_to_tensor"}
 )
-"""Layers that make their variables when they are called, on a symbolic input too, and methods that run a model."""
+"""Layers that make their variables when they are called, on a symbolic input too, methods that run a model, and the
+two of ``tf.compat.v1`` that make a tensor as those of ``tf`` do, but are functions of their own."""
 
 
 @lru_cache(maxsize=4096)
