@@ -99,6 +99,9 @@ SILENT = {
     + HEAD
     + "tf.constant(1)\nif gpus:\n    tf.config.set_visible_devices(gpus[0], 'GPU')\n"
     + GROW,
+    "no GPU by the environment, counted": "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = ''\n"
+    + HEAD
+    + "tf.constant(1)\nif len(gpus) > 0:\n    tf.config.set_visible_devices(gpus[0], 'GPU')\n",
     "the visible ones, where none is": HEAD
     + "tf.config.set_visible_devices([], 'GPU')\ntf.constant(1)\n"
     + "for g in tf.config.get_visible_devices('GPU'): tf.config.experimental.set_memory_growth(g, True)\n",

@@ -73,7 +73,7 @@ class Conditions(Machine):
                 truth = True if low > number else (False if high == low == number else None)
             case _:
                 return None
-        return Verdict(truth, assumed=truth is not None)
+        return Verdict(truth, assumed=truth is not None and high != 0)
 
     def _count_and_number(self, test: ast.Compare) -> tuple[ast.cmpop, int] | None:
         if len(test.ops) != 1:
