@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import device_words, handler_notes, short
+from tfmemlint.explain import device_words, guarded, handler_notes, short
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.values import Const, Device, DeviceName, Devices, Index, Value
 from tfmemlint.intent import Intent, Wish
@@ -98,6 +98,7 @@ class MemoryInfoDevice(Rule):
                     "logical": isinstance(device.value, Device) and device.value.kind == "logical",
                     "index": value.index if isinstance(value, Device) and not value.loop else None,
                     "text": device.value.value if isinstance(device.value, Const) else None,
+                    "guarded": guarded(call, device.text) or call.devices_loop is not None,
                 },
             )
 

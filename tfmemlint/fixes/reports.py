@@ -94,7 +94,9 @@ def _session_block(editor: Editor, run: cst.Call, session: cst.BaseExpression | 
 
 
 def name_device(editor: Editor, finding: Finding) -> None:
-    """A physical device, or a name that isn't understood, becomes the name of the logical device."""
+    """A physical device, or a name that isn't understood, becomes the name of the logical device; of one certain GPU so
+    that it is right without it."""
+    guarded = bool(finding.details["guarded"])
     node = editor.expression_at(finding.span)
     text, kind = finding.details["text"], str(finding.details["kind"])
     code = editor.code(node)
@@ -105,16 +107,19 @@ def name_device(editor: Editor, finding: Finding) -> None:
         index = None
     if isinstance(text, str):
         number = text.rsplit(":", 1)[-1]
-        kind_of = "CPU" if "cpu" in text.lower() else "GPU"
-        editor.replace(node, editor.quoted(f"{kind_of}:{number if number.isdigit() else 0}"))
+        number = number if number.isdigit() else "0"
+        if "cpu" in text.lower():
+            editor.replace(node, editor.quoted(f"CPU:{number}"))
+        else:
+            editor.replace(node, logical_name("", int(number), guarded=guarded, editor=editor))
     elif isinstance(text, int) and not isinstance(text, bool):
-        editor.replace(node, editor.quoted(f"GPU:{text}"))
+        editor.replace(node, logical_name("", text, guarded=guarded, editor=editor))
     elif kind == "Index":
         editor.replace(node, f"f{editor.quoted(f'GPU:{{{code}}}')}")
     elif finding.details["logical"]:
         editor.replace(node, f"{code}.name")
     else:
-        editor.replace(node, logical_name(code, index, guarded=True, editor=editor))
+        editor.replace(node, logical_name(code, index, guarded=guarded or index is None, editor=editor))
     editor.unsafe("Name the logical device")
 
 

@@ -4,6 +4,7 @@ release."""
 from __future__ import annotations
 
 import ast
+import re
 from textwrap import indent
 from typing import TYPE_CHECKING
 
@@ -106,7 +107,13 @@ def logical_name(device: str, index: object, *, guarded: bool, editor: Editor) -
         return f"f\"GPU:{{{device}.name.rsplit(':', 1)[-1]}}\""
     else:
         name = editor.quoted("GPU:0")
-    return name if guarded else f"{name} if {all_gpus(editor)} else {editor.quoted('CPU:0')}"
+    if guarded:
+        return name
+    # The list that the device is from, where it has a name: `gpus` of `gpus[0]`.
+    known = re.fullmatch(r"([A-Za-z_]\w*)\[\d+\]", device)
+    gpus = known[1] if known is not None else all_gpus(editor)
+    there = f"len({gpus}) > {index}" if isinstance(index, int) and index > 0 else gpus
+    return f"{name} if {there} else {editor.quoted('CPU:0')}"
 
 
 def is_no_device(text: str) -> bool:
