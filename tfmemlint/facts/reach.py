@@ -40,12 +40,16 @@ class Reach:
             known = self._interesting[name] = self._leads_on(name)
         return not known
 
+    def text(self, node: ast.AST) -> str:
+        """The lines that ``node`` stands in."""
+        return "\n".join(self._lines[getattr(node, "lineno", 1) - 1 : getattr(node, "end_lineno", None)])
+
     def _leads_on(self, name: str) -> bool:
         seen = {name}
         pending = [name]
         while pending:
             for node in self._of_name.get(pending.pop(), ()):
-                text = "\n".join(self._lines[node.lineno - 1 : node.end_lineno])
+                text = self.text(node)
                 if _OF_INTEREST.search(text):
                     return True
                 mentioned = self._of_name.keys() & set(_WORD.findall(text)) - seen

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import replace
 
+from tfmemlint.facts.names import canonical, is_tensorflow
 from tfmemlint.finding import Span
 from tfmemlint.flow.machine import Frame, GaveUp
 from tfmemlint.flow.program import Call, End, Event, Program, ProtoMade, SessionMade
 from tfmemlint.flow.state import Phase, State, Tri
 from tfmemlint.flow.statements import Statements
-from tfmemlint.flow.values import Class, Function, Instance, Proto, Value
+from tfmemlint.flow.values import Class, Function, Instance, Proto, Ref, Value
+from tfmemlint.knowledge import names as inventory
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.sources import Source
 
 MAX_ENTRIES = 2_000
+_CHAIN = re.compile(r"(?<![\w.])([^\W\d]\w*)((?:\.[^\W\d]\w*)+)")
+"""A dotted name: its first part, and the rest."""
 
 
 class Interpreter(Statements):
@@ -76,11 +81,29 @@ class Interpreter(Statements):
             if function is None:
                 return
             self.visited.add(id(function.node))
+            if self._is_plain(function.node):
+                continue
             self.state, self.guards, self.uncertain, self.statement = before, (), 0, None
             self.frames, self.loops, self.handlers = [Frame("", self.module, self.tree)], [], []
             self.run_function(self._with_receiver(function), [], {}, None, graph=_is_graph_function(function))
             self.statement = None
             self._end(getattr(function.node, "name", "<lambda>"), function.node)
+
+    def _is_plain(self, node: ast.AST) -> bool:
+        """Whether nothing in a function could be reported: no word of interest in it or in what it calls, and each name
+        name of TensorFlow's that is spelled out in it exists. Most functions of most files are of that kind."""
+        if isinstance(node, ast.Lambda) or not self.reach.is_inert(node):
+            return False
+        text = self.reach.text(node)
+        if "import " in text or ".tf." in text or self.stars:
+            return False
+        for match in _CHAIN.finditer(text):
+            root = self.module.names.get(match[1])
+            if isinstance(root, Ref) and is_tensorflow(root.name):
+                name = canonical(root.name + match[2])
+                if not inventory.exists(name, self.target) and inventory.missing_part(name, self.target) is not None:
+                    return False
+        return True
 
     def _with_receiver(self, function: Function) -> Function:
         """A method gets an object of its class, with the fields that ``__init__`` makes of unknown arguments."""
