@@ -91,7 +91,7 @@ class Interpreter(Statements):
 
     def _is_plain(self, node: ast.AST) -> bool:
         """Whether nothing in a function could be reported: no word of interest in it or in what it calls, and each name
-        name of TensorFlow's that is spelled out in it exists. Most functions of most files are of that kind."""
+        of TensorFlow's that is spelled out in it exists. Most functions of most files are of that kind."""
         if isinstance(node, ast.Lambda) or not self.reach.is_inert(node):
             return False
         text = self.reach.text(node)
