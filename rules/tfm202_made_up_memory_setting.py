@@ -18,7 +18,7 @@ from tfmemlint.explain import (
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import Call
 from tfmemlint.intent import Intent, Wish
-from tfmemlint.knowledge import wishes
+from tfmemlint.knowledge import names, wishes
 from tfmemlint.knowledge.misplaced import REAL_PLACES
 from tfmemlint.madeup import Meaning, meaning
 from tfmemlint.rule import Rule
@@ -103,7 +103,8 @@ class MadeUpMemorySetting(Rule):
         return self.finding(
             program,
             call,
-            f"{name} exists in no TensorFlow release",
+            f"{name} exists in no TensorFlow release"
+            + (f"; only {names.PREVIEW[name]} had it" if name in names.PREVIEW else ""),
             severity=attribute_severity(call),
             intent=intent,
             outcome=attribute_error(name),

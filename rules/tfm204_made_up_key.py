@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.flow.program import Program
 
-DETAILS = "tf.config.experimental.get_device_details"
-
 
 class MadeUpKey(Rule):
     """A key that the dictionary never has.

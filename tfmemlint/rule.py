@@ -34,8 +34,6 @@ class Rule(ABC):
     severity: ClassVar[Severity]
     fixable: ClassVar[str] = "never"
     """``always``, ``sometimes`` or ``never``: whether the rule offers a rewrite."""
-    screen: ClassVar[tuple[str, ...]] = ()
-    """Words of which a file must hold one for this rule to matter, beyond the words that all rules share."""
     over: ClassVar[tuple[str, ...]] = ()
     """Codes of rules that keep silent where this one has seen the same defect at the same place."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from tfmemlint.finding import Span, Step
-from tfmemlint.flow.values import UNKNOWN, Const, Value
+from tfmemlint.flow.values import UNKNOWN, Value
 
 if TYPE_CHECKING:
     import ast
@@ -101,7 +101,6 @@ class Call(Event):
         outcome: for a call that configures: what TensorFlow does instead, according to the model of TensorFlow's own
             checks (`flow.state`); None where the call takes effect or nothing is known.
         result_used: the call's value is used by something.
-        target: the span of the variable that the result is assigned to, where it is a plain name; target_name.
     """
 
     name: str
@@ -110,7 +109,6 @@ class Call(Event):
     text: str = ""
     outcome: Outcome | None = None
     result_used: bool = True
-    target_name: str = ""
     node: ast.Call | None = field(default=None, compare=False, repr=False)
 
     def arg(self, position: int | None, keyword: str) -> Arg | None:
@@ -267,11 +265,6 @@ class Program:
         for event in self.events:
             if isinstance(event, kind):
                 yield event
-
-
-def constant(value: Value) -> object:
-    """The Python constant behind ``value``, or ``NotImplemented`` where there is none."""
-    return value.value if isinstance(value, Const) else NotImplemented
 
 
 _ANCESTORS = {

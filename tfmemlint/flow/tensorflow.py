@@ -119,7 +119,7 @@ class TensorFlow(Protos):
 
     def _call_event(self, name: str, node: ast.AST, written: list[Arg], outcome: Outcome | None = None) -> Call:
         func = node.func if isinstance(node, ast.Call) else node
-        used, target = self._destination(node)
+        statement = self.statement
         return self.emit(
             Call(
                 name=name,
@@ -127,21 +127,11 @@ class TensorFlow(Protos):
                 func=self.span(func),
                 text=self.text(func),
                 outcome=outcome,
-                result_used=used,
-                target_name=target,
+                result_used=not isinstance(statement, ast.Expr) or statement.value is not node,
                 node=node if isinstance(node, ast.Call) else None,
                 **self.around(node),
             )
         )
-
-    def _destination(self, node: ast.AST) -> tuple[bool, str]:
-        statement = self.statement
-        if isinstance(statement, ast.Expr):
-            return statement.value is not node, ""
-        if isinstance(statement, ast.Assign) and statement.value is node and len(statement.targets) == 1:
-            target = statement.targets[0]
-            return True, target.id if isinstance(target, ast.Name) else ""
-        return True, ""
 
     def _effect(self, name: str, node: ast.AST) -> None:
         """Let the measured effect of a call happen."""
