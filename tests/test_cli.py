@@ -119,6 +119,16 @@ def test_the_release_counts(project: Path, capsys: pytest.CaptureFixture[str]) -
     assert concise(capsys, "--target-version", "2.0", "clean.py") == ["clean.py:3:12: TFM206"]
 
 
+def test_code_of_another_release_is_asked_about(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "tf1.py").write_text("import tensorflow as tf\n" + "sess = tf.Session()\n" * 12)
+    run("check", "tf1.py")
+    assert "--target-version 1.15" in capsys.readouterr().err
+    for quiet in (["--quiet"], ["--target-version", "2.15"], ["--output-format", "json"]):
+        run("check", "tf1.py", *quiet)
+        assert capsys.readouterr().err == ""
+    assert run("check", "tf1.py", "--target-version", "1.15") == 0
+
+
 def test_the_file_of_options_counts_and_the_command_line_comes_after_it(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

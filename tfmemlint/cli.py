@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from tfmemlint.run import Job, Outcome
 
 CLEAN, FOUND, FAILED = 0, 1, 2
+_OF_ANOTHER_RELEASE = ("TFM206", "TFM501")
+_MANY = 10
+"""Findings about names of other releases from which on the question is which release the code is for."""
 _FORMATS = ("full", "concise", "json", "github")
 
 
@@ -240,6 +243,12 @@ def _report(arguments: argparse.Namespace, config: Config, job: Job, outcomes: l
         quiet=arguments.quiet,
         summary=summary,
     )
+    old = sum(one.code in _OF_ANOTHER_RELEASE for one in findings)
+    if old >= _MANY and job.target is None and not arguments.quiet and output_format in ("full", "concise"):
+        _say(
+            f"{old} findings are about names of other releases; for code that runs on TensorFlow 1 say so:"
+            " --target-version 1.15"
+        )
 
 
 def _is_plain(arguments: argparse.Namespace, outcomes: list[Outcome], output_format: str) -> bool:
