@@ -72,7 +72,7 @@ class MadeUpArgument(Rule):
         keyword = str(argument.keyword)
         unit = KEYWORDS.get(keyword, "") if call.name in LOGICAL_CONFIGURATION else ""
         if unit == "auto":
-            unit = unit_of(argument, call)
+            unit = unit_of(argument)
         value = argument.value.value if isinstance(argument.value, Const) else None
         given = {one.keyword for one in call.args} | set(known[: sum(one.keyword is None for one in call.args)])
         meant = next((one for one in MEANT.get(keyword, ()) if one in known and one not in given), "")

@@ -64,7 +64,7 @@ class MemoryLimitIsAFraction(Rule):
         """Constant limits that come to less than 1 MiB, or to no number."""
         for call in program.calls(*LOGICAL_CONFIGURATION):
             limit = call.arg(0, "memory_limit")
-            values = constants(limit, call) if limit is not None else []
+            values = constants(limit) if limit is not None else []
             if limit is None or not values or not all(_is_too_small(one) for one in values):
                 continue
             value = values[0] if len(values) == 1 and isinstance(values[0], (int, float)) else None

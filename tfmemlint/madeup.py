@@ -47,7 +47,7 @@ def meaning(call: Call, made_up: MadeUp, device_words: str) -> Meaning:
     unit = ""
     wish, value, text = made_up.wish, None, ""
     if wish in (Wish.LIMIT, Wish.FRACTION):
-        unit = unit_of(amount, call) if made_up.unit == "auto" else made_up.unit
+        unit = unit_of(amount) if made_up.unit == "auto" else made_up.unit
         if unit == "fraction":
             wish = Wish.FRACTION
         elif unit in ("mib", "bytes", "gib"):
@@ -62,11 +62,11 @@ def meaning(call: Call, made_up: MadeUp, device_words: str) -> Meaning:
     return Meaning(Intent(wish, words, value, text), device, amount, unit)
 
 
-def unit_of(amount: Arg | None, call: Call) -> str:
+def unit_of(amount: Arg | None) -> str:
     """The unit of an amount of memory: by its possible values, else by the words in it."""
     if amount is None:
         return "?"
-    values = constants(amount, call)
+    values = constants(amount)
     if values:
         units = {unit_of_number(value) for value in values}
         return units.pop() if len(units) == 1 else "?"
@@ -79,12 +79,11 @@ def unit_of(amount: Arg | None, call: Call) -> str:
     return "?"
 
 
-def constants(argument: Arg, call: Call) -> list[object]:
+def constants(argument: Arg) -> list[object]:
     """The constants that an argument can come to; none where there may be others."""
     if isinstance(argument.value, Const):
         return [argument.value.value]
-    node = next((one for one in _argument_nodes(call) if ast.unparse(one) == _normal(argument.text)), None)
-    return _possible(node) or []
+    return _possible(argument.node) or []
 
 
 def unit_of_number(value: object) -> str:
@@ -108,19 +107,6 @@ def _possible(node: ast.expr | None) -> list[object] | None:
             return None if left is None or right is None else [*left, *right]
         case _:
             return None
-
-
-def _argument_nodes(call: Call) -> list[ast.expr]:
-    if call.node is None:
-        return []
-    return [*call.node.args, *(keyword.value for keyword in call.node.keywords)]
-
-
-def _normal(text: str) -> str:
-    try:
-        return ast.unparse(ast.parse(text.strip(), mode="eval"))
-    except SyntaxError:
-        return text
 
 
 def _argument(call: Call, position: int | None, keywords: tuple[str, ...]) -> Arg | None:

@@ -118,7 +118,7 @@ class Caller(Builtins):
                 values.extend(value.items)
             else:
                 values.append(UNKNOWN if star else value)
-            written.append(Arg(value, self.span(inner), self.text(inner), star=star))
+            written.append(Arg(value, self.span(inner), self.text(inner), star=star, node=inner))
         for keyword in node.keywords:
             value = self.evaluate(keyword.value)
             span, text = self.span(keyword.value), self.text(keyword.value)
@@ -128,7 +128,7 @@ class Caller(Builtins):
                 written.append(Arg(value, span, text, star=True))
             else:
                 keywords[keyword.arg] = value
-                written.append(Arg(value, span, text, keyword.arg))
+                written.append(Arg(value, span, text, keyword.arg, node=keyword.value))
         return values, keywords, written
 
     # Methods of values

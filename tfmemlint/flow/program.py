@@ -33,6 +33,7 @@ class Arg:
     text: str
     keyword: str | None = None
     star: bool = False
+    node: ast.expr | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
