@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from tfmemlint.explain import (
     attribute_error,
     attribute_severity,
-    device_words,
+    configured_after,
     fixed_index,
     guarded,
     handler_notes,
+    read_made_up,
     short,
     while_training,
 )
@@ -20,7 +21,7 @@ from tfmemlint.flow.program import Call
 from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge import names, wishes
 from tfmemlint.knowledge.misplaced import REAL_PLACES
-from tfmemlint.madeup import Meaning, meaning
+from tfmemlint.madeup import Meaning
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -89,9 +90,7 @@ class MadeUpMemorySetting(Rule):
                 continue
             made_up = wishes.wish_of(event.name)
             if made_up is not None:
-                device = event.arg(made_up.device, "") if made_up.device is not None else None
-                words = device_words(device.value, device.text) if device is not None else ""
-                yield self._made_up(program, event, meaning(event, made_up, words), position)
+                yield self._made_up(program, event, read_made_up(event, made_up), position)
 
     def _made_up(self, program: Program, call: Call, read: Meaning, position: int) -> Finding:
         real = REAL_PLACES.get(call.name)
@@ -124,10 +123,7 @@ class MadeUpMemorySetting(Rule):
                 "index": fixed_index(read.device.value) if read.device else None,
                 "training": while_training(call),
                 "used": call.result_used,
-                "configured_later": any(
-                    isinstance(later, Call) and later.outcome is None and later.name in _CONFIGURING
-                    for later in program.events[position + 1 :]
-                ),
+                "configured_later": configured_after(program, position),
             },
         )
 

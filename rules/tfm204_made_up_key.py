@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import device_words, fixed_index, handler_notes, short
+from tfmemlint.explain import configured_after, device_words, fixed_index, handler_notes, short
 from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import Call, Item
+from tfmemlint.flow.program import Item
 from tfmemlint.flow.values import Const
 from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge.wishes import KEYS, REAL_KEYS
@@ -91,10 +91,7 @@ class MadeUpKey(Rule):
                     "device": device.text if device is not None else "",
                     "index": fixed_index(device.value) if device is not None else None,
                     "call_span": item.call.span if item.call is not None else None,
-                    "configured_later": any(
-                        isinstance(later, Call) and later.name.startswith("tf.config.") and ".set_" in later.name
-                        for later in program.events[position + 1 :]
-                    ),
+                    "configured_later": configured_after(program, position),
                 },
             )
 

@@ -27,7 +27,7 @@ class DeprecatedGpuTest(Rule):
     Why it matters
     --------------
     Both answer by making every GPU device of the process, with default options: no memory growth and no limit that is
-    set afterwards has any effect. The first one is deprecated for that reason.
+    set afterwards has any effect. The first one is deprecated.
 
     Example
     -------

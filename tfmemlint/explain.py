@@ -12,7 +12,8 @@ from tfmemlint.flow.state import Outcome
 from tfmemlint.flow.values import EACH, Const, Device, Devices, Limit, Seq, Value
 from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge import names, wishes
-from tfmemlint.madeup import meaning
+from tfmemlint.knowledge.wishes import MadeUp
+from tfmemlint.madeup import Meaning, meaning
 from tfmemlint.rule import Rule
 
 _STARTED = {
@@ -128,14 +129,29 @@ def late_calls(program: Program, real: Sequence[str], wishes_: Sequence[Wish]) -
     for call in program.calls():
         if call.outcome is None or call.outcome.kind != "late" or in_one_loop(call):
             continue
+        made_up = wishes.wish_of(call.name)
         if call.name in real:
             yield call, None
-        else:
-            made_up = wishes.wish_of(call.name)
-            if made_up is not None and made_up.wish in wishes_:
-                device = call.arg(made_up.device, "") if made_up.device is not None else None
-                words = device_words(device.value, device.text) if device is not None else ""
-                yield call, meaning(call, made_up, words).intent
+        elif made_up is not None and made_up.wish in wishes_:
+            yield call, read_made_up(call, made_up).intent
+
+
+def read_made_up(call: Call, made_up: MadeUp) -> Meaning:
+    """A call of a made-up name, read: what it wants, and by which arguments."""
+    device = call.arg(made_up.device, "") if made_up.device is not None else None
+    return meaning(call, made_up, device_words(device.value, device.text) if device is not None else "")
+
+
+def configured_after(program: Program, position: int) -> bool:
+    """Whether behind the event at ``position`` something is configured that would come too late if the runtime were
+    started there, and doesn't yet."""
+    return any(
+        isinstance(later, Call)
+        and later.name.startswith("tf.config.")
+        and ".set_" in later.name
+        and (later.outcome is None or later.outcome.kind != "late")
+        for later in program.events[position + 1 :]
+    )
 
 
 def too_late(rule: Rule, program: Program, call: Call, intent: Intent, **more: Any) -> Finding:

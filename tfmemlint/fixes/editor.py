@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, TypeVar
 
 import libcst as cst
@@ -123,6 +123,21 @@ class Editor:
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """The node around ``node``."""
         return self._tree.parents.get(node)
+
+    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The nodes around ``node``, innermost first."""
+        return self._tree.ancestors(node)
+
+    def nearest(
+        self, node: cst.CSTNode, kind: type[NodeT], *, until: tuple[type[cst.CSTNode], ...] = ()
+    ) -> NodeT | None:
+        """The innermost node of a kind around ``node``; None where there is none before one of ``until``."""
+        for one in self.ancestors(node):
+            if isinstance(one, kind):
+                return one
+            if isinstance(one, until):
+                return None
+        return None
 
     def span(self, node: cst.CSTNode) -> Span:
         """Where ``node`` stands."""

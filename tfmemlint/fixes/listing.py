@@ -8,6 +8,8 @@ import libcst as cst
 
 from tfmemlint.finding import Span
 from tfmemlint.fixes import settings
+from tfmemlint.fixes.tree import walk
+from tfmemlint.fixes.unused import drop_imports
 from tfmemlint.fixes.withheld import Withheld
 
 if TYPE_CHECKING:
@@ -63,7 +65,7 @@ def replace_local_devices(editor: Editor, span: Span) -> None:
         editor.replace(comprehension, comprehension.with_changes(iter=gpus, ifs=[]))
     else:
         editor.replace(call, f"{settings.spell(editor, 'tf.config.list_physical_devices')}()")
-    _drop_import(editor, call)
+    drop_imports(editor, [call], settings.all_gpus(editor))
     editor.unsafe("List the physical devices, which takes no memory")
 
 
@@ -73,33 +75,15 @@ def _keeps_gpus(editor: Editor, comprehension: cst.CompFor) -> bool:
     return tests == [f'{editor.code(comprehension.target)}.device_type == "GPU"']
 
 
-def _drop_import(editor: Editor, call: cst.Call) -> None:
-    """The import of ``device_lib`` goes with its last use."""
-    root = editor.code(call.func).split(".")[0]
-    names = [node for node in _walk(editor.module) if isinstance(node, cst.Name) and node.value == root]
-    for node in names:
-        alias = editor.parent(node)
-        while alias is not None and not isinstance(alias, (cst.ImportFrom, cst.Import, cst.BaseStatement)):
-            alias = editor.parent(alias)
-        if (
-            isinstance(alias, (cst.ImportFrom, cst.Import))
-            and len(names) == 2
-            and not isinstance(alias.names, cst.ImportStar)
-        ):
-            if len(alias.names) == 1:
-                editor.remove(editor.statement_of(alias))
-            return
-
-
 def _uses(editor: Editor, call: cst.Call) -> list[cst.Attribute]:
     """What is read of the devices, as far as they can be followed."""
     parent = editor.parent(call)
-    function = _function(editor, call)
+    function = editor.nearest(call, cst.FunctionDef) or editor.module
     if isinstance(parent, cst.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0].target, cst.Name):
         holder = parent.targets[0].target.value
         readers = [
             node
-            for node in _walk(function)
+            for node in walk(function)
             if isinstance(node, cst.Name) and node.value == holder and node is not parent.targets[0].target
         ]
     else:
@@ -133,7 +117,7 @@ def _is_shown(editor: Editor, reader: cst.CSTNode, around: cst.CSTNode | None) -
 
 def _attributes_of(editor: Editor, scope: cst.CSTNode, name: str) -> list[cst.Attribute]:
     found = []
-    for node in _walk(scope):
+    for node in walk(scope):
         if not isinstance(node, cst.Name) or node.value != name:
             continue
         parent = editor.parent(node)
@@ -145,21 +129,4 @@ def _attributes_of(editor: Editor, scope: cst.CSTNode, name: str) -> list[cst.At
             continue
         elif not (isinstance(parent, cst.ListComp) and _is_shown(editor, parent, editor.parent(parent))):
             raise Withheld("the devices go where the rewriter can't follow them")
-    return found
-
-
-def _function(editor: Editor, node: cst.CSTNode) -> cst.CSTNode:
-    one: cst.CSTNode | None = node
-    while one is not None and not isinstance(one, cst.FunctionDef):
-        one = editor.parent(one)
-    return one if one is not None else editor.module
-
-
-def _walk(node: cst.CSTNode) -> list[cst.CSTNode]:
-    found: list[cst.CSTNode] = []
-    pending = [node]
-    while pending:
-        one = pending.pop()
-        found.append(one)
-        pending.extend(one.children)
     return found

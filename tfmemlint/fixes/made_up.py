@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from textwrap import indent
 from typing import TYPE_CHECKING
 
@@ -50,7 +50,7 @@ def replace_made_up(editor: Editor, call: cst.Call, finding: Finding) -> None:
     elif call.args and _is_optimizer(str(details["name"])):
         _unwrap(editor, call)
         settle(editor, "Use the optimizer itself: there are no memory options", caught=caught)
-    elif any(isinstance(one, cst.Call) and _is_optimizer(editor.code(one.func)) for one in _around(editor, call)):
+    elif any(isinstance(one, cst.Call) and _is_optimizer(editor.code(one.func)) for one in editor.ancestors(call)):
         raise Withheld("it goes when the call around it is mended")
     else:
         raise Withheld("there is nothing that could stand in its place")
@@ -59,13 +59,6 @@ def replace_made_up(editor: Editor, call: cst.Call, finding: Finding) -> None:
 def _is_optimizer(name: str) -> bool:
     """Whether a made-up function is the one that is handed an optimizer, to give it back with options."""
     return name.endswith("get_experimental_optimizer")
-
-
-def _around(editor: Editor, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    parent = editor.parent(node)
-    while parent is not None:
-        yield parent
-        parent = editor.parent(parent)
 
 
 def _unwrap(editor: Editor, call: cst.Call) -> None:

@@ -78,8 +78,9 @@ def _is_guarded(editor: Editor, call: cst.CSTNode, base: str) -> bool:
 
 def device_of(editor: Editor, configuration: cst.Call) -> str:
     """The device that a ``LogicalDeviceConfiguration(...)`` inside a call is for, "" where that can't be seen."""
-    node: cst.CSTNode | None = editor.parent(configuration)
-    while node is not None and not isinstance(node, cst.BaseSmallStatement):
+    for node in editor.ancestors(configuration):
+        if isinstance(node, cst.BaseSmallStatement):
+            break
         if isinstance(node, cst.Call):
             name = editor.code(node.func).rsplit(".", 1)[-1]
             if name in ("set_logical_device_configuration", "set_virtual_device_configuration") and node.args:
@@ -87,7 +88,6 @@ def device_of(editor: Editor, configuration: cst.Call) -> str:
                     if argument.keyword is not None and argument.keyword.value == "device":
                         return editor.code(argument.value)
                 return editor.code(node.args[0].value)
-        node = editor.parent(node)
     return ""
 
 

@@ -90,25 +90,25 @@ def repair_growth(editor: Editor, finding: Finding) -> None:
 
 def _loop_variable(editor: Editor, call: cst.Call) -> str:
     """The device of the loop over devices that a call stands in."""
-    node: cst.CSTNode | None = call
-    while node is not None and not isinstance(node, (cst.For, cst.FunctionDef)):
-        node = editor.parent(node)
-    if not isinstance(node, cst.For) or not isinstance(node.target, cst.Name):
+    loop = editor.nearest(call, cst.For, until=(cst.FunctionDef,))
+    if loop is None or not isinstance(loop.target, cst.Name):
         raise Withheld("it stands in a loop over devices")
-    return node.target.value
+    return loop.target.value
 
 
 def _narrow_listing(editor: Editor, call: cst.Call) -> cst.For:
     """Ask for GPUs only in the loop's own listing; gives the loop."""
-    node: cst.CSTNode | None = call
-    while node is not None and not isinstance(node, cst.For):
-        node = editor.parent(node)
-    listing = node.iter if isinstance(node, cst.For) else None
-    if not isinstance(listing, cst.Call) or listing.args or "list_physical_devices" not in editor.code(listing.func):
+    loop = editor.nearest(call, cst.For)
+    listing = loop.iter if loop is not None else None
+    if (
+        loop is None
+        or not isinstance(listing, cst.Call)
+        or listing.args
+        or "list_physical_devices" not in editor.code(listing.func)
+    ):
         raise Withheld("the listing of devices stands elsewhere; give it 'GPU' there")
     editor.replace_args(listing, editor.quoted("GPU"))
-    assert isinstance(node, cst.For)
-    return node
+    return loop
 
 
 def repair_logical(editor: Editor, finding: Finding) -> None:
@@ -147,11 +147,11 @@ def spread_growth(editor: Editor, finding: Finding) -> None:
 
 
 def _is_variable_of_loop(editor: Editor, statement: cst.CSTNode, name: str) -> bool:
-    node: cst.CSTNode | None = statement
-    while node is not None and not isinstance(node, cst.FunctionDef):
+    for node in editor.ancestors(statement):
+        if isinstance(node, cst.FunctionDef):
+            return False
         if isinstance(node, cst.For) and name in editor.code(node.target).replace(",", " ").split():
             return True
-        node = editor.parent(node)
     return False
 
 

@@ -79,10 +79,8 @@ def _session_block(editor: Editor, run: cst.Call, session: cst.BaseExpression | 
     """The ``with Session() as sess:`` around ``run``, where it has no other use."""
     if not isinstance(session, cst.Name):
         return None
-    node: cst.CSTNode | None = run
-    while node is not None and not isinstance(node, (cst.With, cst.FunctionDef)):
-        node = editor.parent(node)
-    if not isinstance(node, cst.With) or len(node.items) != 1 or not isinstance(node.body, cst.IndentedBlock):
+    node = editor.nearest(run, cst.With, until=(cst.FunctionDef,))
+    if node is None or len(node.items) != 1 or not isinstance(node.body, cst.IndentedBlock):
         return None
     item = node.items[0]
     name = item.asname.name if item.asname is not None else None
@@ -127,9 +125,7 @@ def fill_probe(editor: Editor, finding: Finding) -> None:
     """An empty probe returns the memory in use."""
     statement = editor.statement_at(finding.anchors["body"])
     name = logical_name("", 0, guarded=False, editor=editor)
-    function = editor.parent(statement)
-    while function is not None and not isinstance(function, cst.FunctionDef):
-        function = editor.parent(function)
+    function = editor.nearest(statement, cst.FunctionDef)
     parameters = [node.name.value for node in function.params.params] if function is not None else []
     device = "device" if "device" not in parameters else "first_gpu"
     asked = f"{editor.tf(_INFO)}({device})[{editor.quoted('current')}]"

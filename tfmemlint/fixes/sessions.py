@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -11,7 +10,8 @@ import libcst as cst
 from tfmemlint.finding import Finding
 from tfmemlint.fixes import settings
 from tfmemlint.fixes.imports import is_import
-from tfmemlint.fixes.tree import comments_in
+from tfmemlint.fixes.tree import walk
+from tfmemlint.fixes.unused import drop_imports, is_variable
 from tfmemlint.fixes.withheld import Withheld
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _carriers(editor: Editor, finding: Finding) -> set[Statement]:
     """The statements that make the messages and set their fields."""
     found = {editor.statement_at(span) for name, span in finding.anchors.items() if name.startswith("field")}
     roots = {root for statement in found for root in _roots(statement)}
-    for node in _walk(editor.module):
+    for node in walk(editor.module):
         if isinstance(node, cst.Assign) and _target_names(node) & roots:
             found.add(editor.statement_of(node))
     return found
@@ -111,7 +111,7 @@ def _carriers(editor: Editor, finding: Finding) -> set[Statement]:
 def _roots(statement: cst.CSTNode) -> set[str]:
     """The variables whose fields a statement sets, or that it makes."""
     found: set[str] = set()
-    for node in _walk(statement):
+    for node in walk(statement):
         if isinstance(node, cst.Assign):
             for target in node.targets:
                 one: cst.BaseExpression = target.target
@@ -132,59 +132,7 @@ def _unused_elsewhere(editor: Editor, doomed: set[Statement]) -> None:
     for statement in doomed:
         if not isinstance(statement, (cst.SimpleStatementLine, cst.BaseSmallStatement)):
             raise Withheld("the session is more than a statement of its own")
-    inside = {id(node) for statement in doomed for node in _walk(statement)}
-    for node in _walk(editor.module):
-        if isinstance(node, cst.Name) and node.value in bound and id(node) not in inside and _is_variable(editor, node):
+    inside = {id(node) for statement in doomed for node in walk(statement)}
+    for node in walk(editor.module):
+        if isinstance(node, cst.Name) and node.value in bound and id(node) not in inside and is_variable(editor, node):
             raise Withheld(f"{node.value} is used elsewhere (line {editor.span(node).row})")
-
-
-def drop_imports(editor: Editor, doomed: Iterable[cst.CSTNode], new: str) -> None:
-    """Imports of the module that only the code that goes has used go with it; ``new`` is what takes its place."""
-    going = {node for one in doomed for node in _walk(one)}
-    read = {node.value for node in going if isinstance(node, cst.Name) and _is_variable(editor, node)}
-    kept = {node.id for node in ast.walk(ast.parse(new)) if isinstance(node, ast.Name)}
-    lines = [one.body[0] for one in editor.module.body if isinstance(one, cst.SimpleStatementLine)]
-    imports = [one for one in lines if isinstance(one, (cst.Import, cst.ImportFrom))]
-    for node in _walk(editor.module):
-        if isinstance(node, cst.Name) and node not in going and not _in_import(editor, node):
-            kept.add(node.value)
-    for line in imports:
-        if isinstance(line.names, cst.ImportStar) or comments_in(line):
-            continue
-        left = [alias for alias in line.names if _local(alias) in kept or _local(alias) not in read]
-        if not left:
-            editor.remove(editor.statement_of(line))
-        elif len(left) < len(line.names):
-            left[-1] = left[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-            changed = line.with_changes(names=left)
-            editor.replace_statement(editor.statement_of(line), editor.module.code_for_node(changed) + "\n")
-
-
-def _local(alias: cst.ImportAlias) -> str:
-    """The name that a part of an import binds."""
-    return alias.evaluated_alias or alias.evaluated_name.split(".")[0]
-
-
-def _in_import(editor: Editor, node: cst.CSTNode) -> bool:
-    one = editor.parent(node)
-    while one is not None and not isinstance(one, (cst.Import, cst.ImportFrom)):
-        one = editor.parent(one)
-    return one is not None
-
-
-def _is_variable(editor: Editor, node: cst.Name) -> bool:
-    """Whether a name stands for a variable: not for an attribute, nor for a keyword."""
-    parent = editor.parent(node)
-    if isinstance(parent, cst.Attribute):
-        return parent.value is node
-    return not (isinstance(parent, cst.Arg) and parent.keyword is node)
-
-
-def _walk(node: cst.CSTNode) -> list[cst.CSTNode]:
-    found: list[cst.CSTNode] = []
-    pending = [node]
-    while pending:
-        one = pending.pop()
-        found.append(one)
-        pending.extend(one.children)
-    return found

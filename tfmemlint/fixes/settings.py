@@ -17,18 +17,11 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 """Characters; a longer call is written on several lines."""
-_OLD_NAMES = {
-    "tf.config.list_physical_devices": "tf.config.experimental.list_physical_devices",
-    "tf.config.set_logical_device_configuration": "tf.config.experimental.set_virtual_device_configuration",
-    "tf.config.LogicalDeviceConfiguration": "tf.config.experimental.VirtualDeviceConfiguration",
-}
-"""What TensorFlow 2.0 and 1.x have instead."""
 
 
 def spell(editor: Editor, name: str) -> str:
     """How a function is called in the file: in releases before 2.1 by its older name."""
-    old = _OLD_NAMES.get(name)
-    return editor.tf(old if old is not None and not names.exists(name, editor.target) else name)
+    return editor.tf(names.older_twin(name, editor.target) or name)
 
 
 def all_gpus(editor: Editor) -> str:

@@ -196,6 +196,17 @@ def _parents(module: cst.Module) -> dict[cst.CSTNode, cst.CSTNode] | None:
     return found
 
 
+def walk(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """``node`` and all that is in it, in no certain order."""
+    found: list[cst.CSTNode] = []
+    pending = [node]
+    while pending:
+        one = pending.pop()
+        found.append(one)
+        pending.extend(one.children)
+    return found
+
+
 def differs(span: Span) -> Withheld:
     """What is said where the two readings of the code don't agree."""
     return Withheld(f"the rewriter reads the code differently in line {span.row}")

@@ -124,8 +124,9 @@ _ON_USE = frozenset(
     }
     | {"tf.compat.v1.constant", "tf.compat.v1.convert_to_tensor"}
 )
-"""Layers that make their variables when they are called, on a symbolic input too, methods that run a model, and the
-two of ``tf.compat.v1`` that make a tensor as those of ``tf`` do, but are functions of their own."""
+"""Layers that make their variables when they are called, on a symbolic input too (seen on 2.1, 2.4, 2.12, 2.15 and
+2.21, as far as they have them), methods that run a model (on 2.4, 2.15 and 2.21), and the two of ``tf.compat.v1`` that
+make a tensor as those of ``tf`` do, but are functions of their own (on 2.0, 2.1, 2.4, 2.9, 2.12, 2.15 and 2.21)."""
 
 
 @lru_cache(maxsize=4096)

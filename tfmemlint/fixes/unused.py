@@ -1,0 +1,53 @@
+"""What nothing uses any more once a piece of code has gone."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from tfmemlint.fixes.tree import comments_in, walk
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+
+
+def drop_imports(editor: Editor, doomed: Iterable[cst.CSTNode], new: str) -> None:
+    """Imports of the module that only the code that goes has used go with it; ``new`` is what takes its place."""
+    going = {node for one in doomed for node in walk(one)}
+    read = {node.value for node in going if isinstance(node, cst.Name) and is_variable(editor, node)}
+    kept = {node.id for node in ast.walk(ast.parse(new)) if isinstance(node, ast.Name)}
+    lines = [one.body[0] for one in editor.module.body if isinstance(one, cst.SimpleStatementLine)]
+    imports = [one for one in lines if isinstance(one, (cst.Import, cst.ImportFrom))]
+    for node in walk(editor.module):
+        if isinstance(node, cst.Name) and node not in going and not _in_import(editor, node):
+            kept.add(node.value)
+    for line in imports:
+        if isinstance(line.names, cst.ImportStar) or comments_in(line):
+            continue
+        left = [alias for alias in line.names if _local(alias) in kept or _local(alias) not in read]
+        if not left:
+            editor.remove(editor.statement_of(line))
+        elif len(left) < len(line.names):
+            left[-1] = left[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+            changed = line.with_changes(names=left)
+            editor.replace_statement(editor.statement_of(line), editor.module.code_for_node(changed) + "\n")
+
+
+def _local(alias: cst.ImportAlias) -> str:
+    """The name that a part of an import binds."""
+    return alias.evaluated_alias or alias.evaluated_name.split(".")[0]
+
+
+def _in_import(editor: Editor, node: cst.CSTNode) -> bool:
+    return any(isinstance(one, (cst.Import, cst.ImportFrom)) for one in editor.ancestors(node))
+
+
+def is_variable(editor: Editor, node: cst.Name) -> bool:
+    """Whether a name stands for a variable: not for an attribute, nor for a keyword."""
+    parent = editor.parent(node)
+    if isinstance(parent, cst.Attribute):
+        return parent.value is node
+    return not (isinstance(parent, cst.Arg) and parent.keyword is node)
