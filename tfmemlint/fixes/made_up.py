@@ -82,7 +82,7 @@ def _set(editor: Editor, call: cst.Call, wish: Wish, device: str, amount: str, d
         editor.replace_statement(statement, _for_all(editor, wish, amount, details))
         settle(editor, _MESSAGES[wish], caught=details["caught"], doubtful=True)
         return
-    guard, device, depth = guard_for(editor, call, device, details)
+    guard, device, depth = guard_for(editor, device, details)
     if guard and statement is None:
         raise Withheld("with no GPU it would raise IndexError")
     if wish is Wish.GROWTH:
@@ -129,7 +129,7 @@ def replace_assignment(editor: Editor, finding: Finding) -> None:
     if not device:
         editor.replace_statement(statement, _for_all(editor, wish, amount, details))
     else:
-        guard, device, depth = guard_for(editor, assign, device, details)
+        guard, device, depth = guard_for(editor, device, details)
         if wish is Wish.GROWTH:
             new = growth(editor, device, amount)
         else:

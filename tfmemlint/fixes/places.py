@@ -36,7 +36,7 @@ def settle(editor: Editor, message: str, *, caught: object, doubtful: bool = Fal
         editor.safe(message)
 
 
-def guard_for(editor: Editor, call: cst.CSTNode, device: str, details: Mapping[str, object]) -> tuple[str, str, int]:
+def guard_for(editor: Editor, device: str, details: Mapping[str, object]) -> tuple[str, str, int]:
     """What has to stand above a call for ``gpus[0]`` so that it is right without a GPU; the device to use; and how much
     deeper that is."""
     try:
@@ -49,31 +49,10 @@ def guard_for(editor: Editor, call: cst.CSTNode, device: str, details: Mapping[s
     if not isinstance(number, int) or number < 0:
         return "", device, 0
     base = ast.get_source_segment(device, node.value) or ast.unparse(node.value)
-    if _is_guarded(editor, call, base):
-        return "", device, 0
     if any(isinstance(part, ast.Call) for part in ast.walk(node.value)):
         gpu = free_name(editor, "gpu")
         return f"for {gpu} in {base}[{number}:{number + 1}]:", gpu, 4
     return (f"if {base}:" if number == 0 else f"if len({base}) > {number}:"), device, 4
-
-
-def _is_guarded(editor: Editor, call: cst.CSTNode, base: str) -> bool:
-    """Whether a condition around ``call`` speaks of the list, or a handler around it catches what ``[0]`` raises."""
-    below: cst.CSTNode = call
-    node = editor.parent(call)
-    while node is not None and not isinstance(node, (cst.FunctionDef, cst.Module)):
-        if (
-            isinstance(node, (cst.If, cst.While, cst.IfExp))
-            and node.test is not below
-            and base in editor.code(node.test)
-        ):
-            return True
-        if isinstance(node, cst.Try) and below is node.body:
-            caught = "".join(editor.code(one.type) if one.type is not None else "*" for one in node.handlers)
-            if any(name in caught for name in ("*", "IndexError", "LookupError", "Exception")):
-                return True
-        below, node = node, editor.parent(node)
-    return False
 
 
 def device_of(editor: Editor, configuration: cst.Call) -> str:

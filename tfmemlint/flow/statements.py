@@ -303,12 +303,13 @@ class Statements(Loops):
         if verdict.truth is not None:
             # The other branch is for machines that nothing here is about: looked at, and left without a trace.
             likely, unlikely = (node.body, node.orelse) if verdict.truth else (node.orelse, node.body)
-            guards = no if verdict.truth else yes
+            taken, passed = (yes, no) if verdict.truth else (no, yes)
             self.state = refined[1 if verdict.truth else 0]
-            with self.doubtful(guards):
+            with self.doubtful(passed):
                 self.execute(unlikely)
             self.restore((refined[0 if verdict.truth else 1], before[1], before[2]))
-            self.execute(likely)
+            with self.doubtful(taken, doubt=False):
+                self.execute(likely)
             return
         self.state = refined[0]
         with self.doubtful(yes):
