@@ -96,7 +96,7 @@ def _visible(shown: str) -> str:
     numbers = shown.strip("'\"")
     if re.fullmatch(r"\d+(,\d+)*", numbers):
         return f"only GPU{'s' if ',' in numbers else ''} {numbers} visible"
-    if shown in ("''", '""', "'-1'", '"-1"', "-1"):
+    if shown in ("''", '""', "'-1'", '"-1"', "-1", "[]", "()"):
         return "no GPU visible"
     return f"only {shown} visible" if shown else "only some devices visible"
 

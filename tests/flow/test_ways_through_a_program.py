@@ -8,6 +8,8 @@ from textwrap import dedent
 import pytest
 
 from tfmemlint.engine import check_source
+from tfmemlint.flow import analyze
+from tfmemlint.flow.program import End
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.rule import rules
 from tfmemlint.sources import Source
@@ -342,3 +344,54 @@ def test_a_start_depends_on_the_release() -> None:
 )
 def test_odd_code_is_gone_through(code: str) -> None:
     assert found("import tensorflow as tf\n" + code) == []
+
+
+ONE = "tf.config.experimental.set_memory_growth(gpus[0], True)\n"
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "sys.exit(0)\n",
+        "raise SystemExit\n",
+        "if len(sys.argv) > 9:\n    sys.exit(1)\nelse:\n    sys.exit(0)\n",
+        "while True:\n    pass\n",
+        "def main():\n    sys.exit(0)\nif __name__ == '__main__':\n    sys.exit(main())\n",
+    ],
+)
+def test_what_is_in_force_at_the_end_is_known_where_the_program_leaves_before_it(ending: str) -> None:
+    assert found(HEAD + "import sys\n" + ONE + ending) == ["TFM402:4"]
+
+
+def test_an_early_way_out_does_not_hide_the_end() -> None:
+    code = HEAD + "import sys\nif not gpus:\n    sys.exit(1)\n" + ONE + "sys.exit(0)\n"
+    assert found(code) == ["TFM402:6"]
+
+
+def test_every_entry_point_has_one_end() -> None:
+    code = HEAD + "import sys\ndef a():\n    raise NotImplementedError\ndef b():\n    " + ONE + "sys.exit(0)\n"
+    program = analyze(Source("program.py", code), Target.newest())
+    ends = [end.entry for end in program.of(End)]
+    assert (ends[0], "b" in ends, len(set(ends))) == ("module", True, len(ends))
+
+
+def test_absl_lists_the_devices_before_it_calls_main() -> None:
+    code = (
+        "import os\nfrom absl import app\nimport tensorflow as tf\ndef main(argv):\n"
+        "    os.environ['CUDA_VISIBLE_DEVICES'] = '0'\napp.run(main)\n"
+    )
+    assert found(code) == ["TFM105:5"]
+    assert found(code, "2.5") == []
+    assert found(code.replace("CUDA_VISIBLE_DEVICES", "TF_GPU_ALLOCATOR").replace("'0'", "'cuda_malloc'")) == []
+    assert found(code.replace("import tensorflow as tf\n", "").replace("):\n", "):\n    import tensorflow\n")) == []
+
+
+def test_variables_set_behind_the_devices_do_not_excuse_a_limit() -> None:
+    code = HEAD + (
+        "import os\nfrom tensorflow.python.client import device_lib\ndevice_lib.list_local_devices()\n"
+        "os.environ['TF_FORCE_GPU_ALLOW_GROWTH'] = 'true'\n"
+        "tf.config.set_logical_device_configuration(gpus[0], [tf.config.LogicalDeviceConfiguration(512)])\n"
+    )
+    program = analyze(Source("program.py", code), Target.newest())
+    outcomes = [call.outcome.kind for call in program.calls() if call.outcome is not None]
+    assert outcomes == ["lost"]

@@ -37,6 +37,8 @@ _PARSED_VERSION = frozenset(
 )
 _SAME = frozenset({"list", "tuple", "sorted", "reversed", "iter", "set", "tqdm", "tqdm.tqdm"})
 _MAIN_RUNNERS = frozenset({"absl.app.run", "tf.compat.v1.app.run", "tf.app.run", "asyncio.run"})
+_LISTED_BY_APP = (2, 6)
+"""From this release on ``absl.app.run()`` lists the physical devices before it calls the program's ``main()``."""
 
 
 class Builtins(Evaluator):
@@ -47,7 +49,7 @@ class Builtins(Evaluator):
     ) -> Value | None:
         """What a built-in or standard function returns; None where ``name`` is none that matters."""
         if is_exit(name):
-            self.state = None
+            self.leave(certain=True)
             return UNKNOWN
         if name in _PARSED_VERSION and values:
             value = values[0]
@@ -73,6 +75,9 @@ class Builtins(Evaluator):
         if name in ("getattr", "hasattr") and len(values) >= 2:
             return self._by_attribute(name, node, values, written)
         if name in _MAIN_RUNNERS:
+            if name != "asyncio.run" and (self.target.major, self.target.minor) >= _LISTED_BY_APP and self._has_tf():
+                # TensorFlow has asked absl to call it back, and counts the GPUs then.
+                self.start(node, "listed", name, name)
             target = values[0] if values else self.module.names.get("main", UNKNOWN)
             return self.call_value(target, [UNKNOWN], {}, node) if isinstance(target, Function) else UNKNOWN
         plain = constants(values)
@@ -82,6 +87,10 @@ class Builtins(Evaluator):
             except folding.NotFolded:
                 return None
         return None
+
+    def _has_tf(self) -> bool:
+        """Whether the module has imported TensorFlow by now."""
+        return any(isinstance(value, Ref) and is_tensorflow(value.name) for value in self.module.names.values())
 
     def _map(self, function: Value, iterable: Value, node: ast.AST) -> Value:
         """``map(function, iterable)``: not run here, in truth, but nearly always run at once."""

@@ -60,7 +60,7 @@ class Caller(Builtins):
         func = node.func
         if is_exit(dotted(func)):
             self._arguments(node)
-            self.state = None
+            self.leave(certain=True)
             return UNKNOWN, UNKNOWN
         if not isinstance(func, ast.Attribute):
             return self.evaluate(func), None

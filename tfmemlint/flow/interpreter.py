@@ -55,9 +55,12 @@ class Interpreter(Statements):
         return Program(self.source, self.tree, self.target, events, self.gave_up)
 
     def _end(self, entry: str, node: ast.AST) -> None:
-        if self.state is None:
-            return
-        self.emit(End(entry=entry, **(self.around(node) | {"span": Span(1, 1, 1, 1)})))
+        """The end of an entry point, wherever it is: behind its last line, or where the program is left before that."""
+        ended = self.state
+        self.state = ended or self.left
+        if self.state is not None:
+            self.emit(End(entry=entry, **(self.around(node) | {"span": Span(1, 1, 1, 1)})))
+        self.state, self.left, self.surely_left = ended, None, False
 
     def _uncalled(self) -> None:
         """Functions that nothing here calls: judged on what they do for sure, whatever came before."""
@@ -128,14 +131,17 @@ class Interpreter(Statements):
         return Function(function.node, function.scope, function.decorators, receiver)
 
     def _protos_at_end(self) -> None:
+        carried = {span for one in self.events if isinstance(one, SessionMade) for span in one.proto_spans}
         for proto, call in self.protos:
+            spans = {name: span for name, span in proto.record.spans.items() if span is not None}
             event = {name: getattr(call, name) for name in Event.__dataclass_fields__}
             self.emit(
                 ProtoMade(
                     name=proto.name,
                     fields=dict(proto.record.fields),
                     consumed=proto.record.consumed,
-                    field_spans={name: span for name, span in proto.record.spans.items() if span is not None},
+                    field_spans=spans,
+                    carried=not carried.isdisjoint(spans.values()),
                     **event,
                 )
             )

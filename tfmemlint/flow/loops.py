@@ -128,7 +128,7 @@ class Loops(TensorFlow):
             loop.continues.clear()
         self.loops.pop()
         if endless:
-            self.state = None
+            self.leave(certain=not loop.breaks)
         else:
             for end in ends:
                 self.merge(end)

@@ -70,6 +70,9 @@ class Machine:
         self.module = Scope()
         self.state: State | None = State()
         """The state here; None where no way leads."""
+        self.left: State | None = None
+        """The state in which the entry point is left before its end; None where it isn't."""
+        self.surely_left = False
         self.frames: list[Frame] = [Frame("", self.module, tree)]
         self.loops: list[Loop] = []
         self.handlers: list[tuple[tuple[Handler, ...], int]] = []
@@ -197,7 +200,16 @@ class Machine:
             changes["allocator"] = Phase(Tri.YES, event)
         self.state = replace(state, **changes)  # type: ignore[arg-type]
 
-    # Ways that part and meet
+    # Ways that end, part and meet
+
+    def leave(self, *, certain: bool) -> None:
+        """The way to here ends, and with it the entry point: ``certain`` where no handler can change that."""
+        sure = certain and not self.uncertain
+        if self.state is not None and (sure or not self.surely_left):
+            alone = self.left is None or sure is not self.surely_left
+            self.left = self.state if alone or self.left is None else join_states(self.left, self.state)
+            self.surely_left = sure
+        self.state = None
 
     def snapshot(self) -> tuple[State | None, dict[str, Value], dict[str, Value]]:
         return self.state, dict(self.scope.names), dict(self.module.names)

@@ -223,12 +223,14 @@ class ProtoMade(Event):
     """A ``ConfigProto`` or ``GPUOptions`` with GPU options in it, as it stands at the end of the program.
 
     ``consumed``: some session, estimator, function that isn't known, return value, or container may have got it.
+    ``carried``: a session of the program has got some of it.
     """
 
     name: str
     fields: dict[str, Value]
     consumed: bool
     field_spans: dict[str, Span]
+    carried: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -268,7 +268,8 @@ class Statements(Loops):
 
     def _Raise(self, node: ast.Raise) -> None:
         self._children(node)
-        self.state = None
+        raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        self.leave(certain=isinstance(raised, ast.Name) and raised.id == "SystemExit")
 
     def _Break(self, node: ast.Break) -> None:
         if self.loops and self.state is not None:

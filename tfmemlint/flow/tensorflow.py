@@ -285,7 +285,8 @@ class TensorFlow(Protos):
             return Outcome("late", "RuntimeError", message, certain, context.by, setting=before, several=several)
         allocator = state.allocator.under(self.guards)
         if allocator.has in (Tri.YES, Tri.MAYBE):
-            if _allows_growth_by_env(state):
+            made = allocator.by.state if allocator.by is not None else state
+            if message == PHYSICAL_FIXED and _allows_growth_by_env(made):
                 return None
             return Outcome("lost", "", "", allocator.has is Tri.YES and not state.open, allocator.by, several=several)
         return None
