@@ -1,0 +1,232 @@
+"""Builds the stand-ins with the platform's C compiler, once for each kind of TensorFlow release."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_HERE = Path(__file__).resolve().parent
+_SOURCES = _HERE / "src"
+_SYMBOLS = _HERE / "symbols"
+_COMPILE_SECONDS = 300
+
+
+class DriverError(RuntimeError):
+    """The simulated driver can't be built or used here; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """One stand-in: what it is made of, and what it answers for a function that isn't simulated."""
+
+    sources: tuple[str, ...]
+    refusal: int
+
+
+_CUDA = (
+    *("log", "machine", "ledger", "context", "device", "memory", "copy", "pool", "mapping", "stream", "module"),
+    *("kernels", "kernels_elementwise"),
+)
+# The error with which each library says that it doesn't support what it was asked for.
+LIBRARIES: Mapping[str, Library] = {
+    "cuda": Library(_CUDA, 801),
+    "cudart": Library(("cudart", "cudart_kernels", "properties"), 801),
+    "nvml": Library(("nvml",), 3),
+    "nccl": Library(("nccl",), 5),
+    "cublas": Library(("cublas",), 15),
+    "cublasLt": Library(("cublaslt",), 15),
+    "cudnn": Library(("cudnn", "cudnn_tensors", "cudnn_rnn"), 9),
+    "cufft": Library(("cufft",), 16),
+    "curand": Library(("curand",), 999),
+    "cusolver": Library(("cusolver",), 9),
+    "cusparse": Library(("cusparse",), 10),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The names and versions of the libraries that a TensorFlow release opens."""
+
+    names: Mapping[str, str]
+    defines: Mapping[str, int]
+
+
+_SAME = {"cuda": "libcuda.so.1", "nvml": "libnvidia-ml.so.1", "nccl": "libnccl.so.2", "curand": "libcurand.so.10"}
+_NAMES_11 = _SAME | {
+    "cudart": "libcudart.so.11.0",
+    "cublas": "libcublas.so.11",
+    "cublasLt": "libcublasLt.so.11",
+    "cudnn": "libcudnn.so.8",
+    "cufft": "libcufft.so.10",
+    "cusolver": "libcusolver.so.11",
+    "cusparse": "libcusparse.so.11",
+}
+_NAMES_12 = _SAME | {
+    "cudart": "libcudart.so.12",
+    "cublas": "libcublas.so.12",
+    "cublasLt": "libcublasLt.so.12",
+    "cudnn": "libcudnn.so.8",
+    "cufft": "libcufft.so.11",
+    "cusolver": "libcusolver.so.11",
+    "cusparse": "libcusparse.so.12",
+}
+_CUDA_11 = Variant(
+    _NAMES_11,
+    {"CUDART_VERSION": 11080, "CUBLAS_VERSION": 110800, "CUFFT_VERSION": 10900, "CUDNN_VERSION": 8700},
+)
+_CUDA_12 = Variant(
+    _NAMES_12,
+    {"CUDART_VERSION": 12030, "CUBLAS_VERSION": 120300, "CUFFT_VERSION": 11000, "CUDNN_VERSION": 8907},
+)
+_CUDA_12_CUDNN_9 = Variant(
+    _NAMES_12 | {"cudnn": "libcudnn.so.9"},
+    {"CUDART_VERSION": 12050, "CUBLAS_VERSION": 120500, "CUFFT_VERSION": 11200, "CUDNN_VERSION": 90300},
+)
+# The minor releases that were run on the stand-ins.
+VARIANTS: Mapping[tuple[int, int], Variant] = {
+    (2, 12): _CUDA_11,
+    (2, 13): _CUDA_11,
+    (2, 14): _CUDA_11,
+    (2, 15): _CUDA_12,
+    (2, 16): _CUDA_12,
+    (2, 17): _CUDA_12,
+    (2, 18): _CUDA_12_CUDNN_9,
+    (2, 19): _CUDA_12_CUDNN_9,
+    (2, 20): _CUDA_12_CUDNN_9,
+    (2, 21): _CUDA_12_CUDNN_9,
+}
+
+
+def minor_of(tensorflow: str) -> tuple[int, int] | None:
+    """The release ``2.21.0`` as ``(2, 21)``; None for what doesn't read as a version."""
+    parts = tensorflow.split(".")
+    if len(parts) < 2 or not (parts[0].isdigit() and parts[1].isdigit()):
+        return None
+    return int(parts[0]), int(parts[1])
+
+
+def variant_of(tensorflow: str) -> Variant:
+    """The libraries that a TensorFlow release such as ``2.21.0`` opens.
+
+    Raises:
+        DriverError: the release isn't known to work.
+    """
+    minor = minor_of(tensorflow)
+    if minor is None or minor not in VARIANTS:
+        first, last = min(VARIANTS), max(VARIANTS)
+        raise DriverError(
+            f"the simulated driver is known to work with TensorFlow {first[0]}.{first[1]} to {last[0]}.{last[1]}, "
+            f"not with {tensorflow}"
+        )
+    return VARIANTS[minor]
+
+
+def compiler() -> list[str] | None:
+    """The command that compiles C: ``$CC``, or the first of ``cc``, ``gcc`` and ``clang``; None where there is none."""
+    chosen = shlex.split(os.environ.get("CC", ""))
+    if chosen and shutil.which(chosen[0]):
+        return chosen
+    return next(([name] for name in ("cc", "gcc", "clang") if shutil.which(name)), None)
+
+
+def cache_folder() -> Path:
+    """Where what was built is kept: ``$TFMEMLINT_CACHE_DIR``, or ``tfmemlint`` in the user's cache folder."""
+    own = os.environ.get("TFMEMLINT_CACHE_DIR")
+    if own:
+        return Path(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tfmemlint"
+
+
+def libraries(tensorflow: str) -> Path:
+    """The folder with the stand-ins for a TensorFlow release such as ``2.21.0``; built if they aren't there yet.
+
+    Raises:
+        DriverError: the release isn't known, there is no compiler, or compiling failed.
+    """
+    variant = variant_of(tensorflow)
+    command = compiler()
+    folder = cache_folder() / "driver" / _key(variant)
+    if folder.is_dir():
+        return folder
+    if command is None:
+        raise DriverError(NO_COMPILER)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    building = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
+    try:
+        for name in LIBRARIES:  # libcuda first: the others are linked to it
+            _compile(command, name, variant, building)
+        building.chmod(0o755)
+        # Renaming fails where another process was faster; its folder holds the same.
+        with contextlib.suppress(OSError):
+            building.rename(folder)
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+    if not folder.is_dir():
+        raise DriverError(f"the simulated driver can't be put into {folder.parent}")
+    return folder
+
+
+NO_COMPILER = (
+    "the simulated driver is built by a C compiler, and none was found (cc, gcc or clang, or the one named by CC); "
+    "on Debian and Ubuntu `apt-get install gcc libc6-dev` brings it, on Fedora `dnf install gcc`"
+)
+
+
+def stubs(name: str) -> str:
+    """C for the functions of one library that TensorFlow calls: weak, so that a written one takes its place."""
+    lines = ['#include "sim.h"']
+    for symbol in (_SYMBOLS / f"{name}.txt").read_text(encoding="ascii").split():
+        lines.append(
+            f"API __attribute__((weak)) int {symbol}(void) "
+            f'{{ static int said; return sim_unsimulated("{symbol}", &said, {LIBRARIES[name].refusal}); }}'
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _compile(command: list[str], name: str, variant: Variant, folder: Path) -> None:
+    generated = folder / f"{name}_stubs.c"
+    generated.write_text(stubs(name), encoding="ascii")
+    soname = variant.names[name]
+    flags = ["-std=gnu11", "-O1", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden", "-w", f"-I{_SOURCES}"]
+    # Never unloaded: TensorFlow closes libraries while threads may still be inside them.
+    flags += [f"-Wl,-soname,{soname}", "-Wl,-z,nodelete"]
+    flags += [f"-D{macro}={value}" for macro, value in variant.defines.items()]
+    inputs = [str(_SOURCES / f"{source}.c") for source in LIBRARIES[name].sources]
+    if name == "cuda":
+        inputs += [str(generated), "-ldl"]
+    else:
+        inputs += [str(generated), f"-L{folder}", f"-l:{variant.names['cuda']}", "-Wl,-rpath,$ORIGIN"]
+    line = [*command, *flags, "-o", str(folder / soname), *inputs]
+    try:
+        done = subprocess.run(line, capture_output=True, text=True, timeout=_COMPILE_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise DriverError(f"the simulated driver can't be built: {error}") from error
+    finally:
+        generated.unlink()
+    if done.returncode:
+        said = "\n".join((done.stderr or done.stdout).strip().splitlines()[-20:])
+        raise DriverError(f"the simulated driver can't be built; `{shlex.join(command)}` says:\n{said}")
+
+
+def _key(variant: Variant) -> str:
+    """Changes with everything that what is built depends on, except for the compiler."""
+    digest = hashlib.sha256(platform.machine().encode())
+    digest.update(repr((sorted(variant.names.items()), sorted(variant.defines.items()))).encode())
+    for path in _inputs():
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:20]
+
+
+def _inputs() -> Iterator[Path]:
+    yield Path(__file__)
+    yield from sorted(_SOURCES.glob("*.[ch]"))
+    yield from sorted(_SYMBOLS.glob("*.txt"))

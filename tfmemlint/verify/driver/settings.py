@@ -1,0 +1,179 @@
+"""Whether the simulated driver can be had here, and the environment variables that describe a machine to it."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import os
+import platform
+import re
+import sys
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+from tfmemlint.verify.driver.build import NO_COMPILER, DriverError, compiler, minor_of, variant_of
+
+DEFAULT_MIB = 16384
+USED_MIB = 300
+MAX_GPUS = 32
+_MACHINES = ("x86_64", "aarch64")
+
+
+def missing(tensorflow: str, folder: str | os.PathLike[str] | None = None) -> str:
+    """Why TensorFlow can't be run on the simulated driver here: one sentence, ``''`` if it can.
+
+    Args:
+        tensorflow: the installed release, such as ``2.21.0``.
+        folder: TensorFlow's package folder (the one with its ``__init__.py``); looked up among the installed
+            packages where not given. TensorFlow isn't imported.
+    """
+    if not sys.platform.startswith("linux") or platform.machine() not in _MACHINES:
+        return (
+            "the simulated driver needs Linux on x86-64 or aarch64, "
+            f"and this is {platform.system()} on {platform.machine()}"
+        )
+    try:
+        variant_of(tensorflow)
+    except DriverError as error:
+        return str(error)
+    package = Path(folder) if folder is not None else _package_folder()
+    if package is None or not package.is_dir():
+        return "TensorFlow is not installed"
+    if not _has_cuda(package):
+        return (
+            f"TensorFlow {tensorflow} in {package} is built without CUDA; "
+            f"the simulated driver needs the GPU build ({_gpu_build(tensorflow)})"
+        )
+    return "" if compiler() is not None else NO_COMPILER
+
+
+def _gpu_build(tensorflow: str) -> str:
+    """How the GPU build of a release is had."""
+    if platform.machine() != "x86_64":
+        return "which the official wheels for this processor aren't"
+    return f"`pip install tensorflow=={tensorflow}` on Linux x86-64 brings it, `tensorflow-cpu` does not"
+
+
+def _package_folder() -> Path | None:
+    spec = importlib.util.find_spec("tensorflow")
+    places = list(spec.submodule_search_locations or ()) if spec is not None else []
+    return Path(places[0]) if places else None
+
+
+def _has_cuda(package: Path) -> bool:
+    """Whether TensorFlow was built for CUDA, by the file in which it says so itself."""
+    try:
+        tree = ast.parse((package / "python" / "platform" / "build_info.py").read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, UnicodeDecodeError):
+        return False
+    for node in ast.walk(tree):
+        # collections.OrderedDict([('is_cuda_build', True), ...])
+        if isinstance(node, ast.Tuple) and len(node.elts) == 2:
+            name, value = node.elts
+            if isinstance(name, ast.Constant) and name.value == "is_cuda_build" and isinstance(value, ast.Constant):
+                return value.value is True
+    return False
+
+
+def environment(
+    *,
+    gpus: int = 1,
+    memory_mib: Sequence[int] | None = None,
+    used_mib: int | Sequence[int] = USED_MIB,
+    capability: str = "9.0",
+    cuda_order: Sequence[int] | None = None,
+    log: str | os.PathLike[str] | None = None,
+    state: str | os.PathLike[str] | None = None,
+    context_mib: int = 0,
+    tensorflow: str | None = None,
+    xla_flags: str = "",
+) -> dict[str, str]:
+    """The variables that describe a machine; they must be set before the process starts CUDA or NVML.
+
+    Args:
+        gpus: how many GPUs the machine has, 0 to 32.
+        memory_mib: the total memory of each in MiB; 16384 where not given.
+        used_mib: what processes outside the simulation use of each card in MiB, for all or for each.
+        capability: the compute capability of the cards, such as ``"9.0"``.
+        cuda_order: the cards (as NVML numbers them) in CUDA's default order, the fastest first; effective unless the
+            program's environment has ``CUDA_DEVICE_ORDER=PCI_BUS_ID``.
+        log: the file to which everything that happens is appended; read it with `read_log`.
+        state: a file that all processes of the machine share, so that they share the cards' memory and see each
+            other's use through NVML. Without it every process has a machine of its own.
+        context_mib: what a CUDA context takes of its card in MiB. A real one takes some hundreds, depending on the
+            card and the driver; 0 leaves it out, so that free memory is that of a machine before its first context.
+        tensorflow: the release that is run, such as ``2.21.0``; adds the flags that keep XLA from timing kernels and
+            from recording CUDA graphs, neither of which is simulated, to ``XLA_FLAGS``.
+        xla_flags: the program's own ``XLA_FLAGS``, which stay.
+
+    Raises:
+        ValueError: the numbers don't fit the number of GPUs, or aren't possible.
+    """
+    sizes = list(memory_mib) if memory_mib is not None else [DEFAULT_MIB] * gpus
+    used = list(used_mib) if isinstance(used_mib, Sequence) else [used_mib] * gpus
+    order = list(cuda_order) if cuda_order is not None else list(range(gpus))
+    if not 0 <= gpus <= MAX_GPUS:
+        raise ValueError(f"{gpus} GPUs; 0 to {MAX_GPUS} can be simulated")
+    if len(sizes) != gpus or len(used) != gpus:
+        raise ValueError(f"{gpus} GPUs but {len(sizes)} memory sizes and {len(used)} sizes of memory in use")
+    if sorted(order) != list(range(gpus)):
+        raise ValueError(f"{gpus} GPUs but the order {order}")
+    for total, taken in zip(sizes, used, strict=True):
+        if total <= 0 or not 0 <= taken <= total:
+            raise ValueError(f"a GPU of {total} MiB of which {taken} MiB are in use")
+    if context_mib < 0:
+        raise ValueError(f"a CUDA context of {context_mib} MiB")
+    if not re.fullmatch(r"\d{1,2}\.\d", capability):
+        raise ValueError(f"the compute capability {capability!r}; one such as '9.0' is meant")
+    variables = {
+        "TFMEMLINT_SIM_GPUS": str(gpus),
+        "TFMEMLINT_SIM_MEMORY_MIB": _list(sizes),
+        "TFMEMLINT_SIM_USED_MIB": _list(used),
+        "TFMEMLINT_SIM_CAPABILITY": _list([capability] * gpus),
+        "TFMEMLINT_SIM_CUDA_ORDER": _list(order),
+        "TFMEMLINT_SIM_UUIDS": _list([card_uuid(index) for index in range(gpus)]),
+        "TFMEMLINT_SIM_CONTEXT_MIB": str(context_mib),
+        "TFMEMLINT_SIM_LOG": "" if log is None else os.fspath(Path(log).absolute()),
+        "TFMEMLINT_SIM_STATE": "" if state is None else os.fspath(Path(state).absolute()),
+    }
+    if tensorflow is not None:
+        variables["XLA_FLAGS"] = " ".join([*xla_flags.split(), *_xla_flags(tensorflow)])
+    return variables
+
+
+def _list(values: Sequence[object]) -> str:
+    return ",".join(map(str, values))
+
+
+def card_uuid(index: int) -> str:
+    """The stable identifier of a card, in NVIDIA's form."""
+    return f"GPU-{uuid.uuid5(uuid.NAMESPACE_OID, f'simulated card {index}')}"
+
+
+def _xla_flags(tensorflow: str) -> list[str]:
+    """Flags that the release knows: XLA ends the process over one that it doesn't."""
+    minor = minor_of(tensorflow)
+    if minor is None:
+        return []
+    flags = ["--xla_gpu_autotune_level=0"]
+    if minor >= (2, 16):
+        flags.append("--xla_gpu_enable_command_buffer=")
+    elif minor >= (2, 14):
+        flags.append("--xla_gpu_graph_level=0")
+    elif minor == (2, 13):
+        flags.append("--xla_gpu_cuda_graph_level=0")
+    return flags
+
+
+def server_environment(libraries: str | os.PathLike[str]) -> dict[str, str]:
+    """The variables that must be there when a process that is to import TensorFlow starts.
+
+    No GPU is visible to it by them: that takes `environment`, in the process itself or in one that it forks.
+
+    Args:
+        libraries: the folder that `libraries` built.
+    """
+    before = os.environ.get("LD_LIBRARY_PATH")
+    folder = os.fspath(libraries)
+    return {"LD_LIBRARY_PATH": f"{folder}:{before}" if before else folder}
