@@ -2,7 +2,11 @@
 
 A line that a rule must report ends in ``# expect: TFM101`` (several codes: ``# expect: TFM101,TFM406``). The first
 lines of a file may state, one a line, what TensorFlow itself makes of it: ``# gpus: 2``, ``# raises: Type: text``,
-``# lacks: allow_growth=True``, ``# fixed: allow_growth=True``, ``# target: 2.15``, ``# ground: driver — why``.
+``# lacks: allow_growth=True``, ``# fixed: allow_growth=True``, ``# target: 2.15`` (it is about that release),
+``# since: 2.16`` (it is true from that release on), ``# ground: driver — why``. What only an allocator shows (``ground:
+driver``) is claimed by ``# observed: all`` (all the memory that is free is taken), ``# observed: refuses 16 MiB``, or
+``# observed: raises Type: text`` (at the first use of a GPU). ``# computes: why`` says that the program needs the values of
+its operations, which the simulated driver does not compute.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "fixtures"
-KEYS = ("gpus", "raises", "lacks", "fixed", "target", "ground")
+KEYS = ("gpus", "raises", "lacks", "fixed", "target", "since", "ground", "observed", "computes")
 
 _HEADER = re.compile(r"#[ \t]*([a-z]+):[ \t]*(.*?)[ \t]*\r?$")
 _EXPECT = re.compile(r"[ \t]*#[ \t]*expect:[ \t]*(.*?)[ \t]*(\r?)$")

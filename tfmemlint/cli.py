@@ -1,9 +1,10 @@
-"""The command line: ``check``, ``fix``, ``rule``."""
+"""The command line: ``check``, ``fix`` and ``rule``; ``verify``, ``plan`` and ``doctor`` have modules of their own."""
 
 from __future__ import annotations
 
 import argparse
 import gc
+import importlib
 import os
 import sys
 import warnings
@@ -20,12 +21,22 @@ CLEAN, FOUND, FAILED = 0, 1, 2
 _OF_ANOTHER_RELEASE = ("TFM206", "TFM501")
 _MANY = 10
 """Findings about names of other releases from which on the question is which release the code is for."""
+_ELSEWHERE = {
+    "verify": ("tfmemlint.verify.command", "run what configures GPU memory on the real TensorFlow, and judge it"),
+}
+"""The commands that have modules of their own, and what they are for."""
 _FORMATS = ("full", "concise", "json", "github")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code: 0 clean, 1 findings, 2 the tool could not do its work."""
-    arguments = _parser().parse_args(argv)
+    given = list(sys.argv[1:] if argv is None else argv)
+    own: list[str] = []
+    if given[:1] == ["verify"] and "--" in given:
+        place = given.index("--")
+        given, own = given[:place], given[place + 1 :]
+    arguments = _parser(given[0] if given else "").parse_args(given)
+    arguments.program_arguments = own
     # The syntax trees that are read are all needed, and short-lived: looking for garbage in them is time lost.
     gc.set_threshold(200_000, 20, 20)
     # What Python has to say about the style of the code that is read is no concern of the reader.
@@ -44,13 +55,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(chosen: str) -> argparse.ArgumentParser:
+    """The parser, with the options of the ``chosen`` command, as far as commands have modules of their own."""
     parser = argparse.ArgumentParser(
         prog="tfmemlint",
         description="Says what TensorFlow will really do with GPU memory, and rewrites the code to do what was wanted.",
     )
     parser.add_argument("--version", action="version", version=f"tfmemlint {__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="{check,fix,rule}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="{check,fix,verify,rule}")
     check = commands.add_parser("check", help="report what is wrong")
     _common(check)
     check.add_argument("--fix", action="store_true", help="mend what can be mended, as `tfmemlint fix` does")
@@ -59,6 +71,13 @@ def _parser() -> argparse.ArgumentParser:
     _common(fix)
     fix.add_argument("--diff", action="store_true", help="print what would change, and change nothing")
     fix.set_defaults(run=_check, fix=True)
+    for name, (place, words) in _ELSEWHERE.items():
+        other = commands.add_parser(name, help=words)
+        if name == chosen:
+            # The others are not even imported: `check` has to start fast.
+            module = importlib.import_module(place)
+            module.add_arguments(other)
+            other.set_defaults(run=module.run)
     rule = commands.add_parser("rule", help="explain a rule")
     rule.add_argument("code", nargs="?", help="the rule's code, such as TFM101, or its name")
     rule.add_argument("--all", action="store_true", help="explain all rules")

@@ -9,26 +9,57 @@ import pytest
 from tests.fixture_files import fixture_paths
 from tests.truth.harness import read_case
 from tfmemlint.verify.edge import Edge
+from tfmemlint.verify.ground import Ground
+from tfmemlint.verify.grounds import choose
+from tfmemlint.verify.result import GroundError
 
 
 @pytest.fixture(scope="session")
 def edge() -> Iterator[Edge]:
-    """The ground that programs are run on."""
+    """TensorFlow with GPUs simulated at its Python edge."""
     with Edge() as ground:
         yield ground
 
 
+@pytest.fixture(scope="session")
+def driver() -> Iterator[Ground]:
+    """TensorFlow's GPU build on the simulated driver; skips where it can't be had."""
+    yield from _ground("driver")
+
+
+@pytest.fixture(scope="session")
+def gpu() -> Iterator[Ground]:
+    """A real GPU; skips where there is none."""
+    yield from _ground("gpu")
+
+
+def _ground(kind: str) -> Iterator[Ground]:
+    try:
+        ground, _ = choose(kind)
+    except GroundError as error:
+        pytest.skip(str(error))
+    with ground:
+        yield ground
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many fixtures rest on nothing that was run here."""
+    """Say how much rests on nothing that was run here."""
     reports = [report for kind in terminalreporter.stats.values() for report in kind if hasattr(report, "nodeid")]
+    skipped = [report for report in terminalreporter.stats.get("skipped", ()) if "gpu" in report.keywords]
+    if skipped:
+        terminalreporter.write_line(f"{len(skipped)} tests need a real GPU and were skipped: {skipped[0].longrepr[2]}")
     if not any("truth/test_fixtures" in report.nodeid for report in reports):
         return
-    driver = groundless = 0
+    cases = []
     for path in [*fixture_paths("bad"), *fixture_paths("ok")]:
         try:
-            case = read_case(path)
+            cases.append(read_case(path))
         except ValueError:
             continue  # its own test fails over it
-        driver += case.needs_driver
-        groundless += case.groundless
-    terminalreporter.write_line(f"{driver} fixtures need the simulated driver, {groundless} have no ground")
+    unseen = sum(case.needs_driver and not case.observed for case in cases)
+    groundless = sum(case.groundless for case in cases)
+    on_driver = sum(bool(case.observed) for case in cases)
+    terminalreporter.write_line(
+        f"{on_driver} fixtures are about the allocator (test_allocating.py runs them on the simulated driver), "
+        f"{unseen} need it and claim nothing of it, {groundless} have no ground"
+    )

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import ast
 import math
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.fixture_files import blank_markers, read_text, strip_markers
-from tfmemlint.verify.edge import Edge, Result
+from tfmemlint.verify.ground import Ground
+from tfmemlint.verify.result import Result
 
 SETTINGS = ("allow_growth", "visible", "limits", "per_process_gpu_memory_fraction")
 SECONDS = 60.0
+GROWTH_MIB = 64.0
+"""What a program that uses next to nothing may take at first under memory growth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +34,22 @@ class Case:
     lacks: str
     fixed: str
     target: str
+    since: str
+    """The first release of which the claims are true, ``''`` where they are of all."""
     ground: str
+    observed: str
+    """What only an allocator shows: ``all``, ``refuses N MiB``, or ``raises Type: text``; ``''`` where nothing."""
+    computes: str
+    """Why the values of its operations matter, ``''`` where they don't."""
     fixed_code: str | None
     """The text of ``bad_x.fixed.py``, None where there is none."""
+
+    def is_about(self, version: str) -> bool:
+        """Whether the claims are about TensorFlow ``version`` (``2.21.0``)."""
+        release = [int(part) for part in version.split(".")[:2]]
+        if self.target and [int(part) for part in self.target.split(".")[:2]] != release:
+            return False
+        return not self.since or [int(part) for part in self.since.split(".")] <= release
 
     @property
     def needs_driver(self) -> bool:
@@ -53,7 +71,7 @@ def read_case(path: Path) -> Case:
     try:
         text = read_text(path)
     except (UnicodeDecodeError, SyntaxError) as error:
-        return Case(path, "", (), "", "", "", "", f"none — it can't be decoded: {error}", None)
+        return Case(path, "", (), "", "", "", "", "", f"none — it can't be decoded: {error}", "", "", None)
     _, _, header = strip_markers(text)
     ground = header.get("ground", "")
     if ground and (ground.split()[0] not in ("driver", "none") or len(ground.split()) < 3):
@@ -61,6 +79,11 @@ def read_case(path: Path) -> Case:
     settings(header.get("lacks", ""))
     if header.get("fixed") != "runs":
         settings(header.get("fixed", ""))
+    observed = header.get("observed", "")
+    if observed and not re.fullmatch(r"all|refuses \d+ MiB|raises \w+: .+", observed):
+        raise ValueError(f"{path.name}: {observed!r} is none of 'all', 'refuses N MiB', 'raises Type: text'")
+    if observed and not ground:
+        raise ValueError(f"{path.name}: what is observed needs a ground: 'driver — reason'")
     fixed_path = path.with_name(path.stem + ".fixed.py")
     return Case(
         path=path,
@@ -70,7 +93,10 @@ def read_case(path: Path) -> Case:
         lacks=header.get("lacks", ""),
         fixed=header.get("fixed", ""),
         target=header.get("target", ""),
+        since=header.get("since", ""),
         ground=ground,
+        observed=observed,
+        computes=header.get("computes", ""),
         fixed_code=read_text(fixed_path) if fixed_path.exists() else None,
     )
 
@@ -94,57 +120,129 @@ def settings(text: str) -> dict[str, Any]:
     return wanted
 
 
-def judge(case: Case, edge: Edge) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One run of one side of a fixture, held against what its header claims.
+
+    Attributes:
+        side: ``failing`` or ``fixed``. gpus: how many GPUs the machine had.
+        expected: the claim. seen: what came of it. problem: what is untrue, as a sentence; "" where all is true.
+    """
+
+    side: str
+    gpus: int
+    expected: str
+    seen: str
+    problem: str
+
+
+def judge(case: Case, ground: Ground) -> list[str]:
     """What TensorFlow contradicts in ``case``, as sentences; empty where all of it is true."""
-    problems: list[str] = []
-    for gpus in case.gpus:
-        if not case.ground:
-            problems += judge_bad(case, run(edge, case.code, case.path, gpus), gpus)
-        if case.fixed_code is not None and (case.fixed or not case.ground):
-            problems += judge_fixed(case, run(edge, case.fixed_code, case.path, gpus), gpus)
-    if case.fixed_code is None:
-        if case.fixed:
-            problems.append(f"the header says what the fixed side does, but there is no {case.path.stem}.fixed.py")
-    elif 0 not in case.gpus and (case.fixed or not case.ground):
-        # The same program may run on a machine without a GPU; a fix must not be what keeps it from running there.
-        before, after = run(edge, case.code, case.path, 0), run(edge, case.fixed_code, case.path, 0)
-        if not failure(before) and failure(after):
-            problems.append(f"without a GPU the original runs but the fixed side raises {failure(after)}")
+    problems = [check.problem for check in checks(case, ground) if check.problem]
+    if case.fixed_code is None and case.fixed:
+        problems.append(f"the header says what the fixed side does, but there is no {case.path.stem}.fixed.py")
     return problems
 
 
-def judge_bad(case: Case, result: Result, gpus: int) -> list[str]:
-    """What is untrue about the failing side."""
+def checks(case: Case, ground: Ground) -> Iterator[Check]:
+    """Every claim of ``case`` that can be looked at on ``ground``."""
+    if case.computes and ground.kind == "driver":
+        return
+    for gpus in case.gpus:
+        if not case.ground:
+            yield _failing(case, run(ground, case.code, case.path, gpus), gpus)
+        elif case.observed and ground.kind != "edge":
+            yield _observed(case, run(ground, case.code, case.path, gpus), gpus)
+        if case.fixed_code is not None and (case.fixed or not case.ground):
+            yield _fixed(case, run(ground, case.fixed_code, case.path, gpus), gpus, ground.overhead_mib())
+    if case.fixed_code is not None and 0 not in case.gpus and (case.fixed or not case.ground) and ground.kind != "gpu":
+        # The same program may run on a machine without a GPU; a fix must not be what keeps it from running there.
+        before, after = run(ground, case.code, case.path, 0), run(ground, case.fixed_code, case.path, 0)
+        problem = ""
+        if not failure(before) and failure(after):
+            problem = f"without a GPU the original runs but the fixed side raises {failure(after)}"
+        yield Check("fixed", 0, "runs if the failing side does", _ending(after), problem)
+
+
+def _failing(case: Case, result: Result, gpus: int) -> Check:
     where = f"with {gpus} GPU(s) the failing side "
     error = failure(result)
+    problem = ""
     if case.raises:
         kind, _, text = case.raises.partition(":")
         raised, _, message = error.partition(": ")
         if raised != kind.strip() or text.strip() not in message:
-            return [f"{where}should raise {case.raises!r}, but {_ending(result)}"]
+            problem = f"{where}should raise {case.raises!r}, but {_ending(result)}"
     elif error:
-        return [f"{where}isn't said to raise, but {_ending(result)}"]
-    if case.lacks:
+        problem = f"{where}isn't said to raise, but {_ending(result)}"
+    if case.lacks and not problem:
         wanted = settings(case.lacks)
         if has(result, wanted):
-            return [f"{where}should lack {case.lacks!r}, but TensorFlow got {in_force(result)}"]
-    return []
+            problem = f"{where}should lack {case.lacks!r}, but TensorFlow got {_config_words(result)}"
+    claims = [f"raises {case.raises}" if case.raises else "", f"lacks {case.lacks}" if case.lacks else ""]
+    return Check("failing", gpus, "; ".join(filter(None, claims)) or "runs", _ending(result), problem)
 
 
-def judge_fixed(case: Case, result: Result, gpus: int) -> list[str]:
-    """What is untrue about the fixed side."""
+def _fixed(case: Case, result: Result, gpus: int, overhead_mib: Sequence[float] = ()) -> Check:
     where = f"with {gpus} GPU(s) the fixed side "
+    problem = ""
     if failure(result):
-        return [f"{where}should run, but {_ending(result)}"]
-    wanted = {} if case.fixed in ("", "runs") else settings(case.fixed)
-    if not has(result, wanted):
-        return [f"{where}should have {case.fixed!r}, but TensorFlow got {in_force(result)}"]
-    return []
+        problem = f"{where}should run, but {_ending(result)}"
+    else:
+        wanted = {} if case.fixed in ("", "runs") else settings(case.fixed)
+        if not has(result, wanted):
+            problem = f"{where}should have {case.fixed!r}, but TensorFlow got {_config_words(result)}"
+        elif result.probe is not None:
+            problem = _memory_problem(result, wanted, overhead_mib)
+    return Check(
+        "fixed", gpus, f"has {case.fixed}" if case.fixed not in ("", "runs") else "runs", _ending(result), problem
+    )
 
 
-def run(edge: Edge, code: str, path: Path, gpus: int) -> Result:
+def _memory_problem(result: Result, wanted: dict[str, Any], overhead_mib: Sequence[float]) -> str:
+    """What the memory that is really taken says against a configuration that is in force; "" where nothing."""
+    for one in (result.probe or {}).get("devices", []):
+        overhead = overhead_mib[one["physical"]] if one["physical"] < len(overhead_mib) else 0.0
+        if wanted.get("allow_growth") is True and one["first_mib"] - overhead > GROWTH_MIB + 2 * one["held_mib"]:
+            return f"with memory growth {one['name']} takes {one['first_mib']:.0f} MiB at first use"
+        if "limits" in wanted and one["limit_mib"] and not one["refusal"].startswith("ResourceExhaustedError"):
+            return (
+                f"{one['name']} gives more than its limit of {one['limit_mib']} MiB: {one['refusal'] or one['trouble']}"
+            )
+    return ""
+
+
+def _observed(case: Case, result: Result, gpus: int) -> Check:
+    """What only an allocator shows of the failing side."""
+    claim, _, rest = case.observed.partition(" ")
+    devices = (result.probe or {}).get("devices", [])
+    told = [failure(result), *(str(one["trouble"]) for one in devices), *(str(one["refusal"]) for one in devices)]
+    seen = "; ".join(filter(None, told)) or _taken(result)
+    if claim == "raises":
+        kind, _, text = rest.partition(":")
+        true = any(one.startswith(kind) and text.strip() in one for one in told)
+    elif claim == "refuses":
+        size = float(rest.split()[0])
+        true = any(
+            one["refusal"].startswith("ResourceExhaustedError") and one["refused_mib"] <= size for one in devices
+        )
+    else:
+        seen = _taken(result)
+        true = bool(devices) and all(one["first_mib"] > 0.7 * one["total_mib"] for one in devices[:1])
+    problem = "" if true else f"with {gpus} GPU(s) the failing side should show {case.observed!r}, but: {seen}"
+    return Check("failing", gpus, f"memory: {case.observed}", seen, problem)
+
+
+def _taken(result: Result) -> str:
+    devices = (result.probe or {}).get("devices", [])
+    return "; ".join(
+        f"{one['name']} {one['first_mib']:.0f} of {one['total_mib']:.0f} MiB at first use" for one in devices
+    )
+
+
+def run(ground: Ground, code: str, path: Path, gpus: int) -> Result:
     """Run one side of a fixture."""
-    return edge.run(code, gpus=gpus, filename=path.name, timeout=SECONDS)
+    return ground.run(code, gpus=gpus, filename=path.name, timeout=SECONDS)
 
 
 def failure(result: Result) -> str:
@@ -177,4 +275,10 @@ def _ending(result: Result) -> str:
         return f"it raised {result.error!r}{line}"
     if result.init_error:
         return f"starting the runtime after it raised {result.init_error!r}"
-    return f"it ended well; TensorFlow got {in_force(result)}"
+    taken = _taken(result)
+    return f"it ended well; TensorFlow got {_config_words(result)}" + (f"; {taken}" if taken else "")
+
+
+def _config_words(result: Result) -> str:
+    config = in_force(result)
+    return ", ".join(f"{name}={config[name]}" for name in SETTINGS if config[name]) if config is not None else "nothing"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,15 +19,30 @@ def _named(path: Path) -> str:
 
 
 def _skip_where_it_cannot_run(case: Case, edge: Edge) -> None:
-    if case.target and not edge.version.startswith(f"{case.target}."):
-        pytest.skip(f"is about TensorFlow {case.target}, installed is {edge.version}")
+    if not case.is_about(edge.version):
+        pytest.skip(f"is about TensorFlow {case.target or case.since}, installed is {edge.version}")
+
+
+@pytest.fixture(scope="module")
+def judged(request: pytest.FixtureRequest, edge: Edge) -> Iterator[dict[Path, Future[list[str]]]]:
+    """What TensorFlow contradicts in each fixture that is to be tested: they run several at a time."""
+
+    def one(path: Path) -> list[str]:
+        case = read_case(path)
+        return judge(case, edge) if case.is_about(edge.version) else []
+
+    chosen = [item.callspec.params.get("path") for item in request.session.items if hasattr(item, "callspec")]
+    with ThreadPoolExecutor(edge.at_once()) as pool:
+        yield {path: pool.submit(one, path) for path in chosen if path}
 
 
 @pytest.mark.parametrize("path", fixture_paths("bad"), ids=_named)
-def test_tensorflow_does_what_the_bad_fixture_claims(path: Path, edge: Edge) -> None:
+def test_tensorflow_does_what_the_bad_fixture_claims(
+    path: Path, edge: Edge, judged: dict[Path, Future[list[str]]]
+) -> None:
     case = read_case(path)
     _skip_where_it_cannot_run(case, edge)
-    problems = judge(case, edge)
+    problems = judged[path].result()
     assert not problems, "\n".join(problems)
     # After the fixed side has been judged: a ground is about the failing side, and excuses the fixed one only
     # where the header says nothing of it.
@@ -36,12 +53,12 @@ def test_tensorflow_does_what_the_bad_fixture_claims(path: Path, edge: Edge) -> 
 
 
 @pytest.mark.parametrize("path", fixture_paths("ok"), ids=_named)
-def test_tensorflow_runs_the_ok_fixture(path: Path, edge: Edge) -> None:
+def test_tensorflow_runs_the_ok_fixture(path: Path, edge: Edge, judged: dict[Path, Future[list[str]]]) -> None:
     case = read_case(path)
     _skip_where_it_cannot_run(case, edge)
     if case.ground:
         pytest.skip(f"{'needs the simulated driver' if case.needs_driver else 'has no ground'}: {case.ground}")
-    problems = judge(case, edge)
+    problems = judged[path].result()
     assert not problems, "\n".join(problems)
 
 

@@ -226,14 +226,21 @@ for gpu in gpus: growth(gpu, True)
 v1 = tf.compat.v1
 v1.Session()
 v1.Session(config=v1.ConfigProto(gpu_options=v1.GPUOptions(per_process_gpu_memory_fraction=0.25)))
-v1.Session(config=v1.ConfigProto(gpu_options=v1.GPUOptions(visible_device_list="1")))
+v1.Session(config=v1.ConfigProto(gpu_options=v1.GPUOptions(visible_device_list="0")))
 v1.Session(config=v1.ConfigProto(device_count={"GPU": 0}))
 v1.InteractiveSession()
 """
     sessions = _run(edge, code).sessions
     assert [session["allow_growth"] for session in sessions] == [True, None, None, None, True]
     assert [session["per_process_gpu_memory_fraction"] for session in sessions] == [0, 0.25, 0, 0, 0]
-    assert [session["visible"] for session in sessions] == [[0, 1], [0, 1], [1], [], [0, 1]]
+    assert [session["visible"] for session in sessions] == [[0, 1], [0, 1], [0], [], [0, 1]]
+
+
+@pytest.mark.parametrize("first", ["v1.Session()", "tf.constant(1)"])
+def test_a_number_that_means_one_gpu_can_mean_no_other(edge: Edge, first: str) -> None:
+    second = 'v1.Session(config=v1.ConfigProto(gpu_options=v1.GPUOptions(visible_device_list="1")))'
+    error = _run(edge, f"v1 = tf.compat.v1\n{first}\n{second}\n").error
+    assert error.startswith("AlreadyExistsError: TensorFlow device (GPU:0) is being mapped to multiple devices")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tfmemlint.verify.edge import Edge, EdgeError, shared
+from tfmemlint.verify.edge import Edge, GroundError, shared
 
 
 def test_a_program_has_a_process_of_its_own(edge: Edge) -> None:
@@ -85,7 +85,10 @@ time.sleep(60)
 
 @pytest.mark.parametrize(
     ("code", "exception"),
-    [("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "SIGSEGV"), ("import os; os._exit(0)", "Exited")],
+    [
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "SIGSEGV"),
+        ("import os; os.execv('/bin/true', ['true'])", "Exited"),
+    ],
 )
 def test_a_process_that_dies_is_reported_and_the_next_one_runs(edge: Edge, code: str, exception: str) -> None:
     result = edge.run(code)
@@ -97,7 +100,7 @@ def test_a_process_that_dies_is_reported_and_the_next_one_runs(edge: Edge, code:
 def test_a_server_that_died_is_said_and_started_anew() -> None:
     with Edge() as own:
         killing = "import os, signal; os.kill(os.getppid(), signal.SIGKILL); import time; time.sleep(1)"
-        with pytest.raises(EdgeError, match="ended unexpectedly"):
+        with pytest.raises(GroundError, match="ended unexpectedly"):
             own.run(killing)
         assert own.run("pass").ok
 

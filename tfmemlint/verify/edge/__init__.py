@@ -1,10 +1,38 @@
-"""Programs run on the installed TensorFlow with simulated GPUs.
+"""The ``edge`` ground: the installed TensorFlow with simulated GPUs.
 
 Only the border between TensorFlow's Python and its C++ is replaced, so every check that a program meets is
 TensorFlow's own. What the C++ allocator alone decides (how much memory is really taken) isn't shown here.
 """
 
-from tfmemlint.verify.edge.result import EdgeError, Result
-from tfmemlint.verify.edge.server import Edge, shared
+from __future__ import annotations
 
-__all__ = ["Edge", "EdgeError", "Result", "shared"]
+from functools import lru_cache
+from typing import Any
+
+from tfmemlint.verify.ground import Ground
+from tfmemlint.verify.result import GroundError, Result
+
+__all__ = ["Edge", "GroundError", "Result", "shared"]
+
+
+class Edge(Ground):
+    """Runs programs on TensorFlow with simulated physical GPUs at its Python edge."""
+
+    kind = "edge"
+
+    def server_environment(self) -> dict[str, str]:
+        """No real GPU may be touched."""
+        return {"CUDA_VISIBLE_DEVICES": ""}
+
+    def complete(self, request: dict[str, Any]) -> None:
+        """Refuse here what the forked process could only die of."""
+        from tfmemlint.verify.edge.machine import Machine
+
+        Machine.of(request["gpus"], request["memory_mib"], request["cuda_order"])
+        request["probe"] = None  # nothing is allocated
+
+
+@lru_cache(maxsize=1)
+def shared() -> Edge:
+    """One `Edge` for the whole process; its server starts with the first program and ends with the process."""
+    return Edge()

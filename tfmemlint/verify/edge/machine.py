@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+from tfmemlint.verify.child import environ
 
 DEFAULT_MIB = 16384
 USED_MIB = 300
@@ -58,9 +59,9 @@ class Machine:
     def shown(self) -> tuple[Card, ...]:
         """What TensorFlow can see, in its order. The environment is read once, on first use, as the driver does."""
         if self._shown is None:
-            in_bus_order = os.environ.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID"
+            in_bus_order = environ.variable("CUDA_DEVICE_ORDER") == "PCI_BUS_ID"
             cards = self.cards if in_bus_order else tuple(self.cards[index] for index in self.cuda_order)
-            self._shown = visible_cards(cards, os.environ.get("CUDA_VISIBLE_DEVICES"))
+            self._shown = visible_cards(cards, environ.variable("CUDA_VISIBLE_DEVICES"))
         return self._shown
 
 

@@ -6,13 +6,12 @@ code must go on seeing CPUs alone, or it would pick GPU kernels and wait for col
 
 from __future__ import annotations
 
-import importlib
 import sys
 from dataclasses import dataclass, field
 from typing import Any
 
-from tfmemlint.verify.edge import protos
-from tfmemlint.verify.edge.allocators import Allocators
+from tfmemlint.verify.child import protos
+from tfmemlint.verify.child.recording import Recorder, module
 from tfmemlint.verify.edge.machine import USED_MIB, Machine
 from tfmemlint.verify.edge.names import is_simulated_gpu
 
@@ -26,21 +25,16 @@ _PASSED_ON = (
     "tensorflow.python.util.deprecation",
     "tensorflow.python.util.dispatch",
     "tensorflow.python.util.traceback_utils",
+    "tfmemlint.verify.child.watching",
 )
-"""Modules of TensorFlow that a program's own call comes through."""
+"""Modules that a program's own call comes through."""
 
 
-@dataclass(slots=True)
-class Simulation:
+@dataclass
+class Simulation(Recorder):
     """What the simulated runtime has seen so far."""
 
-    machine: Machine
-    allocators: Allocators = field(default_factory=Allocators)
-    captured: Any = None
-    """The `ConfigProto` that the eager context was last started with."""
-    sessions: list[dict[str, Any]] = field(default_factory=list)
-    forced: bool = False
-    """Set while the harness itself starts the runtime."""
+    machine: Machine = field(default_factory=lambda: Machine.of(1))
     logical: list[protos.LogicalGpu] = field(default_factory=list)
 
     @property
@@ -48,22 +42,10 @@ class Simulation:
         """How many physical GPUs TensorFlow sees."""
         return len(self.machine.shown)
 
-    def growth_said(self) -> list[bool | None]:
-        """What the program has set as the growth of the visible GPUs."""
-        context = _module("tensorflow.python.eager.context").context()
-        growth = context._memory_growth_map or {}
-        return [growth.get(device) for device in context._visible_device_list or [] if device.device_type == "GPU"]
-
-    def config(self) -> dict[str, Any] | None:
-        """The reported form of what the eager context was started with."""
-        if self.captured is None:
-            return None
-        return {**protos.report(self.captured, self.gpus, self.growth_said()), "forced": self.forced}
-
 
 def install(machine: Machine) -> Simulation:
     """Put the simulated GPUs under the TensorFlow of this process, which must not have listed its devices yet."""
-    simulation = Simulation(machine)
+    simulation = Simulation(machine=machine)
     _patch_devices(simulation)
     _patch_context(simulation)
     _patch_memory(simulation)
@@ -72,17 +54,14 @@ def install(machine: Machine) -> Simulation:
     return simulation
 
 
-def _module(name: str) -> Any:
-    return importlib.import_module(name)
-
-
 def _patch_devices(simulation: Simulation) -> None:
-    binding = _module("tensorflow.python.pywrap_tfe")
+    binding = module("tensorflow.python.pywrap_tfe")
     # Asked once and here, while no card is shown to it: the real driver then stays without devices for good.
     others = [name for name in binding.TF_ListPhysicalDevices() if b":GPU:" not in name]
     real_details = binding.TF_GetDeviceDetails
 
     def list_physical_devices() -> list[bytes]:
+        simulation.on_listing()
         return others + [f"/physical_device:GPU:{index}".encode() for index in range(simulation.gpus)]
 
     def get_device_details(index: int) -> Any:
@@ -96,9 +75,9 @@ def _patch_devices(simulation: Simulation) -> None:
 
 
 def _patch_context(simulation: Simulation) -> None:
-    binding = _module("tensorflow.python.pywrap_tfe")
-    context_module = _module("tensorflow.python.eager.context")
-    config_proto = _module("tensorflow.core.protobuf.config_pb2").ConfigProto
+    binding = module("tensorflow.python.pywrap_tfe")
+    context_module = module("tensorflow.python.eager.context")
+    config_proto = module("tensorflow.core.protobuf.config_pb2").ConfigProto
     real_set = binding.TFE_ContextOptionsSetConfig
     real_new = binding.TFE_NewContext
     real_list = context_module.Context.list_logical_devices
@@ -110,13 +89,10 @@ def _patch_context(simulation: Simulation) -> None:
         return real_set(options, protos.without_gpus(given).SerializeToString(), *more)
 
     def new_context(options: Any) -> Any:
-        _refuse(given, simulation.gpus)
+        _refuse(given, simulation)
         context = real_new(options)  # raises where there is no CPU, before any GPU is looked at
-        simulation.captured = given
         simulation.logical = protos.logical_gpus(given, simulation.gpus)
-        said = protos.report(given, simulation.gpus, simulation.growth_said())["allow_growth"]
-        by = "the eager context"
-        simulation.allocators.create(by, given, simulation.gpus, said=said, forced=simulation.forced)
+        simulation.on_context(given)
         return context
 
     def list_logical_devices(self: Any, device_type: str | None = None) -> list[Any]:
@@ -133,7 +109,7 @@ def _patch_context(simulation: Simulation) -> None:
 
 
 def _patch_memory(simulation: Simulation) -> None:
-    binding = _module("tensorflow.python.pywrap_tfe")
+    binding = module("tensorflow.python.pywrap_tfe")
     real_info = binding.TFE_GetMemoryInfo
     real_reset = binding.TFE_ResetMemoryStats
 
@@ -154,8 +130,8 @@ def _patch_memory(simulation: Simulation) -> None:
 
 
 def _patch_sessions(simulation: Simulation) -> None:
-    binding = _module("tensorflow.python.client.pywrap_tf_session")
-    config_proto = _module("tensorflow.core.protobuf.config_pb2").ConfigProto
+    binding = module("tensorflow.python.client.pywrap_tf_session")
+    config_proto = module("tensorflow.core.protobuf.config_pb2").ConfigProto
     real = binding.TF_NewSessionOptions
 
     def new_session_options(target: Any = None, config: Any = None) -> Any:
@@ -163,8 +139,8 @@ def _patch_sessions(simulation: Simulation) -> None:
         if config is not None:
             given.CopyFrom(config)
         if not target:  # a session of another process makes no devices here
-            _refuse(given, simulation.gpus)
-            simulation.allocators.create("tf.compat.v1.Session()", given, simulation.gpus)
+            _refuse(given, simulation)
+            simulation.on_session(given)
         simulation.sessions.append(protos.report(given, simulation.gpus))
         clean = protos.without_gpus(given)
         clean.allow_soft_placement = True  # or an operation placed on a simulated GPU would find no device
@@ -174,15 +150,15 @@ def _patch_sessions(simulation: Simulation) -> None:
 
 
 def _patch_device_lib(simulation: Simulation) -> None:
-    binding = _module("tensorflow.python.client._pywrap_device_lib")
-    config_proto = _module("tensorflow.core.protobuf.config_pb2").ConfigProto
-    attributes = _module("tensorflow.core.framework.device_attributes_pb2").DeviceAttributes
+    binding = module("tensorflow.python.client._pywrap_device_lib")
+    config_proto = module("tensorflow.core.protobuf.config_pb2").ConfigProto
+    attributes = module("tensorflow.core.framework.device_attributes_pb2").DeviceAttributes
     real = binding.list_devices
 
     def list_devices(serialized: bytes | None = None) -> list[bytes]:
         config = config_proto.FromString(serialized) if serialized else config_proto()
-        _refuse(config, simulation.gpus)
-        simulation.allocators.create(_asker(), config, simulation.gpus)
+        _refuse(config, simulation)
+        simulation.on_device_lib(config)
         found: list[bytes] = list(real(protos.without_gpus(config).SerializeToString()))
         if not _called_by_program():
             return found
@@ -211,24 +187,15 @@ def _default_mib(total_mib: int) -> int:
     return free - (1800 if free >= 2048 else 225)
 
 
-def _refuse(config: Any, gpus: int) -> None:
+def _refuse(config: Any, simulation: Simulation) -> None:
     """Raise what the device factory raises for ``config``."""
-    refused = protos.refusal(config, gpus)
+    refused = protos.refusal(config, simulation.gpus)
+    conflict = simulation.allocators.conflict(config, simulation.gpus) if refused is None else ""
+    if conflict:
+        refused = ("AlreadyExistsError", conflict)
     if refused is not None:
         name, message = refused
-        raise getattr(_module("tensorflow.python.framework.errors_impl"), name)(None, None, message)
-
-
-def _asker() -> str:
-    """Which function of TensorFlow's interface made the devices be listed."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        if frame.f_globals.get("__name__") == "tensorflow.python.framework.test_util":
-            return f"tf.test.{frame.f_code.co_name}()"
-        if frame.f_back is None:
-            break
-        frame = frame.f_back
-    return "device_lib.list_local_devices()"
+        raise getattr(module("tensorflow.python.framework.errors_impl"), name)(None, None, message)
 
 
 def _called_by_program() -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from tfmemlint.verify.edge.protos import LogicalGpu, logical_gpus
+from tfmemlint.verify.child.environ import variable
+from tfmemlint.verify.child.protos import LogicalGpu, logical_gpus
 
 
 @dataclass(slots=True)
@@ -21,6 +21,8 @@ class Allocators:
 
     def create(self, by: str, config: Any, gpus: int, *, said: bool | None = None, forced: bool = False) -> None:
         """Make what is missing for ``config``: ``by`` says who asked, ``said`` what growth was set to, if it was."""
+        if forced and self._made:
+            return  # not the program's doing
         wanted = logical_gpus(config, gpus)
         if not self._made and wanted:
             self.made_by = by
@@ -29,6 +31,20 @@ class Allocators:
             self._fraction = config.gpu_options.per_process_gpu_memory_fraction
         for device in wanted:
             self._made.setdefault(device.number, device)
+
+    def conflict(self, config: Any, gpus: int) -> str:
+        """What TensorFlow says where ``config`` gives a number to another GPU than the one that has it; "" if none."""
+        for device in logical_gpus(config, gpus):
+            there = self._made.get(device.number)
+            if there is not None and there.physical != device.physical:
+                where = f"{device.physical} now, and {there.physical} previously"
+                return (
+                    f"TensorFlow device (GPU:{device.number}) is being mapped to multiple devices ({where}), which is "
+                    "not supported. This may be the result of providing different GPU configurations "
+                    "(ConfigProto.gpu_options, for example different visible_device_list) when creating multiple "
+                    "Sessions in the same process."
+                )
+        return ""
 
     def report(self) -> dict[str, Any] | None:
         """The configuration in force, None where no allocator was made."""
@@ -49,4 +65,4 @@ class Allocators:
 
 def environment_growth(configured: bool | None) -> bool | None:
     """``TF_FORCE_GPU_ALLOW_GROWTH`` beats the configuration, but only if it is exactly ``true`` or ``false``."""
-    return {"true": True, "false": False}.get(os.environ.get("TF_FORCE_GPU_ALLOW_GROWTH", ""), configured)
+    return {"true": True, "false": False}.get(variable("TF_FORCE_GPU_ALLOW_GROWTH") or "", configured)

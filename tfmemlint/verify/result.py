@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 
-class EdgeError(RuntimeError):
+class GroundError(RuntimeError):
     """The ground itself failed: TensorFlow can't be imported, the server died, or the system can't fork."""
 
 
@@ -41,17 +41,30 @@ class Result:
     """``Type: message`` where starting the runtime after the program had ended failed."""
     sessions: list[dict[str, Any]] = field(default_factory=list)
     """The configuration of every TensorFlow 1 session, in the order of their creation."""
+    environment: dict[str, str] = field(default_factory=dict)
+    """The variables about GPU memory, as they were when TensorFlow read them."""
+    physical: int = 0
+    """How many physical GPUs TensorFlow saw."""
+    notes: list[dict[str, Any]] = field(default_factory=list)
+    """What the program did, in order: ``{"reached": row}``, ``{"call": function of the context, "lines": [...],
+    "args": [...], "value": ..., "error": "Type: message"}``, ``{"started": lines, "error": ...}``."""
+    probe: dict[str, Any] | None = None
+    """What was found to be really taken of each GPU, where that was asked for."""
+    observer: dict[str, Any] | None = None
+    """What an observer of its own has seen, where there was one."""
     timed_out: bool = False
+    out_of_memory: bool = False
+    """It took more of the machine's own memory than it may, or printed more."""
 
     @property
     def error(self) -> str:
         """``Type: message`` of the exception, ``''`` if there was none."""
-        return f"{self.exception}: {self.message}" if self.exception else ""
+        return f"{self.exception}: {self.message}" if self.message else self.exception
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Result:
         """Build a result from its JSON form; unknown keys are an error."""
         unknown = set(data) - {item.name for item in fields(cls)}
         if unknown:
-            raise EdgeError(f"the server answered with unknown fields: {', '.join(sorted(unknown))}")
+            raise GroundError(f"the server answered with unknown fields: {', '.join(sorted(unknown))}")
         return cls(**data)

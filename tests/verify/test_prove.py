@@ -1,0 +1,196 @@
+"""Whole proofs: a program in, a verdict for each of its intents out, as the real TensorFlow has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.verify.programs import GROW, GROWING, TF, indented, limited, program_of, proved, verdicts
+from tfmemlint.knowledge.releases import Target
+from tfmemlint.sources import Source
+from tfmemlint.verify.edge import Edge
+from tfmemlint.verify.prove import Conditions, gpus_named, prove_fixed
+from tfmemlint.verify.verdict import Kind
+from tfmemlint.wanted import wanted
+
+GROWS = ("takes effect", "allow_growth=True")
+LATE = ("raises", "RuntimeError: Physical devices cannot be modified after being initialized")
+NEEDS = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--size', type=int, required=True)\n"
+NEEDS += f"arguments = parser.parse_args()\n{TF}{limited('arguments.size')}"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        GROWING,
+        f"{TF}def main():\n{indented(GROW)}if __name__ == '__main__':\n    main()\n",
+        f"import asyncio\n{TF}async def main():\n{indented(GROW)}asyncio.run(main())\n",
+        f"import functools\n{TF}def told(of):\n    @functools.wraps(of)\n    def inner():\n        return of()\n"
+        f"    return inner\n@told\ndef setup():\n{indented(GROW)}setup()\n",
+        f"{TF}class Setup:\n    def __init__(self):\n        self.apply()\n    def apply(self):\n"
+        f"{indented(indented(GROW))}Setup()\n",
+        "import tensorflow as other\nfrom tensorflow.config import experimental as real\nchosen = other.config\n"
+        "for one in chosen.list_physical_devices('GPU'):\n    real.set_memory_growth(one, True)\n",
+        f"from __future__ import annotations\n{TF}def f(x: Nowhere) -> Nowhere:\n{indented(GROW)}f(1)\n",
+        f"from absl import app\n{TF}def main(_):\n{indented(GROW)}app.run(main)\n",
+        f"import threading\n{TF}def setup():\n{indented(GROW)}one = threading.Thread(target=setup)\none.start()\n",
+        f"import unittest\n{TF}class Test(unittest.TestCase):\n    def test(self):\n{indented(indented(GROW))}"
+        "unittest.main()\n",
+    ],
+)
+def test_however_it_is_written_it_takes_effect(edge: Edge, code: str) -> None:
+    assert verdicts(edge, code, whole=True) == [GROWS]
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "x = tf.constant(1)",
+        "def build():\n    return tf.zeros([2])\nx = build()",
+        "def build(x=tf.constant(1)):\n    return x",
+        "class Model:\n    weight = tf.Variable(1.0)",
+        "strategy = tf.distribute.MirroredStrategy()",
+    ],
+)
+@pytest.mark.parametrize("whole", [False, True])
+def test_what_comes_after_the_start_of_the_runtime_raises(edge: Edge, start: str, whole: bool) -> None:
+    assert verdicts(edge, f"{TF}{start}\n{GROW}", whole=whole) == [LATE]
+
+
+@pytest.mark.parametrize(
+    ("before", "slice_alone"),
+    [
+        ("import nowhere", True),
+        ("frame = open('data.csv').read()", True),
+        ("import urllib.request\ndata = urllib.request.urlopen('http://127.0.0.1:1/').read()", True),
+        ("name = input('name? ')", True),
+        ("import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('data')\nparser.parse_args()", True),
+        ("size = 1 / 0", True),
+        ("import sys\nif len(sys.argv) < 2:\n    sys.exit('usage: program DATA')", False),
+    ],
+)
+def test_what_the_configuration_does_not_need_can_not_stop_its_slice(
+    edge: Edge, before: str, slice_alone: bool
+) -> None:
+    code = f"{before}\n{GROWING}"
+    ((kind, reason),) = verdicts(edge, code, whole=True)
+    assert kind == "not provable here"
+    assert reason.startswith("never reached: ")
+    if slice_alone:
+        assert verdicts(edge, code) == [GROWS]
+
+
+def test_arguments_are_the_program_s_own(edge: Edge) -> None:
+    ((kind, reason),) = verdicts(edge, NEEDS)
+    assert kind == "not provable here"
+    assert "--size" in reason
+    assert verdicts(edge, NEEDS, argv=("--size", "512")) == [("takes effect", "GPU 0: 512 MiB (3 %)")]
+
+
+def test_a_module_of_the_project_that_starts_the_runtime_is_seen(edge: Edge, tmp_path: Path) -> None:
+    (tmp_path / "models.py").write_text(f"{TF}weight = tf.Variable(1.0)\n")
+    assert verdicts(edge, f"{TF}import models\n{GROW}", tmp_path / "program.py") == [LATE]
+
+
+def test_a_module_of_the_project_that_can_not_be_imported_is_left_out_with_a_note(edge: Edge, tmp_path: Path) -> None:
+    (tmp_path / "models.py").write_text("import nowhere\n")
+    proof = proved(edge, f"{TF}import models\n{GROW}", tmp_path / "program.py")
+    assert [one.kind for one in proof.verdicts] == [Kind.HOLDS]
+    ((note,),) = [run.notes for run in proof.runs]
+    assert note.startswith("left out, because it fails here (ModuleNotFoundError: No module named 'nowhere')")
+    assert note.endswith("import models")
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_program_of_a_package_is_run_as_a_part_of_it(edge: Edge, tmp_path: Path, whole: bool) -> None:
+    package = tmp_path / "package" / "part"
+    package.mkdir(parents=True)
+    (package.parent / "__init__.py").write_text("")
+    (package / "__init__.py").write_text("")
+    (package / "sizes.py").write_text("SMALL = 256\n")
+    (package.parent / "models.py").write_text(f"{TF}weight = tf.Variable(1.0)\n")
+    code = f"{TF}from .sizes import SMALL\n{limited('SMALL')}"
+    assert verdicts(edge, code, package / "program.py", whole=whole) == [("takes effect", "GPU 0: 256 MiB (2 %)")]
+    assert verdicts(edge, f"{TF}from .. import models\n{GROW}", package / "other.py", whole=whole) == [LATE]
+
+
+def test_a_function_that_nothing_calls_is_called_and_one_that_can_not_be_is_said(edge: Edge) -> None:
+    code = f"{TF}def setup():\n{indented(GROW)}def of(number):\n{indented(GROW)}"
+    proof = proved(edge, code)
+    assert [(run.entry, [one.kind for one in run.verdicts]) for run in proof.runs] == [
+        ("setup", [Kind.HOLDS]),
+        ("of", [Kind.UNPROVEN]),
+    ]
+    assert "of(number) needs arguments" in proof.verdicts[1].reason
+    assert {one.kind for one in proved(edge, code, whole=True).verdicts} == {Kind.UNPROVEN}
+
+
+def test_what_was_run_is_told_and_a_whole_program_stops_at_its_first_use_of_a_gpu(edge: Edge) -> None:
+    code = f"{GROWING}print('configured')\nx = tf.constant(1)\nprint('used')\n1 / 0\n"
+    (sliced,) = proved(edge, code).runs
+    assert sliced.slice is not None and sliced.slice.rows == 3
+    assert sliced.seen is not None and sliced.seen.result.stdout == ""
+    (whole,) = proved(edge, code, whole=True).runs
+    assert whole.slice is None
+    assert whole.seen is not None and whole.seen.stopped
+    assert whole.seen.result.stdout == "configured\n"
+    assert whole.seen.start_line == 5
+
+
+def test_what_a_program_said_is_shown_where_it_failed(edge: Edge) -> None:
+    (run,) = proved(edge, f"{TF}print('here')\n{limited('1 // 0')}", whole=True).runs
+    assert run.failure.startswith("here\n")
+    assert run.failure.endswith("ZeroDivisionError: integer division or modulo by zero")
+
+
+def test_the_machine_is_as_large_as_the_program_says_or_the_user(edge: Edge) -> None:
+    code = f"{TF}gpus = tf.config.list_physical_devices('GPU')\n"
+    code += "tf.config.experimental.set_memory_growth(gpus[2], True)\n"
+    assert proved(edge, code).gpus == 3
+    one = proved(edge, code, gpus=1)
+    assert [(one.kind, one.reason) for one in one.verdicts] == [(Kind.RAISES, "IndexError: list index out of range")]
+    share = f"{TF}{limited(4096)}"
+    assert verdicts(edge, share, memory_mib=8192) == [("takes effect", "GPU 0: 4096 MiB (50 %)")]
+
+
+@pytest.mark.parametrize(
+    ("code", "number"),
+    [
+        (GROWING, 1),
+        (f"import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0, 3'\n{GROWING}", 4),
+        (f"{GROWING}with tf.device('/GPU:1'):\n    x = tf.constant(1)\n", 2),
+        (f"{GROWING}print(gpus[500])\n", 8),
+    ],
+)
+def test_so_many_gpus_a_program_names(code: str, number: int) -> None:
+    program = program_of(code)
+    assert gpus_named(program, wanted(program)) == number
+
+
+def test_what_is_asked_for_counts_not_what_is_guessed(edge: Edge) -> None:
+    code = f"class Settings: size = 1\nsettings = Settings()\nsetattr(settings, 'size', 512)\n{TF}"
+    assert verdicts(edge, code + limited("settings.size")) == [("takes effect", "GPU 0: 512 MiB (3 %)")]
+
+
+def test_a_fix_is_proved_by_what_the_original_wanted(edge: Edge) -> None:
+    late = f"{TF}x = tf.constant(1)\n{GROW}"
+    early = f"{TF}{GROW}x = tf.constant(1)\n"
+    proof = prove_fixed(Source("program.py", late), early, edge, Conditions(), Target.newest(), 1)
+    (run,) = proof.runs
+    assert run.before is not None
+    assert [one.kind for one in run.before] == [Kind.RAISES]
+    assert [one.kind for one in run.verdicts] == [Kind.HOLDS]
+    assert proof.fixes == 1
+
+
+def test_a_fix_that_loses_the_wish_is_found_out(edge: Edge) -> None:
+    late = f"{TF}x = tf.constant(1)\n{GROW}"
+    proof = prove_fixed(Source("program.py", late), f"{TF}x = tf.constant(1)\n", edge, Conditions(), Target.newest(), 1)
+    assert [one.kind for one in proof.verdicts] == [Kind.NOTHING]
+
+
+def test_a_program_that_wants_nothing_is_not_run(edge: Edge) -> None:
+    assert proved(edge, "raise SystemExit(1)\n").runs == []
+    with pytest.raises(SyntaxError):
+        proved(edge, "def f(:\n")

@@ -1,0 +1,173 @@
+"""Running one program to its end, in a process that was forked for it."""
+
+from __future__ import annotations
+
+import importlib.abc
+import linecache
+import os
+import re
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from types import CodeType, ModuleType, TracebackType
+from typing import Any, NoReturn
+
+from tfmemlint.verify.child.recording import Recorder, module
+from tfmemlint.verify.child.watching import Watcher, message_of
+
+_RELATIVE = re.compile(r"^[ \t]*from[ \t]+(\.+)[\w.]*[ \t]+import\b", re.MULTILINE)
+"""An import from the package that a program lies in, as far as that matters to how it is run."""
+
+
+def run_case(
+    request: dict[str, Any], recorder: Recorder, journal: str, send: Callable[[dict[str, Any]], NoReturn]
+) -> NoReturn:
+    """Run the program of ``request`` in this very process; ``send`` takes the report, as `Result` has it without the
+    output, and ends the process: whatever else the program has running or wants to clean up is of no interest then."""
+    filename: str = request["filename"]
+    own, leave, once = os.getpid(), os._exit, threading.Lock()
+
+    def end(**how: Any) -> NoReturn:
+        if os.getpid() != own:
+            leave(0)  # a copy that the program forked of itself, and let come back here
+        while not once.acquire(blocking=False):
+            time.sleep(1)  # another thread is about to end the process
+        os._exit, watcher.stop = leave, None
+        send({"ok": True, **how, **(observer.report() if observer is not None else _told_by(recorder))})
+
+    def exit_at_once(status: int) -> NoReturn:
+        if os.getpid() != own:
+            leave(status)
+        end(exit_code=status & 0xFF)
+
+    stop = request["stop"]
+    watcher = Watcher(
+        filename, journal, frozenset(request["rows"]), None if stop is None else frozenset(stop), enough=end
+    )
+    watcher.install()
+    observer = _observer(request, recorder, watcher, end)
+    os._exit = exit_at_once
+    try:
+        program = _program(request)
+        exec(_compiled(request, watcher), program.__dict__)
+        _wait_for_threads()
+    except SystemExit as leaving:
+        end(exit_code=_exit_code(leaving))
+    except BaseException as error:
+        shown = error.__traceback__.tb_next if error.__traceback__ is not None else None
+        traceback.print_exception(type(error), error, shown)  # without the harness's own frame
+        line = line_in(filename, error)
+        end(ok=False, exception=type(error).__name__, message=message_of(error), traceback_line=line)
+    end()
+
+
+def _observer(request: dict[str, Any], recorder: Recorder, watcher: Watcher, end: Callable[[], None]) -> Any:
+    """What another part of the tool watches the program with, if it does: it reports instead of this one, and the
+    runtime is left as the program leaves it."""
+    if request.get("observer") is None:
+        return None
+    return module(request["observer"]["module"]).Observer(request["observer"], recorder, watcher.note, end)
+
+
+def _told_by(recorder: Recorder) -> dict[str, Any]:
+    """What TensorFlow was told; starts it first if the program hasn't."""
+    report: dict[str, Any] = {"init_error": _start_runtime(recorder)}
+    report["config"] = recorder.config()
+    report["effective"] = recorder.allocators.report()
+    report["allocator"] = recorder.allocators.made_by
+    report["sessions"] = recorder.sessions
+    report["environment"] = recorder.environment
+    report["physical"] = recorder.gpus
+    if recorder.meter is not None and not report["init_error"]:
+        from tfmemlint.verify.child.probe import probe
+
+        report["probe"] = probe(recorder.meter, report["effective"] or report["config"])
+    return report
+
+
+def _compiled(request: dict[str, Any], watcher: Watcher) -> CodeType:
+    filename: str = request["filename"]
+    if not request["rows"]:
+        return compile(request["code"], filename, "exec", dont_inherit=True)
+    return compile(watcher.marked(request["code"]), filename, "exec", dont_inherit=True)
+
+
+def line_in(filename: str, error: BaseException) -> int | None:
+    """The innermost line of ``filename`` that ``error`` came through, None if it came through none."""
+    if isinstance(error, SyntaxError) and error.filename == filename:
+        return error.lineno
+    found = None
+    frame: TracebackType | None = error.__traceback__
+    while frame is not None:
+        if frame.tb_frame.f_code.co_filename == filename:
+            found = frame.tb_lineno
+        frame = frame.tb_next
+    return found
+
+
+def _program(request: dict[str, Any]) -> ModuleType:
+    """The program's ``__main__``, with its source where tracebacks and AutoGraph look for it."""
+    filename: str = request["filename"]
+    folder = Path(filename).parent if Path(filename).is_absolute() and Path(filename).exists() else Path.cwd()
+    program = ModuleType("__main__")
+    levels = [len(dots) for dots in _RELATIVE.findall(request["code"])]
+    if levels:
+        # It can run as a part of its package only, as `python -m` would do it.
+        root, parts = folder, list[str]()
+        while len(parts) < max(levels) or (root / "__init__.py").is_file():
+            parts.insert(0, root.name)
+            root = root.parent
+        program.__package__ = ".".join(parts)
+        folder = root
+    sys.path[:] = [str(folder), *(entry for entry in sys.path if entry)]
+    sys.argv[:] = [filename, *request["argv"]]
+    program.__file__ = filename
+    program.__loader__ = _Text(request["code"])
+    linecache.lazycache(filename, program.__dict__)
+    sys.modules["__main__"] = program
+    return program
+
+
+class _Text(importlib.abc.InspectLoader):
+    """Gives out the source of a program that is in no file."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+
+    def get_source(self, fullname: str) -> str:
+        """The program's text."""
+        return self.code
+
+
+def _wait_for_threads() -> None:
+    """As Python itself does at the end of a program."""
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+
+
+def _exit_code(leaving: SystemExit) -> int:
+    if leaving.code is None:
+        return 0
+    if isinstance(leaving.code, int):
+        return leaving.code & 0xFF  # what the system keeps of it
+    print(leaving.code, file=sys.stderr)
+    return 1
+
+
+def _start_runtime(recorder: Recorder) -> str:
+    """Start the eager context if the program hasn't, so that there is a configuration to look at."""
+    context = module("tensorflow.python.eager.context").context()
+    if context._initialized:
+        return ""
+    recorder.forced = True
+    try:
+        context.ensure_initialized()
+        if context.executing_eagerly():
+            module("tensorflow").constant(0)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return ""

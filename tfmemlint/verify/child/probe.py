@@ -1,0 +1,204 @@
+"""Looking for the memory that is really taken, after a program has configured it: on a real GPU, or a simulated driver.
+
+Each logical GPU is used a little, then up to its limit, then beyond it; in between NVML is asked what this process
+holds. Where NVML hides process ids (containers do), the whole device is compared with what it held before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib.util
+import math
+import os
+import sys
+import threading
+from typing import Any
+
+from tfmemlint.verify.child.recording import module
+
+MIB = 1024 * 1024
+SMALL_MIB = 64
+LARGE_MIB = 256
+"""What is taken step by step where there is no limit."""
+PARTS = 8
+"""A limit is used up in so many parts, less one: the allocator keeps some for alignment."""
+
+
+class Meter:
+    """NVML's view of the GPUs, from before the program ran."""
+
+    def __init__(self, pynvml: str) -> None:
+        """``pynvml``: the file that the module is in, for a Python that doesn't have it."""
+        self.blind = ""
+        self._nvml: Any = None
+        self._before: dict[str, float] = {}
+        self.view = ""
+        try:
+            self._nvml = _pynvml(pynvml)
+            self._nvml.nvmlInit()
+            for index in range(self._nvml.nvmlDeviceGetCount()):
+                handle = self._nvml.nvmlDeviceGetHandleByIndex(index)
+                bus = _normal(self._nvml.nvmlDeviceGetPciInfo(handle).busId)
+                with contextlib.suppress(Exception):
+                    self._before[bus] = self._nvml.nvmlDeviceGetMemoryInfo(handle).used / MIB
+        except Exception as error:
+            self.blind = f"NVML can't be asked: {error}"
+
+    def used_mib(self, physical: int) -> float | None:
+        """What this process holds of one of TensorFlow's physical GPUs; None where NVML doesn't tell."""
+        try:
+            handle, bus = self._handle(physical)
+            for process in self._nvml.nvmlDeviceGetComputeRunningProcesses(handle):
+                if process.pid == os.getpid() and process.usedGpuMemory is not None:
+                    self.view = "process"
+                    return float(process.usedGpuMemory / MIB)
+            used = float(self._nvml.nvmlDeviceGetMemoryInfo(handle).used / MIB)
+            self.view = "device"
+            return used - self._before.get(bus, 0.0)
+        except Exception as error:
+            self.blind = self.blind or f"NVML can't be asked: {error}"
+            return None
+
+    def total_mib(self, physical: int) -> float | None:
+        """The memory of a GPU in MiB."""
+        with contextlib.suppress(Exception):
+            return float(self._nvml.nvmlDeviceGetMemoryInfo(self._handle(physical)[0]).total / MIB)
+        return None
+
+    def free_mib(self, physical: int) -> float | None:
+        """What another process would still find."""
+        with contextlib.suppress(Exception):
+            return float(self._nvml.nvmlDeviceGetMemoryInfo(self._handle(physical)[0]).free / MIB)
+        return None
+
+    def _handle(self, physical: int) -> tuple[Any, str]:
+        """TensorFlow's numbers are CUDA's, NVML's are those of the bus: the bus address is common to both."""
+        text = ctypes.create_string_buffer(32)
+        code = ctypes.CDLL("libcuda.so.1").cuDeviceGetPCIBusId(text, len(text), physical)
+        if code != 0:
+            raise OSError(f"cuDeviceGetPCIBusId says {code}")
+        bus = text.value.decode()
+        return self._nvml.nvmlDeviceGetHandleByPciBusId(bus.encode()), _normal(bus)
+
+
+def probe(meter: Meter, config: dict[str, Any] | None) -> dict[str, Any]:
+    """What each logical GPU really gets; ``config``: the configuration in force, as it is reported."""
+    try:
+        context = module("tensorflow.python.eager.context")
+        found = []
+        with context.eager_mode():
+            names = [device.name for device in context.context().list_logical_devices("GPU")]
+            for name, (physical, limit) in zip(names, _logical(config), strict=False):
+                found.append(
+                    _one(name, physical, _share(config, meter.total_mib(physical)) if limit is None else limit, meter)
+                )
+        _go_beyond(found)
+        return {"devices": found, "view": meter.view, "blind": meter.blind}
+    except Exception as error:
+        return {"error": f"{type(error).__name__}: {str(error)[:300]}"}
+
+
+def _logical(config: dict[str, Any] | None) -> list[tuple[int, float | None]]:
+    """The physical GPU and the limit in MiB of each logical one."""
+    found: list[tuple[int, float | None]] = []
+    if config is not None:
+        for physical, sizes in zip(config["visible"], config["limits"], strict=True):
+            found += [(physical, size) for size in sizes] or [(physical, None)]
+    return found
+
+
+def _share(config: dict[str, Any] | None, total_mib: float | None) -> float | None:
+    """What ``per_process_gpu_memory_fraction`` comes to: a share of the whole card (above 1 it is no limit, but asks for
+    unified memory)."""
+    fraction = config["per_process_gpu_memory_fraction"] if config is not None else 0.0
+    return fraction * total_mib if total_mib is not None and 0 < fraction <= 1 else None
+
+
+def _one(name: str, physical: int, limit: float | None, meter: Meter) -> dict[str, Any]:
+    short = name.replace("/device:", "")
+    told: dict[str, Any] = {"name": short, "physical": physical, "limit_mib": limit, "blind": meter.blind}
+    told.update(total_mib=meter.total_mib(physical), before_mib=meter.used_mib(physical))
+    told.update(held_mib=_held(name), refused_mib=0.0, refusal="", beyond_mib=0.0, trouble="")
+    kept: list[Any] = []
+    error = _take(name, 1 / 1024, kept)
+    told.update(first_mib=meter.used_mib(physical), free_mib=meter.free_mib(physical))
+    if error:
+        return {**told, "granted_mib": 0.0, "after_mib": told["first_mib"], "trouble": error}
+    total = told["total_mib"] or math.inf
+    if limit is not None and 1 <= limit <= total:
+        part = max(limit / PARTS, 0.25)
+        granted, error = _fill(name, [part] * (PARTS - 1), kept)
+        told["trouble"] = f"of {limit:g} MiB only {granted:g} could be had: {error}" if error else ""
+        told["beyond_mib"] = limit + part
+    else:
+        granted, error = _fill(name, [SMALL_MIB, LARGE_MIB], kept)
+        told["trouble"] = error
+        if limit is not None and not error:
+            told["trouble"] = f"{limit:g} MiB is no limit that holds: {told['first_mib'] or 0:.0f} MiB were taken"
+    told.update(granted_mib=granted, after_mib=meter.used_mib(physical))
+    return told
+
+
+def _go_beyond(devices: list[dict[str, Any]]) -> None:
+    """Ask each device for more than its limit, all at once: TensorFlow's allocator waits ten seconds for somebody to
+    give memory back before it refuses (its ``AllocatorRetry``)."""
+
+    def ask(device: dict[str, Any]) -> None:
+        with module("tensorflow.python.eager.context").eager_mode():
+            device["refusal"] = _take(f"/device:{device['name']}", device["beyond_mib"], [])
+            device["refused_mib"] = device["beyond_mib"] if device["refusal"] else 0.0
+
+    asking = [threading.Thread(target=ask, args=(device,)) for device in devices if device["beyond_mib"]]
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join()
+
+
+def _fill(name: str, parts: list[float], kept: list[Any]) -> tuple[float, str]:
+    granted = 0.0
+    for part in parts:
+        error = _take(name, part, kept)
+        if error:
+            return granted, error
+        granted += part
+    return granted, ""
+
+
+def _take(name: str, mib: float, kept: list[Any]) -> str:
+    """Take so much memory of a device; gives ``Type: message`` where TensorFlow refuses."""
+    tensorflow = module("tensorflow")
+    try:
+        with tensorflow.device(name):
+            kept.append(tensorflow.zeros([int(mib * MIB / 4)], tensorflow.float32))
+    except Exception as error:
+        return f"{type(error).__name__}: {str(error).splitlines()[0][:200]}"
+    return ""
+
+
+def _held(name: str) -> float:
+    """The most that the program itself had of a device, in MiB."""
+    with contextlib.suppress(Exception):
+        info = module("tensorflow.python.eager.context").context().get_memory_info(name)
+        return float(info["peak"] / MIB)
+    return 0.0
+
+
+def _normal(bus: Any) -> str:
+    """A bus address in one spelling: the domain has four or eight digits, the letters are large or small."""
+    text = bus.decode() if isinstance(bus, bytes) else str(bus)
+    domain, _, rest = text.strip("\0").lower().partition(":")
+    return f"{int(domain, 16):x}:{rest}"
+
+
+def _pynvml(path: str) -> Any:
+    if not path:
+        return importlib.import_module("pynvml")
+    spec = importlib.util.spec_from_file_location("pynvml", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} can't be loaded")
+    loaded = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault("pynvml", loaded)
+    spec.loader.exec_module(loaded)
+    return loaded

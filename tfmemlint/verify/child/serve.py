@@ -1,0 +1,261 @@
+"""The server: imports TensorFlow once, and forks for every program that it is asked to run."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import itertools
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+from tfmemlint.verify.child.case import run_case
+from tfmemlint.verify.child.recording import Recorder, watch
+from tfmemlint.verify.child.tree import adopt_orphans, die_with_parent, end_all, end_children, resident_mib
+
+MIB = 1024 * 1024
+LOOK_SECONDS = 0.1
+"""How often the memory of a running program is looked at, and what it has printed."""
+MOST_OUTPUT_MIB = 256
+MOST_NOTES = 100_000
+SHOWN_BYTES = 256 * 1024
+"""How much of a program's output comes back, of each stream."""
+
+
+def main(ground: str, descriptor: int) -> None:
+    """Serve until the socket ``descriptor`` is closed: each message on it brings the end of a connection, over which
+    one request comes in and its answer goes out. Several programs may run at the same time."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # an exception, so that running programs end as well
+    adopt_orphans()
+    sys.path[:] = [entry for entry in sys.path if entry]  # the caller's folder may hold anything
+    tensorflow = importlib.import_module("tensorflow")
+    importlib.import_module("tensorflow.python.client.device_lib")
+    gc.collect()
+    gc.freeze()  # what is there now stays shared with the forked processes
+    control = socket.socket(fileno=descriptor)
+    about = {"version": tensorflow.__version__, "folder": str(Path(str(tensorflow.__file__)).parent)}
+    control.sendall(_line({**about, "cuda": bool(tensorflow.test.is_built_with_cuda())}))
+    managers: set[int] = set()
+    try:
+        while True:
+            message, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+            if not message:
+                return
+            manager = os.fork()
+            if manager == 0:
+                control.close()
+                _manage(descriptors[0], ground)
+            os.close(descriptors[0])
+            managers.add(manager)
+            _reap(managers)
+    finally:
+        for manager in managers:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(manager, signal.SIGTERM)
+        for manager in managers:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(manager, 0)
+        end_children(set())
+
+
+def _reap(managers: set[int]) -> None:
+    """Forget the managers that have ended, and end what one that was killed left behind."""
+    for manager in list(managers):
+        ended, status = os.waitpid(manager, os.WNOHANG)
+        if ended:
+            managers.discard(manager)
+            if status:
+                end_children(managers)
+
+
+def _manage(descriptor: int, ground: str) -> None:
+    """See one request through, in a process of its own. Never returns."""
+    code = 1
+    try:
+        adopt_orphans()
+        die_with_parent(signal.SIGTERM)
+        with socket.socket(fileno=descriptor) as connection:
+            with connection.makefile("rb") as incoming:
+                request = json.loads(incoming.read())
+            connection.sendall(_line(serve_one(request, ground, connection)))
+        code = 0
+    except Gone:
+        code = 0
+    except BaseException as error:
+        with contextlib.suppress(Exception):
+            os.write(2, f"{type(error).__name__}: {error}\n".encode())
+    finally:
+        os._exit(code)
+
+
+class Gone(Exception):
+    """Whoever asked is no longer there: nobody wants the answer."""
+
+
+def _line(data: dict[str, Any]) -> bytes:
+    return (json.dumps(data) + "\n").encode()
+
+
+def serve_one(request: dict[str, Any], ground: str, connection: socket.socket) -> dict[str, Any]:
+    """Run one program in a forked process with its limits, and report on it.
+
+    Raises:
+        Gone: the other end of ``connection`` was closed meanwhile.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="tfmemlint-"))
+    try:
+        (folder / "empty").mkdir()
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            child = os.fork()
+            if child == 0:
+                connection.close()
+                _in_child(request, ground, folder, out, err)
+            status, broken = _wait(child, request, connection, (out, err))
+            if broken:
+                report = broken
+            elif (folder / "report").is_file():
+                report = json.loads((folder / "report").read_bytes())
+            else:
+                report = {"ok": False, **_death(status)}
+            return {**report, "notes": _notes(folder / "notes"), "stdout": _said(out), "stderr": _said(err)}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _in_child(request: dict[str, Any], ground: str, folder: Path, out: IO[bytes], err: IO[bytes]) -> NoReturn:
+    """The report and the notes go through files in ``folder``: nothing that a program prints, closes or leaves running
+    can block them."""
+    leave = os._exit
+
+    def send(report: dict[str, Any]) -> NoReturn:
+        unfinished = folder / "unfinished"
+        unfinished.write_text(json.dumps(report), encoding="utf-8")
+        unfinished.rename(folder / "report")
+        for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+            with contextlib.suppress(Exception):
+                stream.flush()  # type: ignore[union-attr]
+        leave(0)
+
+    try:
+        os.setsid()
+        die_with_parent(signal.SIGKILL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the server's own handling isn't the program's
+        recorder = _prepare(request, ground)  # what the driver says about missing cards isn't the program's output
+        os.dup2(out.fileno(), 1)
+        os.dup2(err.fileno(), 2)
+        os.chdir(request["cwd"] or folder / "empty")
+        run_case(request, recorder, str(folder / "notes"), send)
+    except BaseException as error:
+        with contextlib.suppress(Exception):
+            os.write(2, f"{type(error).__name__}: {error}\n".encode())
+    finally:
+        leave(70)
+
+
+def _prepare(request: dict[str, Any], ground: str) -> Recorder:
+    """Put the machine of ``request`` under this process's TensorFlow, and set its environment."""
+    if ground == "edge":
+        from tfmemlint.verify.edge.prepare import prepare
+
+        return prepare(request)
+    os.environ.update(request["env"])
+    recorder = Recorder()
+    watch(recorder)
+    if request["probe"] is not None:
+        from tfmemlint.verify.child.probe import Meter
+
+        recorder.meter = Meter(request["probe"].get("pynvml", ""))
+    return recorder
+
+
+def _wait(
+    child: int, request: dict[str, Any], connection: socket.socket, output: Sequence[IO[bytes]]
+) -> tuple[int, dict[str, Any]]:
+    """The child's wait status, and what is to be reported where it went beyond its limits. What it left running ends
+    as well."""
+    timeout: float = request["timeout"]
+    asker = select.poll()
+    asker.register(connection, 0)  # a hang-up is told unasked
+    limit = time.monotonic() + timeout
+    look = time.monotonic() + LOOK_SECONDS
+    pause = 0.001
+    status: int | None = None
+    broken: dict[str, Any] = {}
+    try:
+        while status is None and not broken:
+            ended, state = os.waitpid(child, os.WNOHANG)
+            now = time.monotonic()
+            if ended:
+                status = state
+            elif asker.poll(0):
+                raise Gone
+            elif now > limit:
+                message = f"not ended after {timeout:g} s"
+                broken = {"ok": False, "exception": "TimeoutError", "message": message, "timed_out": True}
+            elif now > look:
+                look = now + LOOK_SECONDS
+                message = _too_much(child, request["host_mib"], output)
+                if message:
+                    broken = {"ok": False, "exception": "MemoryError", "message": message, "out_of_memory": True}
+            else:
+                time.sleep(pause)
+                pause = min(pause * 2, 0.02)
+    finally:
+        end_all(child, waited=status is not None)
+    return status or 0, broken
+
+
+def _too_much(child: int, host_mib: float | None, output: Sequence[IO[bytes]]) -> str:
+    """What a program takes of the machine beyond what it may; "" where it keeps to it."""
+    held = resident_mib(child) if host_mib is not None else 0.0
+    if host_mib is not None and held > host_mib:
+        return f"took {held:.0f} MiB of the machine's memory, more than the {host_mib:.0f} MiB allowed"
+    printed = sum(os.fstat(stream.fileno()).st_size for stream in output) / MIB
+    return f"printed more than {MOST_OUTPUT_MIB} MiB" if printed > MOST_OUTPUT_MIB else ""
+
+
+def _death(status: int) -> dict[str, Any]:
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        name = next((one.name for one in signal.Signals if one == number), f"SIG{number}")
+        return {"exception": name, "message": f"the process was ended by {name}"}
+    code = os.WEXITSTATUS(status)
+    if code == 70:
+        return {"exception": "HarnessError", "message": "the program could not be run; see stderr"}
+    return {"exception": "Exited", "message": f"the process left with exit code {code}", "exit_code": code}
+
+
+def _notes(journal: Path) -> list[dict[str, Any]]:
+    """The notes of a program; the last one may have been cut off."""
+    found: list[dict[str, Any]] = []
+    if not journal.is_file():
+        return found
+    with journal.open("rb") as lines:
+        for line in itertools.islice(lines, MOST_NOTES):
+            with contextlib.suppress(ValueError):
+                found.append(json.loads(line))
+    return found
+
+
+def _said(stream: IO[bytes]) -> str:
+    """What a program has printed; of very much the beginning and the end."""
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(0)
+    if size <= SHOWN_BYTES:
+        return stream.read().decode("utf-8", "replace")
+    start = stream.read(SHOWN_BYTES // 2)
+    stream.seek(-SHOWN_BYTES // 2, os.SEEK_END)
+    said = f"\n[{size - SHOWN_BYTES} bytes left out]\n"
+    return start.decode("utf-8", "replace") + said + stream.read().decode("utf-8", "replace")

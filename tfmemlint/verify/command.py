@@ -1,0 +1,257 @@
+"""The command ``tfmemlint verify``."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.sources import Source
+    from tfmemlint.verify.ground import Ground
+    from tfmemlint.verify.prove import Conditions, Proof
+
+FAILED = 2
+MOST_SECONDS = 1_000_000
+_ABOUT = """\
+Runs the part of each program that configures GPU memory (its slice) on the installed TensorFlow, in a process of its
+own, and says for each thing that the program wants whether it takes effect. THIS RUNS THE PROGRAM'S CODE: with a time
+limit, a memory limit and an empty working directory, but with your rights. `check` and `fix` run nothing.
+"""
+_AFTER = """\
+Arguments after -- are the program's own. Exit code: 0 where all that could be judged takes effect, 1 where something
+does not, 2 where a program could not be judged at all.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of ``verify``."""
+    parser.description, parser.epilog = _ABOUT, _AFTER
+    add = parser.add_argument
+    add("paths", nargs="+", metavar="PATH", help="programs, or directories of programs, to run")
+    add("--whole", action="store_true", help="run the program itself up to its first use of a GPU, not its slice")
+    add("--original", action="store_true", help="run it as it is and as `fix` would leave it, and show both")
+    add("--unsafe-fixes", action="store_true", help="with --original: apply the unsafe fixes, too")
+    add(
+        "--device",
+        choices=("auto", "gpu", "driver", "edge"),
+        default="auto",
+        help="what to run on: a real GPU; TensorFlow's GPU build over a simulated driver; GPUs simulated at"
+        " TensorFlow's Python edge (default: the best that this machine has)",
+    )
+    add("--gpus", type=int, metavar="N", help="how many simulated GPUs (default: as many as the program names)")
+    add("--gpu-memory", metavar="SIZE", default="16GiB", help="the memory of a simulated GPU (default: 16GiB)")
+    add("--timeout", type=float, metavar="SECONDS", default=60.0, help="for one run (default: 60)")
+    add("--host-memory", metavar="SIZE", default="8GiB", help="of this machine's memory, for one run (default: 8GiB)")
+    add("--cwd", metavar="DIR", help="run in this directory (default: an empty one)")
+    add("--python", metavar="PATH", help="the interpreter that has TensorFlow (default: this one)")
+    add("--json", metavar="FILE", help="write the verdicts to FILE as JSON; - is standard output")
+    add("-v", "--verbose", action="store_true", help="show the slices, and the output of every program that failed")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Verify the programs; gives the exit code."""
+    from tfmemlint.config import parse_memory
+    from tfmemlint.verify.prove import Conditions
+    from tfmemlint.verify.report import Where, as_json, exit_code, show
+    from tfmemlint.verify.result import GroundError
+
+    try:
+        conditions = Conditions(
+            gpus=_number(arguments.gpus),
+            memory_mib=int(parse_memory(arguments.gpu_memory)),
+            timeout=_seconds(arguments.timeout),
+            host_mib=parse_memory(arguments.host_memory),
+            argv=tuple(arguments.program_arguments),
+            whole=arguments.whole,
+            cwd=_folder(arguments.cwd),
+        )
+    except ValueError as error:
+        _say(str(error))
+        return FAILED
+    sources, failed = _sources(arguments.paths)
+    if not sources:
+        if not failed and arguments.json != "-":
+            print("no program here asks for anything of GPU memory")
+        nowhere = Where("", "", arguments.python or sys.executable, conditions.memory_mib)
+        return FAILED if failed or not _write_json(arguments.json, as_json([], nowhere)) else 0
+    from tfmemlint.verify.grounds import choose
+
+    try:
+        with _progress() as say:
+            say("starting TensorFlow")
+            ground, why = choose(arguments.device, arguments.python)
+            with ground:
+                proofs = list(_proofs(sources, ground, conditions, arguments, say))
+                version = ground.version
+    except GroundError as error:
+        _say(f"{error}\n`tfmemlint doctor` says what this machine has, and what is missing")
+        return FAILED
+    where = Where(ground.kind, version, ground.python, conditions.memory_mib, why)
+    failed = not _write_json(arguments.json, as_json(proofs, where)) or failed
+    if arguments.json != "-":
+        if arguments.verbose:
+            _show_slices(proofs)
+        show(proofs, where, sys.stdout, verbose=arguments.verbose)
+    return FAILED if failed else exit_code(proofs)
+
+
+def _write_json(file: str | None, text: str) -> bool:
+    """Write the proofs where they are wanted; whether that worked."""
+    if file == "-":
+        sys.stdout.write(text)
+    elif file:
+        try:
+            Path(file).write_text(text, encoding="utf-8")
+        except OSError as error:
+            _say(f"{file}: {error.strerror or error}")
+            return False
+    return True
+
+
+def _proofs(
+    sources: list[Source],
+    ground: Ground,
+    conditions: Conditions,
+    arguments: argparse.Namespace,
+    say: Callable[[str], None],
+) -> Iterator[Proof]:
+    """The proof of each program, in their order; several are run at a time."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    target = _target(ground.version)
+    ground.overhead_mib()  # once, while nothing else takes memory
+    done = 0
+
+    def one(source: Source) -> Proof:
+        nonlocal done
+        proof = _proof(source, ground, conditions, target, arguments)
+        done += 1
+        say(f"{done} of {len(sources)} programs: {source.path}")
+        return proof
+
+    with ThreadPoolExecutor(ground.at_once()) as pool:
+        try:
+            yield from pool.map(one, sources)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            ground.close()  # which ends what is still running
+            raise
+
+
+def _proof(
+    source: Source, ground: Ground, conditions: Conditions, target: Target, arguments: argparse.Namespace
+) -> Proof:
+    from tfmemlint.verify.prove import Proof, prove
+    from tfmemlint.verify.result import GroundError
+
+    try:
+        if arguments.original:
+            return _both(source, ground, conditions, target, unsafe=arguments.unsafe_fixes)
+        return prove(source, ground, conditions, target)
+    except SyntaxError as error:
+        return Proof(source.path, problem=f"line {error.lineno or 1}: it can't be parsed: {error.msg}")
+    except (ValueError, RecursionError, MemoryError) as error:
+        return Proof(source.path, problem=f"it can't be read: {type(error).__name__}: {error}")
+    except GroundError as error:
+        return Proof(source.path, problem=str(error))
+
+
+def _both(source: Source, ground: Ground, conditions: Conditions, target: Target, *, unsafe: bool) -> Proof:
+    from tfmemlint.engine import check_source
+    from tfmemlint.finding import Severity
+    from tfmemlint.fixes.loop import Options, fix_source
+    from tfmemlint.rule import rules
+    from tfmemlint.verify.prove import prove_fixed
+
+    used = [rule for rule in rules() if rule.severity is not Severity.ADVICE]
+    fixed = fix_source(
+        source,
+        rules=used,
+        target=target,
+        check=lambda text: check_source(text, used, target),
+        options=Options(unsafe=unsafe),
+    )
+    return prove_fixed(source, fixed.text, ground, conditions, target, len(fixed.applied))
+
+
+def _sources(paths: list[str]) -> tuple[list[Source], bool]:
+    """The programs, and whether some path could not be followed."""
+    from tfmemlint.screen import matters
+    from tfmemlint.sources import Unreadable, decode, read_bytes, walk
+
+    found = walk(list(dict.fromkeys(paths)), exclude=(), respect_gitignore=True, root=str(Path.cwd()))
+    failed = False
+    for path, problem in found.problems:
+        failed = True
+        _say(f"{path}: {problem}")
+    sources: list[Source] = []
+    for path in sorted(found.files):
+        try:
+            data = read_bytes(path)
+            if matters(data) or path in paths:
+                sources.append(decode(path, data))
+        except Unreadable as error:
+            failed = True
+            _say(f"{path}: {error}")
+    return sources, failed
+
+
+def _show_slices(proofs: list[Proof]) -> None:
+    for proof in proofs:
+        for one in proof.runs:
+            if one.slice is not None:
+                print(f"{proof.path}: what was run:")
+                rows = one.slice.text.splitlines()
+                print("\n".join(f"{row:5} {line}" for row, line in enumerate(rows, 1) if line.strip()))
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """A line on a terminal that says what is going on; nothing where nobody watches."""
+    if not sys.stderr.isatty():
+        yield lambda words: None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    with Console(stderr=True).status("") as status:
+        yield lambda words: status.update(escape(words))
+
+
+def _target(version: str) -> Target:
+    """The release that programs are judged for is the one that they are run on."""
+    from tfmemlint.knowledge.releases import Target
+
+    try:
+        return Target.parse(".".join(version.split(".")[:2]))
+    except ValueError:
+        return Target.newest()
+
+
+def _number(gpus: int | None) -> int | None:
+    if gpus is not None and not 0 <= gpus <= 64:
+        raise ValueError("--gpus: from 0 to 64")
+    return gpus
+
+
+def _seconds(timeout: float) -> float:
+    if not 0 < timeout <= MOST_SECONDS:
+        raise ValueError(f"--timeout: more than 0 seconds, and no more than {MOST_SECONDS}")
+    return timeout
+
+
+def _folder(name: str | None) -> str | None:
+    if name is not None and not Path(name).is_dir():
+        raise ValueError(f"--cwd: {name} is no directory")
+    return name
+
+
+def _say(message: str) -> None:
+    print(f"tfmemlint: {message}", file=sys.stderr)

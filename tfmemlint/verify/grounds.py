@@ -1,0 +1,201 @@
+"""The three grounds, and which of them this machine has."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tfmemlint.verify.edge import Edge
+from tfmemlint.verify.ground import Ground
+from tfmemlint.verify.result import GroundError
+
+MOST_GPUS = 8
+KINDS = ("gpu", "driver", "edge")
+"""The grounds, the best first."""
+
+_DISTRIBUTIONS = ("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tf-nightly", "tensorflow-intel")
+_WHERE = f"""
+import importlib.metadata, importlib.util, json
+version = ""
+for name in {_DISTRIBUTIONS!r}:
+    try:
+        version = importlib.metadata.version(name)
+        break
+    except importlib.metadata.PackageNotFoundError:
+        pass
+spec = importlib.util.find_spec("tensorflow")
+print(json.dumps([version, spec.submodule_search_locations[0] if spec and spec.submodule_search_locations else ""]))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """The TensorFlow of an interpreter, found without importing it: its version and its folder."""
+
+    version: str
+    folder: str
+
+
+FIRST_REGION_MIB = 2.0
+"""What TensorFlow's allocator takes of a GPU first under memory growth (measured on 2.12 to 2.21)."""
+_CALIBRATION = """
+import tensorflow as tf
+for gpu in tf.config.list_physical_devices("GPU"):
+    tf.config.experimental.set_memory_growth(gpu, True)
+"""
+
+
+class Allocating(Ground):
+    """A ground on which memory is really taken."""
+
+    _overhead: tuple[float, ...] | None = None
+
+    def overhead_mib(self) -> tuple[float, ...]:
+        """Measured with memory growth, by a process that uses next to nothing: what it holds, less the first region."""
+        if self._overhead is None:
+            result = self.run(_CALIBRATION, gpus=MOST_GPUS)
+            devices = (result.probe or {}).get("devices", [])
+            held = {one["physical"]: one["first_mib"] for one in devices if one["first_mib"] is not None}
+            number = max(held, default=-1) + 1
+            self._overhead = tuple(max(held.get(gpu, 0.0) - FIRST_REGION_MIB, 0.0) for gpu in range(number))
+        return self._overhead
+
+
+class Gpu(Allocating):
+    """Runs programs on the machine's real GPUs, and looks at what they take of them."""
+
+    kind = "gpu"
+
+    def at_once(self) -> int:
+        """One by one: they would take each other's memory."""
+        return 1
+
+    def server_environment(self) -> dict[str, str]:
+        """The choice of cards that the caller made stays."""
+        kept = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
+        return {name: os.environ[name] for name in kept if name in os.environ}
+
+    def complete(self, request: dict[str, Any]) -> None:
+        """Look at the memory by the NVML module of this Python: the other one may not have it."""
+        request["probe"] = {"pynvml": _pynvml_file(), **(request["probe"] or {})}
+
+
+class Driver(Allocating):
+    """Runs programs on TensorFlow's real GPU build, over a simulated CUDA driver in this machine's own memory."""
+
+    kind = "driver"
+
+    def __init__(self, python: str | None = None) -> None:
+        """Raises:
+        GroundError: this TensorFlow, or this machine, can't have it.
+        """
+        super().__init__(python)
+        driver = _driver()
+        found = installed(self.python)
+        reason = driver.missing(found.version, found.folder)
+        if reason:
+            raise GroundError(f"no simulated driver: {reason}")
+        try:
+            self._libraries = driver.libraries(found.version)
+            self._tensorflow = found.version
+        except driver.DriverError as error:
+            raise GroundError(f"no simulated driver: {error}") from None
+
+    def server_environment(self) -> dict[str, str]:
+        """The stand-ins are seen by this one process and its children only."""
+        return dict(_driver().server_environment(self._libraries))
+
+    def at_once(self) -> int:
+        """More than there are processors: who goes beyond a limit waits for ten seconds."""
+        return 4 * (os.cpu_count() or 1)
+
+    def complete(self, request: dict[str, Any]) -> None:
+        """The simulated machine is described by variables; the program's own are added to them."""
+        given = dict(request["env"])
+        machine = _driver().environment(
+            gpus=request["gpus"],
+            memory_mib=request["memory_mib"],
+            cuda_order=request["cuda_order"],
+            tensorflow=self._tensorflow,
+            xla_flags=given.pop("XLA_FLAGS", ""),
+        )
+        request["env"] = {**machine, **given}
+        request["probe"] = {"pynvml": _pynvml_file(), **(request["probe"] or {})}
+
+
+def choose(kind: str, python: str | None = None) -> tuple[Ground, str]:
+    """A ground of ``kind`` (``auto`` for the best that there is), and why no better one was taken ("" for none).
+
+    Raises:
+        GroundError: it can't be had; the message says what is missing.
+    """
+    if kind == "edge":
+        return Edge(python), ""
+    if kind == "gpu":
+        reason = no_gpu()
+        if reason:
+            raise GroundError(f"no real GPU: {reason}")
+        return Gpu(python), ""
+    if kind == "driver":
+        return Driver(python), ""
+    reasons: list[str] = []
+    for other in KINDS[:-1]:
+        try:
+            return choose(other, python)[0], "; ".join(reasons)
+        except GroundError as error:
+            reasons.append(str(error).splitlines()[0])
+    return Edge(python), "; ".join(reasons)
+
+
+def no_gpu() -> str:
+    """Why there is no real GPU to be used, as NVML has it; "" where there is one."""
+    try:
+        import pynvml  # type: ignore[import-untyped]
+    except ImportError:
+        return "nvidia-ml-py is not installed"
+    try:
+        pynvml.nvmlInit()
+        try:
+            return "" if pynvml.nvmlDeviceGetCount() else "NVML knows no GPU"
+        finally:
+            pynvml.nvmlShutdown()
+    except pynvml.NVMLError as error:
+        return f"NVML says {error}"
+
+
+def installed(python: str) -> Installed:
+    """The TensorFlow of an interpreter.
+
+    Raises:
+        GroundError: the interpreter can't be run, or has no TensorFlow.
+    """
+    try:
+        done = subprocess.run([python, "-c", _WHERE], capture_output=True, text=True, timeout=60, cwd=Path("/"))
+        version, folder = json.loads(done.stdout)
+    except OSError as error:
+        raise GroundError(f"{python} can't be started: {error.strerror or error}") from None
+    except (ValueError, subprocess.TimeoutExpired):
+        raise GroundError(f"{python} doesn't say which TensorFlow it has") from None
+    if not folder:
+        whose = "" if python == sys.executable else f" for {python}"
+        raise GroundError(f"TensorFlow is not installed{whose}; `pip install tensorflow` brings it")
+    return Installed(version, folder)
+
+
+def _driver() -> Any:
+    try:
+        return importlib.import_module("tfmemlint.verify.driver")
+    except ImportError:
+        raise GroundError("no simulated driver: this installation of tfmemlint has none") from None
+
+
+def _pynvml_file() -> str:
+    spec = importlib.util.find_spec("pynvml")
+    return spec.origin if spec is not None and spec.origin else ""

@@ -1,0 +1,197 @@
+"""Holding an intent against a run: does TensorFlow do what was wanted?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tfmemlint.finding import Span
+from tfmemlint.flow.program import EnvWrite, Item
+from tfmemlint.intent import Wish
+from tfmemlint.verify import outcomes
+from tfmemlint.verify.observed import confirm
+from tfmemlint.verify.result import Result
+from tfmemlint.verify.seen import Asked, Seen, gpu_number
+from tfmemlint.verify.verdict import Facts, Kind, Verdict
+from tfmemlint.wanted import Wanted
+
+_FUNCTIONS = {
+    Wish.GROWTH: "set_memory_growth",
+    Wish.LIMIT: "set_logical_device_configuration",
+    Wish.FRACTION: "set_logical_device_configuration",
+    Wish.VISIBLE: "set_visible_devices",
+    Wish.REPORT: "get_memory_info",
+}
+_NODE = re.compile(r"\{\{function_node [^}]*\}\}\s*|\s*\[Op:\w+\](?: name:.*)?")
+"""What TensorFlow says of the operation that an error came out of."""
+_ELSEWHERE = (
+    "ModuleNotFoundError",
+    "ImportError",
+    "FileNotFoundError",
+    "PermissionError",
+    "ConnectionError",
+    "ConnectionRefusedError",
+    "URLError",
+    "gaierror",
+    "TimeoutError",
+    "EOFError",
+)
+"""What a program dies of because something is missing here, not because of what it does to TensorFlow."""
+_OWN_NAMES = re.compile(r"'(?:tensorflow|keras)[.']")
+"""The packages that are not missing here: what can't be imported of them does not exist."""
+_MISSING = re.compile(r"No module named '([^']+)'")
+_TENSORFLOW = re.compile(r"tensorflow|(?:Logical|Virtual)DeviceConfiguration|PhysicalDevice")
+"""Words of an error that TensorFlow's own code raises."""
+
+
+def judge(wanted: Wanted, seen: Seen, facts: Facts, places: Sequence[Span]) -> Verdict:
+    """The verdict on an intent of the program that was run; ``places`` are those of all of its intents."""
+    asked = asked_for(wanted, seen)
+    verdict = _at_its_place(wanted, seen, asked, places)
+    if verdict is None:
+        verdict = _by_outcome(wanted, seen, facts, asked)
+        name_lacks = wanted.by == "made-up" and not isinstance(wanted.event, (EnvWrite, Item))
+        if name_lacks and verdict.kind is Kind.NOTHING:
+            reason = f"TensorFlow has no {wanted.name}; the program catches the error and goes on"
+            verdict = replace(verdict, kind=Kind.RAISES, reason=reason)
+        if wanted.by == "handed-on" and verdict.kind is Kind.NOTHING:
+            reason = "the options are handed on to something that this run may have left out"
+            verdict = replace(verdict, kind=Kind.UNPROVEN, reason=reason)
+        if verdict.kind is Kind.NOTHING and not verdict.reason:
+            verdict = replace(verdict, reason=_why_nothing(wanted, asked))
+    return verdict
+
+
+def _why_nothing(wanted: Wanted, asked: Sequence[Asked]) -> str:
+    """Why a line that ran without an error did nothing, where the configuration in force doesn't tell."""
+    if wanted.by == "assignment":
+        return f"TensorFlow never reads {wanted.name}"
+    if wanted.by == "proto":
+        return "nothing is ever made with these options"
+    if wanted.by == "call" and not asked:
+        return "the line was run, but TensorFlow was never asked for it"
+    return ""
+
+
+def judge_elsewhere(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
+    """The verdict on an intent of another text of the program (before it was fixed), by what is in force now;
+    ``asked``: what the other text asked TensorFlow for at the intent's place, where it came that far."""
+    result = seen.result
+    if result.error and not seen.stopped:
+        if _died_elsewhere(result) or result.timed_out:
+            return Verdict(wanted, Kind.UNPROVEN, reason=_ending(seen))
+        line = f" in line {result.traceback_line}" if result.traceback_line else ""
+        return Verdict(wanted, Kind.RAISES, reason=f"{first_line(result.error)}{line}")
+    if wanted.intent.wish in (Wish.REPORT, Wish.DEVICES):
+        return Verdict(wanted, Kind.HOLDS, observed=_reported(wanted, seen.asked))
+    return _by_outcome(wanted, seen, facts, asked)
+
+
+def asked_for(wanted: Wanted, seen: Seen) -> list[Asked]:
+    """What the run asked of TensorFlow at the place of an intent."""
+    function = _FUNCTIONS.get(wanted.intent.wish)
+    found = list(seen.calls(function, wanted.span)) if function is not None else []
+    if not isinstance(wanted.gpu, int):
+        return found
+    # A helper is called for one GPU after the other: each call is a wish of its own.
+    return [one for one in found if one.args and gpu_number(one.args[0]) == wanted.gpu] or found
+
+
+def _at_its_place(wanted: Wanted, seen: Seen, asked: Sequence[Asked], places: Sequence[Span]) -> Verdict | None:
+    """The verdict where the place itself decides: an error there, or that it was never reached."""
+    result, span = seen.result, wanted.span
+    row = span.row
+    here = result.traceback_line is not None and span.row <= result.traceback_line <= span.end_row
+    for one in asked:
+        if one.error:
+            caught = "" if here and result.error else "; the program catches it and goes on"
+            return Verdict(wanted, Kind.RAISES, reason=f"{first_line(one.error)}{caught}")
+    if here and result.error:
+        if _died_elsewhere(result):
+            return Verdict(wanted, Kind.UNPROVEN, reason=_ending(seen))
+        return Verdict(wanted, Kind.RAISES, reason=first_line(result.error))
+    if asked:
+        return None
+    if wanted.statement.row in seen.reached or row in seen.reached:
+        never = wanted.by == "call" and wanted.intent.wish in _FUNCTIONS and seen.result.physical
+        return Verdict(wanted, Kind.NOTHING, reason=_why_nothing(wanted, asked)) if never else None
+    if wanted.by in ("proto", "handed-on"):
+        return None  # it has no place of its own: nobody ever uses it
+    if result.error:
+        line = result.traceback_line
+        blamed = any(one.row <= line <= one.end_row for one in places) if line is not None else False
+        errors = {*(one.error for one in seen.asked), *(one.error for one in seen.starts)}
+        blamed = blamed or result.error in errors or _TENSORFLOW.search(result.message) is not None
+        if blamed and not _died_elsewhere(result):
+            return Verdict(wanted, Kind.NOTHING, reason=f"never reached: line {line} raises {result.exception} first")
+        return Verdict(wanted, Kind.UNPROVEN, reason=f"never reached: {_ending(seen)}")
+    if result.exit_code is not None:
+        return Verdict(wanted, Kind.UNPROVEN, reason=f"never reached: {_ending(seen)}")
+    return Verdict(wanted, Kind.UNPROVEN, reason=f"line {row} was not reached in this run")
+
+
+def _died_elsewhere(result: Result) -> bool:
+    """Whether something that is missing here ended the program."""
+    own = result.exception.endswith(("ImportError", "ModuleNotFoundError")) and _OWN_NAMES.search(result.message)
+    return result.exception in _ELSEWHERE and not own
+
+
+def _by_outcome(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
+    """The verdict by the configuration that TensorFlow ended up with, and by the memory that it took."""
+    result = seen.result
+    wish = wanted.intent.wish
+    if wish is Wish.REPORT:
+        if wanted.by == "made-up":
+            return Verdict(wanted, Kind.NOTHING, reason=f"TensorFlow's answer has no {wanted.text.strip('[]')}")
+        return Verdict(wanted, Kind.HOLDS, observed=_reported(wanted, asked))
+    if result.timed_out or result.out_of_memory or (seen.in_force is None and result.error and not seen.start_error):
+        return Verdict(wanted, Kind.UNPROVEN, reason=_ending(seen))
+    if seen.start_error:
+        line = seen.starts[-1].lines[0] if seen.starts and seen.starts[-1].lines else None
+        where = f" (when the runtime starts, line {line})" if line is not None else " (when the runtime starts)"
+        return Verdict(wanted, Kind.RAISES, reason=first_line(seen.start_error) + where)
+    decide = outcomes.BY_WISH.get(wish)
+    if decide is None or (seen.in_force is None and wish is not Wish.VISIBLE):
+        words = "TensorFlow saw no GPU in this run" if decide is not None else "no run can show it"
+        return Verdict(wanted, Kind.UNPROVEN, reason=words)
+    verdict = decide(wanted, seen, facts, asked)
+    if facts.allocates:
+        verdict = confirm(verdict, seen, facts, asked)
+    return verdict
+
+
+def _reported(wanted: Wanted, asked: Sequence[Asked]) -> str:
+    if wanted.intent.value not in ("current", "peak"):
+        return ""
+    for one in asked:
+        if one.function == "get_memory_info" and isinstance(one.value, dict):
+            return ", ".join(f"{name} {int(value)} bytes" for name, value in one.value.items())
+    return ""
+
+
+def _ending(seen: Seen) -> str:
+    """How a program ended that didn't come to its end, with what it said last."""
+    result = seen.result
+    if result.timed_out or result.out_of_memory:
+        return f"the program was {result.message}" if result.timed_out else f"the program {result.message}"
+    said = [line.strip() for line in result.stderr.splitlines() if line.strip()]
+    if result.exit_code is not None and not result.exception:
+        last = f": {said[-1]}" if said and result.exit_code else ""
+        return f"the program left with exit code {result.exit_code}{last}"
+    line = f"line {result.traceback_line}" if result.traceback_line else "the program"
+    if result.exception.startswith("SIG") or result.exception in ("Exited", "HarnessError"):
+        return result.message
+    missing = _MISSING.search(result.message) if result.exception == "ModuleNotFoundError" else None
+    if missing is not None:
+        return f"{line} imports {missing[1]}, which this Python does not have (--python names another one)"
+    return f"{line} raised {first_line(result.error)}"
+
+
+def first_line(error: str) -> str:
+    """An error's first line: TensorFlow's own go on with what is of no use to a reader."""
+    lines = error.splitlines()
+    if not lines:
+        return ""
+    told = _NODE.sub("", lines[0]).removesuffix(" The following argument types are supported:")
+    return told.rstrip()

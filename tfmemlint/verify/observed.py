@@ -1,0 +1,95 @@
+"""Holding a verdict on the configuration against the memory that was really taken."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from tfmemlint.intent import Wish
+from tfmemlint.verify.seen import Asked, Seen
+from tfmemlint.verify.verdict import Facts, Kind, Verdict
+
+SLACK_MIB = 64.0
+"""What may be taken beyond limit and overhead: the driver hands out memory in pages of 2 MiB, and a kernel that is
+loaded for the first time takes some."""
+
+
+def confirm(verdict: Verdict, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
+    """The verdict with what was observed of each GPU, corrected where the memory tells another story."""
+    probe = seen.result.probe
+    if probe is None or verdict.kind in (Kind.RAISES, Kind.UNPROVEN):
+        return verdict
+    if probe.get("error"):
+        return replace(verdict, kind=Kind.UNPROVEN, reason=f"looking at the memory failed: {probe['error']}")
+    devices: list[dict[str, Any]] = probe["devices"]
+    wish = verdict.wanted.intent.wish
+    if isinstance(verdict.wanted.gpu, int):
+        devices = [one for one in devices if one["physical"] == verdict.wanted.gpu]
+    if wish is Wish.GROWTH:
+        return _growth(verdict, devices, facts)
+    if wish in (Wish.LIMIT, Wish.FRACTION):
+        return _limit(verdict, devices, facts)
+    return verdict
+
+
+def _growth(verdict: Verdict, devices: Sequence[dict[str, Any]], facts: Facts) -> Verdict:
+    words, holds = [], True
+    for one in devices:
+        first, after = one["first_mib"], one["after_mib"]
+        if first is None:
+            return replace(verdict, observed=one.get("blind", ""))
+        own = first - _overhead(one, facts)
+        words.append(
+            f"{one['name']}: {own:.0f} MiB at first use, {after - first:+.0f} MiB after {one['granted_mib']:.0f} MiB"
+        )
+        holds = holds and own <= SLACK_MIB + one["held_mib"]
+    observed = "; ".join(words)
+    wants = verdict.wanted.intent.value is not False
+    if holds == wants or not words:
+        return replace(verdict, observed=observed)
+    if verdict.kind is Kind.HOLDS:
+        return replace(verdict, kind=Kind.NOTHING, observed=observed, reason="the memory is taken all at once")
+    return replace(verdict, observed=observed)
+
+
+def _limit(verdict: Verdict, devices: Sequence[dict[str, Any]], facts: Facts) -> Verdict:
+    words = []
+    trouble = ""
+    for one in devices:
+        limit, after = one["limit_mib"], one["after_mib"]
+        part = f"{one['name']}: {one['granted_mib']:.0f} MiB granted"
+        part += f", {one['refused_mib']:.0f} refused" if one["refused_mib"] else ""
+        if after is not None:
+            part += f", {after - _overhead(one, facts):.0f} MiB held"
+        words.append(part)
+        if limit is None:
+            trouble = trouble or f"{one['name']} has no limit"
+        elif one.get("trouble"):
+            trouble = trouble or str(one["trouble"])
+        elif one["refused_mib"] and not one["refusal"].startswith("ResourceExhaustedError"):
+            trouble = trouble or one["refusal"]
+        elif not one["refused_mib"]:
+            trouble = trouble or f"{one['beyond_mib']:.0f} MiB were granted, beyond the limit of {limit:.0f} MiB"
+    observed = "; ".join(words)
+    trouble = trouble or _too_much(devices, facts)
+    if trouble and verdict.kind is Kind.HOLDS:
+        return replace(verdict, kind=Kind.NOTHING, observed=observed, reason=trouble)
+    return replace(verdict, observed=observed)
+
+
+def _too_much(devices: Sequence[dict[str, Any]], facts: Facts) -> str:
+    """What is held beyond the limits of a card and what every process takes of it; "" where nothing is."""
+    for physical in sorted({one["physical"] for one in devices}):
+        own = [one for one in devices if one["physical"] == physical]
+        held = [one["after_mib"] - _overhead(one, facts) for one in own if one["after_mib"] is not None]
+        most = sum(one["limit_mib"] or math.inf for one in own)
+        if held and max(held) > most + SLACK_MIB:
+            return f"{max(held):.0f} MiB are held of GPU {physical}, more than the limit of {most:.0f} MiB"
+    return ""
+
+
+def _overhead(device: dict[str, Any], facts: Facts) -> float:
+    physical = device["physical"]
+    return facts.overhead_mib[physical] if physical < len(facts.overhead_mib) else 0.0

@@ -1,0 +1,277 @@
+"""What the configuration in force says of a wish, one function a wish."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tfmemlint.flow.program import EnvWrite
+from tfmemlint.flow.values import EACH, Const
+from tfmemlint.intent import Wish
+from tfmemlint.knowledge import environment
+from tfmemlint.verify.seen import Asked, Seen, gpu_number
+from tfmemlint.verify.verdict import Facts, Kind, Verdict
+from tfmemlint.wanted import Wanted
+
+Decide = Callable[[Wanted, Seen, Facts, Sequence[Asked]], Verdict]
+
+GROWTH_VARIABLE = "TF_FORCE_GPU_ALLOW_GROWTH"
+ALLOCATOR_VARIABLE = "TF_GPU_ALLOCATOR"
+LIMIT_VARIABLE = "TF_PER_DEVICE_MEMORY_LIMIT_MB"
+VISIBLE_VARIABLE = "CUDA_VISIBLE_DEVICES"
+
+
+def growth(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
+    """Memory growth: one setting for the whole process."""
+    config = _in_force(seen)
+    got = config["allow_growth"]
+    told = [one.args[1] for one in asked if len(one.args) > 1]
+    want = wanted.intent.value if isinstance(wanted.intent.value, bool) else (told[-1] if told else True)
+    words = "allow_growth unset" if got is None else f"allow_growth={got}"
+    forced = seen.result.environment.get(GROWTH_VARIABLE)
+    if wanted.by == "environment" and wanted.name == GROWTH_VARIABLE:
+        words += f", {GROWTH_VARIABLE}={forced}" if forced is not None else f", {GROWTH_VARIABLE} not set in time"
+    if not seen.visible:
+        return Verdict(wanted, Kind.UNPROVEN, words, reason="no GPU is visible to TensorFlow in this run")
+    if wanted.by == "environment" and wanted.name == GROWTH_VARIABLE:
+        written = _written(wanted)
+        if forced is None:
+            return Verdict(wanted, Kind.NOTHING, words, reason="it is set after the devices were made")
+        if written is not None and forced != written:
+            return Verdict(wanted, Kind.NOTHING, words, reason="another value was there when it was read")
+        if forced not in ("true", "false"):
+            return Verdict(wanted, Kind.NOTHING, words, reason=_why_no_growth(seen, forced, want=bool(want)))
+    if bool(want) == (got is True):
+        return Verdict(wanted, Kind.HOLDS, words)
+    return Verdict(wanted, Kind.NOTHING, words, reason=_why_no_growth(seen, forced, want=bool(want)))
+
+
+def _written(wanted: Wanted) -> str | None:
+    """The value that an assignment to a variable has in the program's text, None where it isn't known."""
+    event = wanted.event
+    value = event.value.value if isinstance(event, EnvWrite) and isinstance(event.value, Const) else None
+    return value if isinstance(value, str) else None
+
+
+def _why_no_growth(seen: Seen, forced: str | None, *, want: bool) -> str:
+    config = _in_force(seen)
+    if forced is not None and forced not in ("true", "false"):
+        return f"{GROWTH_VARIABLE} must be true or false; {forced!r} is ignored"
+    if forced is not None:
+        return f"{GROWTH_VARIABLE}={forced} in the environment overrides it"
+    if any(config["limits"]):
+        return "a memory limit on any GPU drops memory growth on every GPU"
+    for one in reversed(seen.asked):
+        line = one.lines[0]
+        if one.function == "set_logical_device_configuration" and not one.error:
+            return f"line {line} configures a device, which drops memory growth on every GPU"
+        if one.function == "set_memory_growth" and not one.error and one.args[1:] == (not want,):
+            return f"line {line} asks for the opposite"
+    return _made_before(seen)
+
+
+def _made_before(seen: Seen) -> str:
+    """Who made the GPU devices, where that was somebody else than the eager context."""
+    by = seen.result.allocator
+    if by and by != "the eager context":
+        return f"{by} had made the GPU devices with its own options"
+    if by and seen.result.sessions:
+        return "the eager context made the GPU devices; options of a session come too late"
+    return ""
+
+
+def limit(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
+    """Limits in MiB, GPU by GPU."""
+    targets = _targets(wanted, seen, asked)
+    words = describe_limits(seen, facts, targets)
+    if wanted.by == "environment" and wanted.name == LIMIT_VARIABLE:
+        got = seen.result.environment.get(LIMIT_VARIABLE)
+        if got is None:
+            return Verdict(wanted, Kind.NOTHING, words, reason=f"{LIMIT_VARIABLE} is set after the devices were made")
+        return Verdict(wanted, Kind.HOLDS, f"{LIMIT_VARIABLE}={got}")
+    told = _asked_sizes(asked)
+    if not targets:
+        return _no_target(wanted, seen, words)
+    if wanted.gpu == EACH:
+        # Those that are hidden take nothing anyway.
+        targets = [gpu for gpu in targets if gpu in seen.visible] or targets
+    for gpu in targets:
+        found = seen.limits_of(gpu)
+        if found is None:
+            return Verdict(wanted, Kind.NOTHING, words, reason=f"GPU {gpu} isn't visible")
+        if not found:
+            return Verdict(wanted, Kind.NOTHING, words, reason=_made_before(seen))
+        sizes = told.get(gpu, wanted.sizes)
+        if sizes is not None and not _same(found, sizes):
+            return Verdict(wanted, Kind.NOTHING, words, reason="another limit is in force")
+    return _sane(
+        Verdict(wanted, Kind.HOLDS, words), [size for gpu in targets for size in seen.limits_of(gpu) or ()], seen, facts
+    )
+
+
+def _sane(verdict: Verdict, sizes: Sequence[float], seen: Seen, facts: Facts) -> Verdict:
+    """A limit that TensorFlow's configuration has, but of which only its allocator can say what it comes to."""
+    if facts.allocates:
+        return verdict
+    most = min(facts.total_mib, default=math.inf)
+    reason = ""
+    if seen.result.environment.get(ALLOCATOR_VARIABLE) == "cuda_malloc_async":
+        reason = "whether cuda_malloc_async keeps to a limit only an allocator can show (--device driver)"
+    elif any(not 1 <= size <= most for size in sizes):
+        reason = "what a limit of this size comes to only an allocator can show (--device driver)"
+    return Verdict(verdict.wanted, Kind.UNPROVEN, verdict.configuration, reason=reason) if reason else verdict
+
+
+def fraction(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
+    """A share of each GPU's memory: as TensorFlow's own option, or as a limit in MiB that comes to it."""
+    config = _in_force(seen)
+    own = config["per_process_gpu_memory_fraction"]
+    value = wanted.intent.value
+    share = float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    targets = _targets(wanted, seen, asked)
+    words = f"per_process_gpu_memory_fraction={own:g}" if own else describe_limits(seen, facts, targets)
+    if not targets:
+        return _no_target(wanted, seen, words)
+    if own and (share is None or math.isclose(own, share, rel_tol=1e-6)):
+        return Verdict(wanted, Kind.HOLDS, words)
+    for gpu in targets:
+        found = seen.limits_of(gpu)
+        if not found:
+            return Verdict(wanted, Kind.NOTHING, words, reason=_made_before(seen))
+        total = facts.total_mib[gpu] if gpu < len(facts.total_mib) else None
+        if share is not None and total and abs(sum(found) - share * total) > max(1.0, total / 1000):
+            return Verdict(wanted, Kind.NOTHING, words, reason="another limit is in force")
+    return Verdict(wanted, Kind.HOLDS, words)
+
+
+def visible(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
+    """Which GPUs TensorFlow uses."""
+    result = seen.result
+    own = (
+        result.config if wanted.by == "call" and not (result.sessions and (result.config or {}).get("forced")) else None
+    )
+    # What `device_lib` has made changes nothing about what the eager context sees.
+    now = list(own["visible"] if own is not None else seen.visible)
+    numbers = ", ".join(map(str, now))
+    words = f"GPU{'s' if len(now) > 1 else ''} {numbers} of {result.physical}" if now else f"none of {result.physical}"
+    if wanted.by == "environment":
+        got = result.environment.get(VISIBLE_VARIABLE)
+        words = f"{VISIBLE_VARIABLE}={got}" if got is not None else f"{VISIBLE_VARIABLE} unset"
+        words += " when it was read"
+        value = wanted.intent.value
+        same = value is None or got == str(value)
+        none_wanted = value is not None and (not str(value) or str(value).startswith("-"))
+        if got is not None and (same or (none_wanted and not result.physical)):
+            return Verdict(wanted, Kind.HOLDS, f"{words}: TensorFlow sees {_gpus(result.physical)}")
+        reason = "it was read before this line set it" if got is None else "another value was there when it was read"
+        return Verdict(wanted, Kind.NOTHING, words, reason=reason)
+    if wanted.by == "made-up":
+        kind = Kind.NOTHING if now else Kind.HOLDS
+        return Verdict(wanted, kind, words, reason=f"TensorFlow never reads {wanted.name}" if now else "")
+    if wanted.by in ("session", "proto", "handed-on"):
+        value = wanted.intent.value
+        want = [int(one) for one in str(value).split(",") if one.strip().isdigit()] if isinstance(value, str) else None
+    else:
+        last = next((one.args[0] for one in reversed(asked) if one.args), None)
+        names = last if isinstance(last, list) else [last]
+        want = sorted(number for number in map(gpu_number, names) if number is not None) if asked else None
+    if want is None:
+        return Verdict(wanted, Kind.UNPROVEN, words, reason="which devices were meant isn't known")
+    if set(want) == set(now):
+        return Verdict(wanted, Kind.HOLDS, words)
+    return Verdict(wanted, Kind.NOTHING, words, reason=_made_before(seen))
+
+
+def allocator(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
+    """The allocator that the environment asks for."""
+    got = seen.result.environment.get(ALLOCATOR_VARIABLE)
+    words = f"{ALLOCATOR_VARIABLE}={got}" if got is not None else f"{ALLOCATOR_VARIABLE} unset"
+    if wanted.by != "environment":
+        return Verdict(wanted, Kind.NOTHING, words, reason=f"TensorFlow never reads {wanted.name}")
+    if not seen.result.physical:
+        return Verdict(wanted, Kind.UNPROVEN, words, reason="TensorFlow saw no GPU in this run")
+    known = environment.allowed(ALLOCATOR_VARIABLE) or ()
+    value = wanted.intent.value
+    if got is None or (value is not None and got != value):
+        reason = "it is set after the devices were made" if got is None else "another value was there when it was read"
+        return Verdict(wanted, Kind.NOTHING, words, reason=reason)
+    if got not in known:
+        return Verdict(wanted, Kind.NOTHING, words, reason=f"TensorFlow knows {', '.join(known)} only")
+    return Verdict(wanted, Kind.HOLDS, words)
+
+
+BY_WISH: Mapping[Wish, Decide] = {
+    Wish.GROWTH: growth,
+    Wish.LIMIT: limit,
+    Wish.FRACTION: fraction,
+    Wish.VISIBLE: visible,
+    Wish.ALLOCATOR: allocator,
+}
+
+
+def describe_limits(seen: Seen, facts: Facts, gpus: Sequence[int]) -> str:
+    """The limits in force on ``gpus`` in words: ``GPU 0: 4096 MiB (25 %), GPU 1: no limit``."""
+    parts = []
+    for gpu in gpus:
+        if gpu not in seen.visible:
+            parts.append(f"GPU {gpu}: not visible")
+            continue
+        found = seen.limits_of(gpu) or ()
+        total = facts.total_mib[gpu] if gpu < len(facts.total_mib) else None
+        sizes = " + ".join(f"{size:.0f}" if size == round(size, 0) else f"{size:g}" for size in found)
+        share = f" ({100 * sum(found) / total:.0f} %)" if found and total and 0 < sum(found) <= total else ""
+        parts.append(f"GPU {gpu}: {sizes} MiB{share}" if found else f"GPU {gpu}: no limit")
+    return ", ".join(parts) or "no GPU visible"
+
+
+def _gpus(number: int) -> str:
+    return f"{number} GPU" if number == 1 else f"{number} GPUs"
+
+
+def _targets(wanted: Wanted, seen: Seen, asked: Sequence[Asked]) -> list[int]:
+    """The physical GPUs that a wish is about: those that the run named, or that the program says."""
+    named = [gpu_number(one.args[0]) for one in asked if one.args]
+    known = sorted({number for number in named if number is not None})
+    if known:
+        return known
+    if isinstance(wanted.gpu, int):
+        return [wanted.gpu] if wanted.gpu < seen.result.physical else []
+    return list(seen.visible)
+
+
+def _no_target(wanted: Wanted, seen: Seen, words: str) -> Verdict:
+    if isinstance(wanted.gpu, int) and seen.result.physical:
+        reason = f"there is no GPU {wanted.gpu} in this run (--gpus {wanted.gpu + 1} makes one)"
+    else:
+        reason = "no GPU is visible to TensorFlow in this run"
+    return Verdict(wanted, Kind.UNPROVEN, words, reason=reason)
+
+
+def _asked_sizes(asked: Sequence[Asked]) -> dict[int, tuple[float, ...]]:
+    """The limits in MiB that were asked for last of each GPU, as far as they can be read."""
+    found: dict[int, tuple[float, ...]] = {}
+    for one in asked:
+        gpu = gpu_number(one.args[0]) if one.args else None
+        logical = one.args[1] if len(one.args) > 1 else None
+        if gpu is None or not isinstance(logical, list):
+            continue
+        sizes = [part.get("memory_limit") for part in logical if isinstance(part, dict)]
+        numbers = [float(size) for size in sizes if isinstance(size, (int, float))]
+        if numbers and len(numbers) == len(logical):
+            found[gpu] = tuple(numbers)
+    return found
+
+
+def _same(found: Sequence[float], wanted: Sequence[float]) -> bool:
+    # TensorFlow keeps sizes as 32-bit floats.
+    return len(found) == len(wanted) and all(
+        math.isclose(one, other, rel_tol=1e-6) or (math.isnan(one) and math.isnan(other))
+        for one, other in zip(found, wanted, strict=True)
+    )
+
+
+def _in_force(seen: Seen) -> dict[str, Any]:
+    config = seen.in_force
+    assert config is not None  # `judge` asks no further without one
+    return config

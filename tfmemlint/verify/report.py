@@ -1,0 +1,278 @@
+"""A proof for people (a table) and for programs (JSON)."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
+
+from tfmemlint.reporters.paint import STYLES, colourful, columns, printable, write
+from tfmemlint.verify.prove import Proof, Run
+from tfmemlint.verify.seen import Seen
+from tfmemlint.verify.verdict import Kind, Verdict
+
+if TYPE_CHECKING:
+    from rich.padding import Padding
+    from rich.text import Text
+
+PIPED_COLUMNS = 100
+"""How wide a report is that goes to no terminal."""
+
+_STYLE = {Kind.HOLDS: "good", Kind.NOTHING: "error", Kind.RAISES: "error", Kind.UNPROVEN: "warning"}
+_MEANING = {
+    "gpu": "a real GPU: TensorFlow's own allocator, and NVML's view of it",
+    "driver": "TensorFlow's own allocator on a simulated CUDA driver, in this machine's memory",
+    "edge": "GPUs simulated at TensorFlow's Python edge: its checks and configuration are real, nothing is allocated",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """What programs were run on.
+
+    Attributes:
+        ground: ``gpu``, ``driver`` or ``edge``. tensorflow: its version. python: the interpreter.
+        memory_mib: the memory of a simulated GPU in MiB.
+        why: why no better ground was taken; "" where that was the caller's choice, or there is none.
+    """
+
+    ground: str
+    tensorflow: str
+    python: str
+    memory_mib: int
+    why: str = ""
+
+
+def exit_code(proofs: Sequence[Proof]) -> int:
+    """0: all that could be judged takes effect. 1: something doesn't. 2: a program could not be judged at all."""
+    if any(proof.problem for proof in proofs):
+        return 2
+    if any(one.kind in (Kind.NOTHING, Kind.RAISES) for proof in proofs for one in proof.verdicts):
+        return 1
+    return 2 if any(_unjudged(proof) for proof in proofs) else 0
+
+
+def _unjudged(proof: Proof) -> bool:
+    return bool(proof.verdicts) and all(one.kind is Kind.UNPROVEN for one in proof.verdicts)
+
+
+def as_json(proofs: Sequence[Proof], where: Where) -> str:
+    """The proofs as one JSON object; ``verdict`` is one of ``takes effect``, ``no effect``, ``raises``,
+    ``not provable here``."""
+    data = {
+        "ground": where.ground,
+        "tensorflow": where.tensorflow,
+        "python": where.python,
+        "better_ground_missing": where.why,
+        "exit_code": exit_code(proofs),
+        "programs": [_program(proof, where) for proof in proofs],
+    }
+    return json.dumps(data, indent=2) + "\n"
+
+
+def _program(proof: Proof, where: Where) -> dict[str, Any]:
+    return {
+        "filename": proof.path,
+        "gpus": proof.gpus,
+        "gpu_memory_mib": where.memory_mib if where.ground != "gpu" else None,
+        "fixes": proof.fixes,
+        "problem": proof.problem,
+        "entry_points": [_entry(run) for run in proof.runs],
+    }
+
+
+def _entry(run: Run) -> dict[str, Any]:
+    before: Sequence[Verdict | None] = run.before if run.before is not None else [None] * len(run.verdicts)
+    seen = run.seen
+    return {
+        "entry_point": run.entry,
+        "lines_run": run.slice.rows if run.slice is not None else None,
+        "lines": run.slice.of if run.slice is not None else None,
+        "runtime_started_in_line": seen.start_line if seen is not None else None,
+        "configuration": seen.in_force if seen is not None else None,
+        "notes": run.notes,
+        "output_of_failure": run.failure,
+        "intents": [
+            {**_intent(now), **({"before": _outcome(old)} if old is not None else {})}
+            for now, old in zip(run.verdicts, before, strict=True)
+        ],
+    }
+
+
+def _intent(verdict: Verdict) -> dict[str, Any]:
+    wanted = verdict.wanted
+    return {
+        "row": wanted.span.row,
+        "wanted": wanted.intent.describe(),
+        "intent": {
+            "wish": wanted.intent.wish.value,
+            "devices": wanted.intent.devices,
+            "value": wanted.intent.value,
+            "text": wanted.intent.text,
+        },
+        "asked_by": wanted.by,
+        **_outcome(verdict),
+    }
+
+
+def _outcome(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "verdict": verdict.kind.value,
+        "configuration": verdict.configuration,
+        "observed": verdict.observed,
+        "reason": verdict.reason,
+    }
+
+
+def show(proofs: Sequence[Proof], where: Where, stream: IO[str], *, verbose: bool = False) -> None:
+    """Print the proofs as tables, and what they come to."""
+    from rich.console import Console
+
+    colour = colourful(stream, None)
+    page = io.StringIO()
+    console = Console(
+        file=page,
+        width=columns(stream) or PIPED_COLUMNS,
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    for proof in proofs:
+        if not proof.runs and not proof.problem:
+            continue
+        if proof.problem:
+            console.print(_styled(proof.path, "path"))
+            console.print(_styled(f"  {printable(proof.problem)}\n", "error"))
+            continue
+        console.print(_styled(proof.path, "path"), _styled(f"({_machine(proof, where)})", "dim"))
+        for run in proof.runs:
+            words = _entry_words(run, proof.fixes)
+            if words:
+                console.print(_styled(f"  {words}", "dim"))
+            for note in run.notes:
+                console.print(_styled(f"  {printable(note)}", "warning"))
+            console.print(_table(run))
+            if run.failure and (verbose or _failed(run)):
+                console.print(_styled("  its output:", "label"))
+                for line in run.failure.splitlines():
+                    console.print(f"    {printable(line)}")
+                console.print()
+    _close(proofs, where, console)
+    # A table pads its lines; whoever reads them from a file has no use for that.
+    write(stream, page.getvalue() if colour else "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines()))
+
+
+def _machine(proof: Proof, where: Where) -> str:
+    if where.ground == "gpu":
+        return f"gpu, TensorFlow {where.tensorflow}"
+    size = f"{where.memory_mib / 1024:g} GiB"
+    gpus = f"{proof.gpus} simulated GPU{'s' if proof.gpus != 1 else ''} of {size}"
+    return f"{where.ground}, TensorFlow {where.tensorflow}, {gpus}"
+
+
+def _entry_words(run: Run, fixes: int | None) -> str:
+    what = "" if run.entry == "module" else f"{run.entry}(): "
+    if fixes is not None and run.before is not None:
+        what += "nothing to fix; " if not fixes else f"after {fixes} fix{'es' if fixes != 1 else ''}: "
+    if run.seen is None:
+        return what.rstrip(":; ")
+    if run.slice is None:
+        return f"{what}the program itself was run, {_how_far(run.seen)}"
+    return f"{what}{run.slice.rows} of {run.slice.of} lines were run"
+
+
+def _how_far(seen: Seen) -> str:
+    result = seen.result
+    if seen.stopped:
+        return (
+            f"up to line {seen.start_line}, which starts the runtime" if seen.start_line else "up to its first GPU use"
+        )
+    if result.error:
+        where = f"line {result.traceback_line}" if result.traceback_line else "it"
+        return f"until {where} raised {result.exception}" if not result.timed_out else f"and {result.message}"
+    if result.exit_code:
+        return f"until it left with exit code {result.exit_code}"
+    return "to its end"
+
+
+def _failed(run: Run) -> bool:
+    """Whether the program came to an end that no intent explains."""
+    return any(one.kind is Kind.UNPROVEN for one in run.verdicts)
+
+
+def _table(run: Run) -> Padding:
+    from rich import box
+    from rich.padding import Padding
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, expand=False)
+    table.add_column("line", justify="right", no_wrap=True)
+    table.add_column("wanted", ratio=3, overflow="fold")
+    observed = any(one.observed for one in run.verdicts)
+    if run.before is not None:
+        table.add_column("before", ratio=4, overflow="fold")
+        table.add_column("now", ratio=4, overflow="fold")
+    else:
+        table.add_column("TensorFlow's configuration", ratio=3, overflow="fold")
+    if observed:
+        table.add_column("observed", ratio=3, overflow="fold")
+    if run.before is None:
+        table.add_column("verdict", ratio=4, overflow="fold")
+    for index, verdict in enumerate(run.verdicts):
+        row: list[Any] = [str(verdict.wanted.span.row), printable(verdict.wanted.intent.describe())]
+        if run.before is not None:
+            row += [_cell(run.before[index]), _cell(verdict, full=True)]
+        else:
+            row.append(printable(verdict.configuration) or "-")
+        if observed:
+            row.append(printable(verdict.observed) or "-")
+        if run.before is None:
+            row.append(_cell(verdict))
+        table.add_row(*row)
+    return Padding(table, (0, 0, 1, 2))
+
+
+def _cell(verdict: Verdict, *, full: bool = False) -> Text:
+    from rich.text import Text
+
+    text = Text(verdict.kind.value, style=STYLES[_STYLE[verdict.kind]])
+    more = verdict.reason or (verdict.configuration if full else "")
+    if more:
+        text.append(f": {printable(more)}", style="none")
+    return text
+
+
+def _styled(text: str, style: str) -> Text:
+    from rich.text import Text
+
+    return Text(text, style=STYLES[style])
+
+
+def _close(proofs: Sequence[Proof], where: Where, console: Any) -> None:
+    verdicts = [one for proof in proofs for one in proof.verdicts]
+    silent = sum(not proof.runs and not proof.problem for proof in proofs)
+    if silent:
+        files = "1 file asks" if silent == 1 else f"{silent} files ask"
+        console.print(f"{files} for nothing of GPU memory")
+    if verdicts:
+        counts = Counter(one.kind for one in verdicts)
+        parts = [f"{counts[kind]} {_plural(kind, counts[kind])}" for kind in Kind if counts[kind]]
+        console.print(f"{len(verdicts)} intent{'s' if len(verdicts) != 1 else ''}: {', '.join(parts)}")
+        console.print(_styled(f"ground: {where.ground} = {_MEANING[where.ground]}", "dim"))
+    if where.why and verdicts:
+        console.print(_styled(f"no better ground: {printable(where.why)}", "dim"))
+
+
+def _plural(kind: Kind, number: int) -> str:
+    if kind is Kind.HOLDS:
+        return "takes effect" if number == 1 else "take effect"
+    if kind is Kind.NOTHING:
+        return "has no effect" if number == 1 else "have no effect"
+    if kind is Kind.RAISES:
+        return "raises" if number == 1 else "raise"
+    return "not provable here"

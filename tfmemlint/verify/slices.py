@@ -1,0 +1,187 @@
+"""Cutting the slice out of a program: the statements that configure GPU memory, and what they need.
+
+A slice keeps every line of the program where it was; what isn't needed is blank. It is found backwards from the
+statements that state an intent, and from what starts the runtime before them: each statement that is kept brings in
+the statements that define or change what it reads, the headers of the blocks that it stands in, and the early exits
+whose conditions read nothing else.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tfmemlint.finding import Span
+from tfmemlint.flow.program import Call, EnvWrite, Event, Program, SessionMade, Start
+from tfmemlint.verify.bindings import Bindings
+from tfmemlint.verify.cutter import Cutter
+from tfmemlint.wanted import Wanted, entries
+
+MODES = frozenset(
+    {
+        "tf.compat.v1.disable_eager_execution",
+        "tf.compat.v1.disable_v2_behavior",
+        "tf.compat.v1.enable_eager_execution",
+        "tf.compat.v1.enable_v2_behavior",
+        "tf.disable_eager_execution",
+        "tf.disable_v2_behavior",
+        "tf.enable_eager_execution",
+        "tf.enable_v2_behavior",
+    }
+)
+"""What decides whether an operation starts the runtime or goes into a graph."""
+
+GLOBAL_STEPS = ("get_or_create_global_step", "create_global_step")
+"""What the sessions of training need of TensorFlow's default graph, without any name that leads there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The part of a program that is to be run.
+
+    Attributes:
+        text: the program with everything else blank, and the call of ``entry`` at its end where that is a function.
+        entry: ``module``, or the function that is called. rows: how many lines with code are kept; of: of how many.
+        marks: the first rows of the statements that state the intents.
+        local: the rows of imports of the project's own modules that are kept though nothing that is kept reads them.
+    """
+
+    text: str
+    entry: str
+    rows: int
+    of: int
+    marks: frozenset[int]
+    local: frozenset[int] = frozenset()
+
+
+class CannotCut(Exception):
+    """Why there is no slice: the message says what to do instead."""
+
+
+def cut(
+    program: Program,
+    wishes: Sequence[Wanted],
+    entry: str = "module",
+    *,
+    local: bool = True,
+    rows: Iterable[int] = (),
+) -> Slice:
+    """The slice of ``program`` for the intents ``wishes`` of one entry point.
+
+    Args:
+        program: the analysed program. wishes: the intents of ``entry``, and of the module that it is in.
+        entry: ``module``, or the function to call.
+        local: keep the imports of the project's own modules too: what they do when imported may start the runtime.
+        rows: further rows whose statements are to be kept.
+
+    Raises:
+        CannotCut: the entry point is a function that can't be called without knowing more.
+    """
+    cutter = Cutter(program.tree, program.source.lines)
+    call = ""
+    if entry != "module":
+        call = _call_of(cutter.bindings, entry)
+    places = _criteria(program, wishes, entry)
+    cutter.ask([place for chain in places for place in chain], rows, places[-1] if places else ())
+    if call:
+        cutter.ends.pop(None, None)  # the function is called behind everything else
+    cutter.close()
+    imports: set[int] = set()
+    if local:
+        last = max((one.lineno for one in cutter.kept), default=0)
+        for statement in program.tree.body:
+            if statement.lineno >= last or statement in cutter.kept:
+                continue
+            if is_local_import(statement, program.source.path):
+                cutter.keep(statement)
+                imports.update(range(statement.lineno, (statement.end_lineno or statement.lineno) + 1))
+    if call:
+        cutter.need(entry, None)
+    cutter.close()
+    text = cutter.text()
+    kept = sum(1 for line in text.split("\n") if line.strip())
+    total = sum(1 for line in program.source.lines if line.strip() and not line.strip().startswith("#"))
+    if call:
+        text = text.rstrip("\n") + f"\n\n{call}\n"
+    marks = frozenset(one.statement.row for one in wishes)
+    return Slice(text, entry, kept, max(total, kept), marks, frozenset(imports))
+
+
+def _criteria(program: Program, wishes: Sequence[Wanted], entry: str) -> list[list[Span]]:
+    """The places that have to be kept, each with the calls that lead to it, the one that is reached last at the end:
+    the intents, whatever else configures TensorFlow, and what starts the runtime before the last of them, or makes the
+    GPU devices after it."""
+    found = [[wish.statement, *(step.span for step in wish.frames)] for wish in wishes]
+    own = {id(wish.event) for wish in wishes}
+    for name, events in entries(program):
+        if name != entry:
+            continue
+        last = max((place for place, event in enumerate(events) if id(event) in own or _configures(event)), default=-1)
+        sessions = False
+        for place, event in enumerate(events):
+            start = isinstance(event, Start) and event.first
+            if place > last and start and isinstance(event, Start) and event.what == "context" and not sessions:
+                break  # the same happens when the harness starts it
+            # What there are sessions in may never start the eager context: it is the program's own start that counts.
+            sessions = sessions or isinstance(event, SessionMade)
+            if start or id(event) in own or _configures(event):
+                found.append([event.statement, *(step.span for step in event.frames)])
+            ends = "context" if sessions else "allocator"
+            if place > last and start and isinstance(event, Start) and event.what == ends:
+                break
+    return found
+
+
+def _configures(event: Event) -> bool:
+    """Whether what an event does decides what becomes of the intents."""
+    match event:
+        case Call(name=name):
+            configures = name.startswith("tf.config.") and ".set_" in name
+            return configures or name in MODES or name.endswith((".set_session", *GLOBAL_STEPS))
+        case _:
+            return isinstance(event, EnvWrite)
+
+
+def is_local_import(statement: ast.stmt, path: str) -> bool:
+    """Whether a statement imports a module that lies beside the program at ``path``."""
+    folder = Path(path).parent
+    if isinstance(statement, ast.ImportFrom):
+        if statement.level:
+            return True
+        modules = [statement.module or ""]
+    elif isinstance(statement, ast.Import):
+        modules = [one.name for one in statement.names]
+    else:
+        return False
+    tops = {module.split(".")[0] for module in modules}
+    return any((folder / f"{top}.py").is_file() or (folder / top).is_dir() for top in tops if top)
+
+
+def _call_of(bindings: Bindings, entry: str) -> str:
+    """How to call a function of the file that needs nothing.
+
+    Raises:
+        CannotCut: it is a method, or wants arguments.
+    """
+    found = [
+        node
+        for node in bindings.tree.body
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == entry
+    ]
+    if len(found) != 1 or isinstance(found[0], ast.AsyncFunctionDef):
+        name = "the lambda" if entry == "<lambda>" else f"{entry}()"
+        raise CannotCut(f"{name} is nowhere called in this file; verify the program that calls it")
+    arguments = found[0].args
+    given = len(arguments.defaults)
+    needed = [argument.arg for argument in [*arguments.posonlyargs, *arguments.args]]
+    needed = needed[: len(needed) - given] if given else needed
+    needed += [
+        argument.arg
+        for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        if default is None
+    ]
+    if needed:
+        raise CannotCut(f"{entry}({', '.join(needed)}) needs arguments; verify the program that calls it")
+    return f"{entry}()"
