@@ -23,6 +23,7 @@ _MANY = 10
 """Findings about names of other releases from which on the question is which release the code is for."""
 _ELSEWHERE = {
     "verify": ("tfmemlint.verify.command", "run what configures GPU memory on the real TensorFlow, and judge it"),
+    "doctor": ("tfmemlint.doctor.command", "tell what this machine has, and what is missing"),
 }
 """The commands that have modules of their own, and what they are for."""
 _FORMATS = ("full", "concise", "json", "github")
@@ -62,7 +63,7 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
         description="Says what TensorFlow will really do with GPU memory, and rewrites the code to do what was wanted.",
     )
     parser.add_argument("--version", action="version", version=f"tfmemlint {__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="{check,fix,verify,rule}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="{check,fix,verify,doctor,rule}")
     check = commands.add_parser("check", help="report what is wrong")
     _common(check)
     check.add_argument("--fix", action="store_true", help="mend what can be mended, as `tfmemlint fix` does")

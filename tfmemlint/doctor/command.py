@@ -1,0 +1,70 @@
+"""``tfmemlint doctor``: what this machine has, and what is missing."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import math
+import sys
+
+from tfmemlint.doctor.tensorflow import SECONDS
+
+POSSIBLE, IMPOSSIBLE, FAILED = 0, 1, 2
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``doctor`` to ``parser``."""
+    parser.add_argument("--json", action="store_true", help="print the report as one JSON object")
+    parser.add_argument(
+        "--python", metavar="PATH", help="the interpreter whose TensorFlow is meant (default: the one that runs this)"
+    )
+    parser.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=_seconds,
+        default=SECONDS,
+        help="how long TensorFlow may take to start (default: %(default)g)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Look, and print what was found.
+
+    Returns:
+        0 if a fix can be verified here on one ground at least, 1 if on none, 2 if the interpreter can't be run.
+    """
+    from tfmemlint.doctor.examination import examine
+    from tfmemlint.doctor.report import as_json, show
+    from tfmemlint.doctor.tensorflow import InterpreterError
+    from tfmemlint.reporters.paint import write
+
+    try:
+        with _waiting():
+            found = examine(arguments.python, seconds=arguments.timeout)
+    except InterpreterError as error:
+        print(f"tfmemlint: {error}", file=sys.stderr)
+        return FAILED
+    if arguments.json:
+        write(sys.stdout, as_json(found))
+    else:
+        show(found, sys.stdout)
+    return POSSIBLE if found.best is not None else IMPOSSIBLE
+
+
+def _waiting() -> contextlib.AbstractContextManager[object]:
+    """TensorFlow takes seconds to start: whoever sits in front of a terminal is told."""
+    if not sys.stderr.isatty():
+        return contextlib.nullcontext()
+    from rich.console import Console
+
+    return Console(stderr=True).status("Looking at the machine, and at its TensorFlow")
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError("must be a number of seconds greater than 0")
+    return seconds

@@ -1,0 +1,78 @@
+"""All that the doctor looks at, and what it makes of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tfmemlint.doctor import machine as machines
+from tfmemlint.doctor import surroundings, tensorflow
+from tfmemlint.doctor.environment import Setting, settings
+from tfmemlint.doctor.grounds import Ground, grounds
+from tfmemlint.doctor.machine import Machine
+from tfmemlint.doctor.surroundings import Surroundings
+from tfmemlint.doctor.tensorflow import Interpreter
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What was found.
+
+    Attributes:
+        python: the interpreter, and its TensorFlow. machine: the GPUs by NVML. around: the rest of the machine.
+        settings: the environment variables that matter. grounds: the ways to verify, the best first.
+    """
+
+    python: Interpreter
+    machine: Machine
+    around: Surroundings
+    settings: tuple[Setting, ...]
+    grounds: tuple[Ground, ...]
+
+    @property
+    def best(self) -> Ground | None:
+        """The best ground that is possible; None if none is."""
+        return next((ground for ground in self.grounds if ground.possible), None)
+
+    @property
+    def better(self) -> Ground | None:
+        """The next better ground than the best that is possible; None if there is no better one."""
+        place = self.grounds.index(self.best) if self.best is not None else len(self.grounds)
+        return self.grounds[place - 1] if place else None
+
+
+def examine(
+    python: str | None = None,
+    *,
+    seconds: float = tensorflow.SECONDS,
+    nvml: Any = None,
+    env: Mapping[str, str] | None = None,
+    root: str = "/",
+) -> Examination:
+    """Look at this machine.
+
+    Args:
+        python: the interpreter whose TensorFlow is meant; by default the one that runs this.
+        seconds: how long its TensorFlow may take to be imported and to list its devices.
+        nvml: the binding of NVML; by default ``pynvml``.
+        env: the environment; by default this process's. root: the root folder of the system.
+
+    Raises:
+        InterpreterError: the interpreter can't be run.
+    """
+    environment = dict(os.environ if env is None else env)
+    found = tensorflow.probe(python or sys.executable, seconds=seconds, env=environment)
+    cards = machines.read(nvml)
+    around = surroundings.look(root)
+    # With MIG, CUDA counts MIG devices and not cards.
+    counted = None if cards.trouble or any(card.mig for card in cards.cards) else len(cards.cards)
+    return Examination(
+        found,
+        cards,
+        around,
+        settings(environment, counted or None),
+        grounds(found, cards, around, environment),
+    )

@@ -1,0 +1,253 @@
+"""The GPUs of this machine, as NVML, the driver's own interface, knows them.
+
+NVML sees every card, whatever ``CUDA_VISIBLE_DEVICES`` says, and takes no memory of any. Much of it may be refused: in
+containers, on MIG slices, on notebook cards, by old drivers. What is refused is None, and the rest is told.
+"""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+from tfmemlint.doctor.trouble import Trouble, one_line
+
+MIB = 1024 * 1024
+SECONDS = 20.0
+"""How long NVML may take; with a wedged driver it never answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process that uses a card.
+
+    Attributes:
+        pid: its number; inside a container, that which the host knows it by.
+        name: its program; "" where NVML doesn't tell.
+        used_mib: the card's memory that it holds, in MiB; None where NVML doesn't tell, as on Windows.
+    """
+
+    pid: int
+    name: str = ""
+    used_mib: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MigSlice:
+    """A MIG device: a part of a card that CUDA takes for a GPU of its own.
+
+    Attributes:
+        name: such as ``NVIDIA A100-SXM4-40GB MIG 1g.5gb``. uuid: such as ``MIG-...``.
+        total_mib: its memory in MiB; None where NVML doesn't tell.
+    """
+
+    name: str
+    uuid: str
+    total_mib: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A physical GPU.
+
+    Attributes:
+        index: NVML's number, which is ``nvidia-smi``'s; not always CUDA's or TensorFlow's.
+        name: the model; "" where NVML doesn't tell, as with all that is "" below.
+        uuid: such as ``GPU-...``; the same for NVML and for CUDA. bus_id: the place on the PCI bus.
+        total_mib, used_mib, free_mib: its memory in MiB, rounded down; None where NVML doesn't tell.
+        processes: who uses it; None where NVML doesn't tell, empty where nobody does.
+        mig: whether MIG is switched on; None where the card has none, or NVML doesn't tell.
+        slices: its MIG devices.
+        problem: what is wrong with the card as a whole, or was refused for want of permission; else "".
+    """
+
+    index: int
+    name: str = ""
+    uuid: str = ""
+    bus_id: str = ""
+    total_mib: int | None = None
+    used_mib: int | None = None
+    free_mib: int | None = None
+    processes: tuple[Process, ...] | None = None
+    mig: bool | None = None
+    slices: tuple[MigSlice, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What NVML says.
+
+    Attributes:
+        driver: the driver's version, such as ``550.54.15``; "" where unknown.
+        cuda: the newest CUDA that the driver can serve, such as ``12.4``; "" where unknown.
+        cards: the GPUs, in NVML's order.
+        trouble: why NVML says nothing; None if it does.
+    """
+
+    driver: str = ""
+    cuda: str = ""
+    cards: tuple[Card, ...] = ()
+    trouble: Trouble | None = None
+
+
+def read(nvml: Any = None, *, seconds: float = SECONDS) -> Machine:
+    """Ask NVML. Never raises: what goes wrong is the result's ``trouble``, or a card's ``problem``.
+
+    Args:
+        nvml: the binding to use, with the functions of ``pynvml``; by default ``pynvml`` is imported.
+        seconds: how long it may take.
+    """
+    answers: list[Machine] = []
+
+    def ask() -> None:
+        try:
+            answers.append(_read(nvml))
+        except Exception as error:
+            answers.append(Machine(trouble=Trouble(f"NVML failed: {_said(error)}")))
+
+    # In a thread, as no signal ends a call that waits for the driver.
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if answers:
+        return answers[0]
+    hangs = Trouble(
+        f"NVML gave no answer within {seconds:g} s",
+        "see whether `nvidia-smi` hangs as well; if so, restart the machine",
+    )
+    return Machine(trouble=hangs)
+
+
+NO_BINDING = Trouble("pynvml, by which NVML is asked, can't be imported", "pip install nvidia-ml-py")
+NO_LIBRARY = Trouble("there is no NVML library, which comes with the NVIDIA driver")
+_AT_START = {
+    "LibraryNotFound": NO_LIBRARY,
+    "DriverNotLoaded": Trouble(
+        "the NVIDIA driver is installed but not loaded",
+        "load it (`sudo modprobe nvidia`), or restart the machine; `dmesg` tells why it doesn't load",
+    ),
+    "NoPermission": Trouble(
+        "NVML is not allowed to talk to the driver", "let this user read and write /dev/nvidiactl and /dev/nvidia0"
+    ),
+    "LibRmVersionMismatch": Trouble(
+        "the NVIDIA driver that is loaded has another version than its libraries",
+        "restart the machine: the driver was updated while it ran",
+    ),
+}
+
+
+def _read(nvml: Any) -> Machine:
+    if nvml is None:
+        try:
+            nvml = importlib.import_module("pynvml")
+        except ImportError:
+            return Machine(trouble=NO_BINDING)
+    try:
+        nvml.nvmlInit()
+    except Exception as error:
+        return Machine(trouble=_AT_START.get(_kind(error), Trouble(f"NVML doesn't start: {_said(error)}")))
+    try:
+        asked = _Asked(nvml)
+        driver, cuda = asked.text("nvmlSystemGetDriverVersion"), asked.ask("nvmlSystemGetCudaDriverVersion")
+        count = asked.ask("nvmlDeviceGetCount")
+        if count is None:
+            return Machine(driver, _cuda(cuda), trouble=Trouble(f"NVML doesn't count the GPUs: {asked.last}"))
+        return Machine(driver, _cuda(cuda), tuple(_card(nvml, index) for index in range(count)))
+    finally:
+        _Asked(nvml).ask("nvmlShutdown")
+
+
+class _Asked:
+    """Calls of NVML that may be refused."""
+
+    def __init__(self, nvml: Any) -> None:
+        self.nvml = nvml
+        self.last = ""
+        self.forbidden = False
+
+    def ask(self, function: str, *arguments: object) -> Any:
+        """What NVML says; None if it is refused, for whatever reason: old drivers and bindings lack functions."""
+        try:
+            return getattr(self.nvml, function)(*arguments)
+        except Exception as error:
+            self.last = _said(error)
+            self.forbidden |= _kind(error) == "NoPermission"
+            return None
+
+    def text(self, function: str, *arguments: object) -> str:
+        """As `ask`, for names; "" if it is refused. Older bindings give bytes."""
+        return _text(self.ask(function, *arguments))
+
+
+def _card(nvml: Any, index: int) -> Card:
+    asked = _Asked(nvml)
+    handle = asked.ask("nvmlDeviceGetHandleByIndex", index)
+    if handle is None:
+        return Card(index, problem=f"NVML gives no access to it: {asked.last}")
+    memory = asked.ask("nvmlDeviceGetMemoryInfo", handle)
+    bus_id = getattr(asked.ask("nvmlDeviceGetPciInfo", handle), "busId", "")
+    modes = asked.ask("nvmlDeviceGetMigMode", handle)  # what is now, and what will be after a reset
+    name, uuid = asked.text("nvmlDeviceGetName", handle), asked.text("nvmlDeviceGetUUID", handle)
+    processes = _processes(asked, handle)
+    return Card(
+        index,
+        name,
+        uuid,
+        _text(bus_id),
+        total_mib=_mib(getattr(memory, "total", None)),
+        used_mib=_mib(getattr(memory, "used", None)),
+        free_mib=_mib(getattr(memory, "free", None)),
+        processes=processes,
+        mig=bool(modes[0]) if modes else None,
+        slices=_slices(asked, handle) if modes and modes[0] else (),
+        problem="NVML refuses some of it for want of permission" if asked.forbidden else "",
+    )
+
+
+def _processes(asked: _Asked, handle: Any) -> tuple[Process, ...] | None:
+    lists = [asked.ask(f"nvmlDeviceGet{kind}RunningProcesses", handle) for kind in ("Compute", "Graphics")]
+    if all(one is None for one in lists):
+        return None
+    found: dict[int, Process] = {}
+    for one in (entry for entries in lists for entry in entries or ()):
+        used = _mib(getattr(one, "usedGpuMemory", None))
+        before = found.get(one.pid)
+        if before is None:
+            found[one.pid] = Process(one.pid, asked.text("nvmlSystemGetProcessName", one.pid), used)
+        elif used is not None and used > (before.used_mib or 0):  # it computes and draws: NVML has it twice
+            found[one.pid] = Process(one.pid, before.name, used)
+    return tuple(sorted(found.values(), key=lambda process: (-(process.used_mib or 0), process.pid)))
+
+
+def _slices(asked: _Asked, handle: Any) -> tuple[MigSlice, ...]:
+    found = []
+    for number in range(asked.ask("nvmlDeviceGetMaxMigDeviceCount", handle) or 0):
+        part = asked.ask("nvmlDeviceGetMigDeviceHandleByIndex", handle, number)
+        if part is not None:  # of the seven places, those without a MIG device are "not found"
+            memory = asked.ask("nvmlDeviceGetMemoryInfo", part)
+            name, uuid = asked.text("nvmlDeviceGetName", part), asked.text("nvmlDeviceGetUUID", part)
+            found.append(MigSlice(name, uuid, _mib(getattr(memory, "total", None))))
+    return tuple(found)
+
+
+def _text(answer: Any) -> str:
+    return answer.decode("utf-8", "replace") if isinstance(answer, bytes) else str(answer or "")
+
+
+def _mib(size: int | None) -> int | None:
+    return None if size is None else int(size) // MIB
+
+
+def _cuda(number: int | None) -> str:
+    """NVML's 12040 is CUDA 12.4."""
+    return f"{number // 1000}.{number % 1000 // 10}" if number else ""
+
+
+def _kind(error: Exception) -> str:
+    return type(error).__name__.removeprefix("NVMLError_")
+
+
+def _said(error: Exception) -> str:
+    return one_line(error) or type(error).__name__

@@ -1,0 +1,64 @@
+"""The doctor's report: for people, and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import IO, Any
+
+from tfmemlint.doctor import sections
+from tfmemlint.doctor.examination import Examination
+from tfmemlint.doctor.grounds import Ground
+from tfmemlint.reporters.paint import Line, Segment, columns, painter
+
+SCHEMA = 1
+"""Goes up when a key of the JSON changes its meaning or goes away; new keys may come without that."""
+WIDTH = 100
+"""Columns where the output is no terminal, and at most on one."""
+
+
+def show(found: Examination, stream: IO[str], *, color: bool | None = None) -> None:
+    """Print the report for people: plain, or in colour on a terminal."""
+    width = min(columns(stream) or WIDTH, WIDTH)
+    painter(stream, color)(_lines(found, width))
+
+
+def _lines(found: Examination, width: int) -> Iterator[Line]:
+    for title, body in (
+        ("Python", sections.python(found)),
+        ("TensorFlow", sections.tensorflow(found)),
+        ("Libraries", sections.libraries(found)),
+        ("Driver", sections.driver(found)),
+        ("GPUs", sections.cards(found)),
+        ("Environment", sections.environment(found)),
+        ("Verification", sections.verification(found)),
+    ):
+        for number, paragraph in enumerate(body):
+            label = Segment(f"{title if not number else '':<{sections.LABEL}}", "label")
+            for line in sections.wrapped(paragraph, width - sections.LABEL):
+                yield [label, *line]
+                label = Segment(" " * sections.LABEL)
+    yield []
+    yield from sections.wrapped(sections.conclusion(found), width)
+
+
+def as_json(found: Examination) -> str:
+    """One object; sizes are in MiB, and what isn't known is null, or "" where text is expected."""
+    python = asdict(found.python)
+    tensorflow = python.pop("tensorflow")
+    shown: dict[str, Any] = {
+        "schema": SCHEMA,
+        "python": python,
+        "tensorflow": tensorflow,
+        "machine": {**asdict(found.machine), **asdict(found.around)},
+        "environment": [{**asdict(one), "verdict": one.verdict.value} for one in found.settings],
+        "grounds": [_ground(ground) for ground in found.grounds],
+        "best": found.best.name if found.best is not None else None,
+        "better": found.better.name if found.better is not None else None,
+    }
+    return json.dumps(shown, indent=2, allow_nan=False) + "\n"
+
+
+def _ground(ground: Ground) -> dict[str, Any]:
+    return {**asdict(ground), "possible": ground.possible}

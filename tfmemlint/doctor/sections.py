@@ -1,0 +1,207 @@
+"""The parts of the doctor's report for people, each a list of paragraphs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+
+from tfmemlint.doctor.environment import Setting, Verdict
+from tfmemlint.doctor.examination import Examination
+from tfmemlint.doctor.machine import Card, Process
+from tfmemlint.doctor.trouble import Trouble
+from tfmemlint.reporters.paint import Line, Segment, printable
+
+LABEL = 14
+"""Columns of the titles."""
+Paragraph = list[Segment]
+_INDENT = "  "
+_UNDER = " " * 5
+"""Below the words for a ground."""
+_SPACES = re.compile("( +)")
+
+
+def python(found: Examination) -> list[Paragraph]:
+    """The interpreter."""
+    about = found.python
+    version = ".".join(map(str, about.version))
+    return [_plain(f"{version}, {about.platform} {about.machine}"), _dim(about.path)]
+
+
+def tensorflow(found: Examination) -> list[Paragraph]:
+    """What is installed, and what it lists."""
+    about, trouble = found.python.tensorflow, found.python.trouble
+    broken = [[Segment(printable(trouble.what), "error")]] if trouble is not None else []
+    if about is None:
+        return broken
+    kind = "CPU build"
+    if about.cuda_build:
+        kind = f"GPU build for CUDA {about.cuda or '(unknown)'}, cuDNN {about.cudnn or '(unknown)'}"
+    elif about.rocm_build:
+        kind = "GPU build for ROCm"
+    lines = [_plain(f"{about.version}, {kind}"), _dim(about.folder)]
+    if broken:
+        return lines + broken
+    if not about.gpus:
+        return [*lines, [Segment("lists no GPU", "warning" if about.cuda_build else "")]]
+    indices = {card.uuid: card.index for card in found.machine.cards if card.uuid}
+    for gpu in about.gpus:
+        capability = f", compute capability {'.'.join(map(str, gpu.capability))}" if gpu.capability else ""
+        place = f", card {indices[gpu.uuid]}" if gpu.uuid in indices else ""
+        lines.append([Segment(gpu.name, "good"), Segment(printable(f" {gpu.model}{capability}{place}"))])
+    return lines
+
+
+def libraries(found: Examination) -> list[Paragraph]:
+    """What TensorFlow needs for GPUs, and whether it can be opened."""
+    about = found.python.tensorflow
+    if about is None or not about.libraries:
+        return [_dim("none are needed by a CPU build" if about and not about.cuda_build else "not known")]
+    opened = [library for library in about.libraries if library.opened]
+    lines: list[Paragraph] = []
+    if opened:
+        lines.append([Segment("opened: ", "good"), Segment(", ".join(library.name for library in opened))])
+    missing = [library for library in about.libraries if not library.opened]
+    usual = [library.name for library in missing if "No such file" in library.problem]
+    if usual:
+        lines.append([Segment("not found: ", "error"), Segment(", ".join(usual))])
+    lines.extend(
+        [Segment("not opened: ", "error"), Segment(printable(f"{library.name}: {library.problem}"))]
+        for library in missing
+        if library.name not in usual
+    )
+    return lines
+
+
+def driver(found: Examination) -> list[Paragraph]:
+    """The NVIDIA driver, or why nothing is known of one."""
+    machine = found.machine
+    lines: list[Paragraph] = []
+    if machine.driver:
+        lines.append(_plain(machine.driver + (f", for CUDA {machine.cuda} and older" if machine.cuda else "")))
+    if machine.trouble is not None:
+        lines.append([Segment(printable(machine.trouble.what), "warning")])
+    return lines or [_dim("version not known")]
+
+
+def cards(found: Examination) -> list[Paragraph]:
+    """The cards, with their memory and who uses it."""
+    if not found.machine.cards:
+        on_bus = found.around.nvidia_on_bus
+        seen = "" if on_bus is None else f"; {on_bus or 'no'} NVIDIA GPU{'s' * (on_bus > 1)} on the PCI bus"
+        return [_plain(("none" if found.machine.trouble is None else "not known") + seen)]
+    return [paragraph for card in found.machine.cards for paragraph in _card(card)]
+
+
+def _card(card: Card) -> Iterator[Paragraph]:
+    yield [Segment(f"card {card.index}", "path"), Segment(printable(f" {card.name or '(name not known)'}"))]
+    if card.uuid:
+        yield _dim(_INDENT + printable(card.uuid))
+    sizes = ((card.total_mib, "MiB"), (card.used_mib, "used"), (card.free_mib, "free"))
+    memory = ", ".join(f"{size} {word}" for size, word in sizes if size is not None)
+    yield _plain(_INDENT + (memory or "memory not known") + ("; MIG is on" if card.mig else ""))
+    for part in card.slices:
+        size = f", {part.total_mib} MiB" if part.total_mib is not None else ""
+        yield _plain(f"{_INDENT}MIG device {part.name}{size}, {part.uuid}")
+    if card.mig and not card.slices:
+        yield [Segment(f"{_INDENT}no MIG device", "warning")]
+    if card.processes is None:
+        yield _dim(f"{_INDENT}NVML does not tell which processes use it")
+    for process in card.processes or ():
+        yield _plain(f"{_INDENT}used by {_process(process)}")
+    if card.processes == ():
+        yield _dim(f"{_INDENT}used by no process")
+    if card.problem:
+        yield [Segment(_INDENT), Segment(printable(card.problem), "warning")]
+
+
+def _process(process: Process) -> str:
+    name = f" {process.name}" if process.name else ""
+    return f"process {process.pid}{name}" + (f", {process.used_mib} MiB" if process.used_mib is not None else "")
+
+
+def environment(found: Examination) -> list[Paragraph]:
+    """The variables that are set."""
+    return [_setting(setting) for setting in found.settings] or [_dim("nothing is set that bears on GPU memory")]
+
+
+def _setting(setting: Setting) -> Paragraph:
+    style = "" if setting.verdict is Verdict.READ else "warning"
+    advice = [Segment("; instead: "), Segment(setting.do, "mark")] if setting.do else []
+    shown = printable(f"{setting.name}={shlex.quote(setting.value)}")
+    return [Segment(shown, "path"), Segment(": "), Segment(printable(setting.note), style), *advice]
+
+
+def verification(found: Examination) -> list[Paragraph]:
+    """The grounds, the best first, and what is missing for each."""
+    lines: list[Paragraph] = []
+    said: set[Trouble] = set()
+    for ground in found.grounds:
+        verdict = Segment("yes", "good") if ground.possible else Segment("no ", "warning")
+        lines.append([verdict, Segment(f"  {ground.name:<6}  ", "path"), Segment(ground.what)])
+        if ground.note:
+            lines.append([Segment(_UNDER), Segment(ground.note, "warning")])
+        for trouble in ground.missing:
+            lines.append([Segment(f"{_UNDER}- "), Segment(printable(trouble.what))])
+            if trouble.do and trouble not in said:
+                lines.append([Segment(f"{_UNDER}  "), Segment(printable(trouble.do), "mark")])
+            said.add(trouble)
+    return lines
+
+
+def conclusion(found: Examination) -> Paragraph:
+    """Where that leaves the reader."""
+    best, better = found.best, found.better
+    if best is None:
+        return [Segment("Nothing can be verified here.", "error"), Segment(" What is missing is said above.")]
+    closing = f" The next better ground is {better.name}: what it needs is said above." if better else ""
+    return [Segment(f"Fixes can be verified here with {best.what} ({best.name}).", "good"), Segment(closing)]
+
+
+def wrapped(paragraph: Paragraph, width: int) -> Iterator[Line]:
+    """Break a paragraph between words; what follows the first line is indented. A longer word stays whole."""
+    start = len(paragraph[0].text) - len(paragraph[0].text.lstrip(" ")) if paragraph else 0
+    line: Line = []
+    used, gap = 0, Segment("")
+    for word in _words(paragraph):
+        if not word[0].text.strip(" "):
+            gap = Segment(gap.text + word[0].text, word[0].style)
+            continue
+        length = sum(len(part.text) for part in word)
+        if line and used + len(gap.text) + length > width:
+            yield _joined(line)
+            line, gap, used = [], Segment(" " * start + _INDENT), 0
+        line += [gap, *word]
+        used, gap = used + len(gap.text) + length, Segment("")
+    yield _joined(line)
+
+
+def _words(paragraph: Paragraph) -> list[Paragraph]:
+    """The words, and the spaces between them; a word may have parts of different styles."""
+    found: list[Paragraph] = []
+    for part in paragraph:
+        for text in _SPACES.split(part.text):
+            if text and found and not text.isspace() and not found[-1][-1].text.isspace():
+                found[-1].append(Segment(text, part.style))
+            elif text:
+                found.append([Segment(text, part.style)])
+    return found
+
+
+def _joined(line: Line) -> Line:
+    """The line with as few parts as there are styles one after the other."""
+    parts: Line = []
+    for part in line:
+        if parts and parts[-1].style == part.style:
+            parts[-1] = Segment(parts[-1].text + part.text, part.style)
+        elif part.text:
+            parts.append(part)
+    return parts
+
+
+def _plain(text: str) -> Paragraph:
+    return [Segment(printable(text))]
+
+
+def _dim(text: str) -> Paragraph:
+    return [Segment(printable(text), "dim")]

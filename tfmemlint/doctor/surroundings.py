@@ -1,0 +1,49 @@
+"""What can be seen of an NVIDIA card without its driver, and where this process runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The machine around the driver.
+
+    Attributes:
+        nvidia_on_bus: how many NVIDIA GPUs there are on the PCI bus; None where that can't be seen.
+        container: whether this is a container. wsl: whether this is Linux under Windows, with a GPU passed through.
+    """
+
+    nvidia_on_bus: int | None = None
+    container: bool = False
+    wsl: bool = False
+
+
+def look(root: str | Path = "/") -> Surroundings:
+    """Look at the files of the running system. Never raises.
+
+    Args:
+        root: the folder that holds ``sys``, ``dev`` and ``run``.
+    """
+    base = Path(root)
+    return Surroundings(
+        _on_bus(base / "sys/bus/pci/devices"),
+        any((base / name).exists() for name in (".dockerenv", "run/.containerenv")),
+        (base / "dev/dxg").exists(),
+    )
+
+
+def _on_bus(devices: Path) -> int | None:
+    try:
+        found = list(devices.iterdir())
+    except OSError:
+        return None
+    return sum(_read(one / "vendor") == "0x10de" and _read(one / "class").startswith("0x03") for one in found)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii", errors="replace").strip().lower()
+    except OSError:
+        return ""

@@ -1,0 +1,194 @@
+"""What an interpreter's TensorFlow is, and which GPUs it sees: asked in a child process, with a time limit."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tfmemlint.doctor import asking, libraries
+from tfmemlint.doctor.asking import InterpreterError
+from tfmemlint.doctor.trouble import Trouble, one_line
+
+__all__ = ["SECONDS", "Gpu", "Interpreter", "InterpreterError", "Library", "TensorFlow", "probe"]
+
+SECONDS = 120.0
+"""How long importing TensorFlow and listing devices may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """A physical GPU in TensorFlow's list.
+
+    Attributes:
+        name: as in a program, such as ``GPU:0``. model: the driver's name for it; "" where TensorFlow doesn't tell.
+        capability: its compute capability, such as (9, 0); () where TensorFlow doesn't tell.
+        uuid: of the card, as NVML has it; of a MIG device, that of its card; "" where unknown.
+    """
+
+    name: str
+    model: str = ""
+    capability: tuple[int, ...] = ()
+    uuid: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A library that TensorFlow needs for GPUs.
+
+    Attributes:
+        name: such as ``libcudnn.so.9``. opened: whether it can be opened.
+        problem: the loader's complaint, else "".
+        by_tensorflow: whether TensorFlow itself tried, or it was tried for it.
+    """
+
+    name: str
+    opened: bool
+    problem: str = ""
+    by_tensorflow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TensorFlow:
+    """An installed TensorFlow.
+
+    Attributes:
+        version: such as ``2.21.0``. folder: where its package is.
+        distribution: the package that pip installed, such as ``tensorflow-cpu``; "" where unknown.
+        and_cuda: whether that package has the extra ``and-cuda``, which brings the CUDA libraries.
+        cuda_build, rocm_build: what it is built for; neither for a CPU build.
+        cuda, cudnn: what it is built with, such as ``12.5.1`` and ``9``; "" for a CPU build, or where unknown.
+        capabilities: the compute capabilities that it is built for, such as ``sm_80``.
+        gpus: its physical GPUs, in its order.
+        libraries: what it needs for GPUs; empty for a CPU build, and for builds whose needs aren't known.
+        said: what its own log said about GPUs, such as why there is none.
+    """
+
+    version: str
+    folder: str
+    distribution: str = ""
+    and_cuda: bool = False
+    cuda_build: bool = False
+    rocm_build: bool = False
+    cuda: str = ""
+    cudnn: str = ""
+    capabilities: tuple[str, ...] = ()
+    gpus: tuple[Gpu, ...] = ()
+    libraries: tuple[Library, ...] = ()
+    said: tuple[str, ...] = ()
+
+    @property
+    def release(self) -> tuple[int, ...]:
+        """The version's numbers, such as (2, 21)."""
+        return tuple(int(part) for part in self.version.split(".")[:2] if part.isdigit())
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """A Python, and its TensorFlow.
+
+    Attributes:
+        path: of the interpreter, as asked for. version: such as (3, 12, 1).
+        platform, machine: as ``sys.platform`` and ``platform.machine()`` have them. fork: whether it has ``os.fork``.
+        tensorflow: what is installed; None if there is none that can be imported.
+        trouble: why there is none, or why its devices could not be listed; None if all went well.
+    """
+
+    path: str
+    version: tuple[int, ...]
+    platform: str
+    machine: str
+    fork: bool
+    tensorflow: TensorFlow | None = None
+    trouble: Trouble | None = None
+
+    @property
+    def command(self) -> str:
+        """The interpreter, as it is written in a shell."""
+        return shlex.quote(self.path)
+
+
+def probe(python: str | None = None, *, seconds: float = SECONDS, env: Mapping[str, str] | None = None) -> Interpreter:
+    """Ask an interpreter about itself and its TensorFlow. Takes no GPU memory: no device is started.
+
+    Args:
+        python: the interpreter, as a path or a command; by default the one that runs this.
+        seconds: how long it may take.
+        env: its environment; by default this process's.
+
+    Raises:
+        InterpreterError: there is no such interpreter, or it is no Python that can be run.
+    """
+    answer = asking.ask(python, seconds, os.environ if env is None else env)
+    path, facts = answer.path, answer.facts
+    about = facts["python"]
+    made = Interpreter(path, tuple(about["version"]), about["platform"], about["machine"], about["fork"])
+    tensorflow = _tensorflow(facts, answer.log) if "tensorflow" in facts else None
+    trouble = _trouble(made, answer, seconds)
+    return Interpreter(path, made.version, made.platform, made.machine, made.fork, tensorflow, trouble)
+
+
+def _tensorflow(facts: dict[str, dict[str, Any]], log: str) -> TensorFlow:
+    about = facts["tensorflow"]
+    build = about["build"]
+    listed = facts.get("devices", {}).get("gpus", [])
+    uuids = facts.get("uuids", {}).get("uuids", [])
+    if len(uuids) != len(listed):  # TensorFlow leaves out small cards: then which is which is not known
+        uuids = [""] * len(listed)
+    gpus = tuple(
+        Gpu(one["name"], one["model"], tuple(one["capability"]), uuid) for one, uuid in zip(listed, uuids, strict=True)
+    )
+    return TensorFlow(
+        about["version"],
+        about["folder"],
+        about["distribution"],
+        about["and_cuda"],
+        bool(build.get("is_cuda_build")),
+        bool(build.get("is_rocm_build")),
+        str(build.get("cuda_version", "")),
+        str(build.get("cudnn_version", "")),
+        tuple(map(str, build.get("cuda_compute_capabilities", ()))),
+        gpus,
+        _libraries(facts, log) if build.get("is_cuda_build") else (),
+        libraries.complaints(log),
+    )
+
+
+def _libraries(facts: dict[str, dict[str, Any]], log: str) -> tuple[Library, ...]:
+    """What TensorFlow tried counts; where it gave up before it tried, what was tried for it."""
+    found = {
+        one["name"]: Library(one["name"], one["opened"], one_line(one["problem"]))
+        for one in facts.get("libraries", {}).get("opened", [])
+    }
+    for name, problem in libraries.tried(log).items():
+        found[name] = Library(name, not problem, one_line(problem), by_tensorflow=True)
+    return tuple(found.values())
+
+
+def _trouble(python: Interpreter, answer: asking.Answer, seconds: float) -> Trouble | None:
+    facts, status = answer.facts, answer.status
+    doing = "listing its devices" if "tensorflow" in facts else "being imported"
+    if status is None:
+        return Trouble(f"TensorFlow was not through with {doing} after {seconds:g} s", "allow more with --timeout")
+    if "failed" in facts:
+        failed = facts["failed"]
+        if failed["absent"]:
+            return Trouble(
+                f"TensorFlow is not installed for {python.path}", f"{python.command} -m pip install tensorflow"
+            )
+        what = f"TensorFlow failed while {doing}: {failed['error']}: {one_line(failed['message'])}"
+        return Trouble(what.rstrip(": "), _by_hand(python))
+    if status == 0:
+        return None
+    said = one_line(answer.last_words)
+    what = f"TensorFlow crashed while {doing} ({answer.death})" + (f": {said}" if said else "")
+    if status == -getattr(signal, "SIGILL", 0):
+        return Trouble(what, "this processor lacks instructions that this build uses; install a build for it")
+    return Trouble(what, _by_hand(python))
+
+
+def _by_hand(python: Interpreter) -> str:
+    return f"`{python.command} -c 'import tensorflow'` shows all of it"

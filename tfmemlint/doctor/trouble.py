@@ -1,0 +1,24 @@
+"""Something that is missing or broken, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """One thing that stands in the way.
+
+    Attributes:
+        what: what is wrong, as a clause without a full stop, on one line.
+        do: what a person can do about it, in the same form; "" where there is nothing to advise.
+    """
+
+    what: str
+    do: str = ""
+
+
+def one_line(text: object, longest: int = 300) -> str:
+    """``text`` on one line of at most ``longest`` characters; "..." stands for what is cut off."""
+    line = " ".join(str(text).split())
+    return line if len(line) <= longest else line[: longest - 3] + "..."
