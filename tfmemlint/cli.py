@@ -23,6 +23,7 @@ _MANY = 10
 """Findings about names of other releases from which on the question is which release the code is for."""
 _ELSEWHERE = {
     "verify": ("tfmemlint.verify.command", "run what configures GPU memory on the real TensorFlow, and judge it"),
+    "plan": ("tfmemlint.plan.command", "tell what a program asks of each GPU, and what it will get"),
     "doctor": ("tfmemlint.doctor.command", "tell what this machine has, and what is missing"),
 }
 """The commands that have modules of their own, and what they are for."""
@@ -63,7 +64,7 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
         description="Says what TensorFlow will really do with GPU memory, and rewrites the code to do what was wanted.",
     )
     parser.add_argument("--version", action="version", version=f"tfmemlint {__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="{check,fix,verify,doctor,rule}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="{check,fix,verify,plan,doctor,rule}")
     check = commands.add_parser("check", help="report what is wrong")
     _common(check)
     check.add_argument("--fix", action="store_true", help="mend what can be mended, as `tfmemlint fix` does")

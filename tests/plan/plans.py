@@ -1,0 +1,39 @@
+"""Planning a piece of code, as the tests of this room do."""
+
+from __future__ import annotations
+
+import textwrap
+
+from tfmemlint.knowledge.releases import Target
+from tfmemlint.plan.model import Asked, Device, Entry, FilePlan
+from tfmemlint.plan.read import plan_of
+from tfmemlint.sources import Source
+
+IMPORT = "import os\nimport tensorflow as tf\n"
+
+
+def plan(code: str, *, target: str = "", gpus: int | None = None, memory: float | None = None) -> FilePlan:
+    """The plan of ``code`` behind the two imports: its first line is line 3."""
+    source = Source("train.py", IMPORT + textwrap.dedent(code).strip("\n") + "\n")
+    release = Target.parse(target) if target else Target.newest()
+    return plan_of(source, release, gpus=gpus, memory=memory, named=True)
+
+
+def entry(code: str, name: str = "module", *, target: str = "", gpus: int | None = None) -> Entry:
+    """One entry point of the plan of ``code``."""
+    return next(one for one in plan(code, target=target, gpus=gpus).entries if one.name == name)
+
+
+def asked(
+    code: str, row: int, *, name: str = "module", target: str = "", gpus: int | None = None, memory: float | None = None
+) -> Asked:
+    """What is asked for in ``row``."""
+    entries = plan(code, target=target, gpus=gpus, memory=memory).entries
+    found = [one for each in entries if each.name == name for one in each.asked if one.place.span.row == row]
+    assert len(found) == 1, [(one.place.span.row, one.words) for each in entries for one in each.asked]
+    return found[0]
+
+
+def devices(code: str, *, name: str = "module", gpus: int | None = None) -> dict[str, Device]:
+    """The devices of an entry point of ``code``, by their names."""
+    return {device.name: device for device in entry(code, name, gpus=gpus).devices}

@@ -1,0 +1,105 @@
+"""The plan against all fixtures, whose headers say what TensorFlow itself made of each program."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.fixture_files import FIXTURES, fixture_paths, read_text, strip_markers
+from tfmemlint.knowledge.releases import Target
+from tfmemlint.plan.model import Device, FilePlan, Verdict
+from tfmemlint.plan.read import plan_of
+from tfmemlint.sources import Source
+
+DIFFERENT = (Verdict.FAILS, Verdict.DEPENDS)
+WHY_SILENCED = "what is right about these is a comment that silences a rule: the call fails all the same"
+SILENCED = {"TFM903/ok_at_work.py", "TFM903/ok_whole_statement.py", "TFM904/ok_known.py"}
+LOST_ALL_THE_SAME = {"TFM502/ok_monitored_training_session.py"}
+"""No business of that rule: the session's options come too late, because it makes a `Saver` first."""
+SURE = ("TFM101", "TFM102", "TFM103", "TFM105", "TFM106", "TFM107", "TFM201", "TFM202", "TFM203", "TFM401")
+"""Rules about settings that never take effect, whatever else is so."""
+
+NOT_SAID = ("none", "unknown", "before")
+
+_LIMITS = re.compile(r"limits=(\[\[.*\]\])")
+
+
+def _named(path: Path) -> str:
+    return str(path.relative_to(FIXTURES))
+
+
+def _plan(path: Path, text: str, header: dict[str, str], gpus: int | None = None) -> FilePlan:
+    target = Target.parse(header["target"]) if "target" in header else Target.newest()
+    return plan_of(Source(path.name, text), target, gpus=gpus, named=True)
+
+
+def _readable(kind: str) -> list[Path]:
+    return [path for path in fixture_paths(kind) if path.parent.name not in ("TFM901", "TFM902")]
+
+
+@pytest.mark.parametrize("path", _readable("ok"), ids=_named)
+def test_what_is_right_is_said_to_happen(path: Path) -> None:
+    text, _, header = strip_markers(read_text(path))
+    plan = _plan(path, text, header)
+    wrong = [one for entry in plan.entries for one in entry.asked if one.fate.verdict in DIFFERENT]
+    if _named(path) in SILENCED | LOST_ALL_THE_SAME:
+        assert wrong, WHY_SILENCED
+        return
+    assert not wrong, [(one.place.span.row, one.fate.words) for one in wrong]
+    assert not any(entry.stop for entry in plan.entries)
+
+
+@pytest.mark.parametrize("path", _readable("bad"), ids=_named)
+def test_what_does_not_happen_is_not_said_to_happen(path: Path) -> None:
+    text, expectations, header = strip_markers(read_text(path))
+    rows = {row for row, codes in expectations.items() if any(code in SURE for code in codes)}
+    for entry in _plan(path, text, header).entries:
+        for one in entry.asked:
+            span = one.place.span
+            if any(span.row <= row <= span.end_row for row in rows):
+                assert one.fate.verdict in DIFFERENT, f"line {span.row}: {one.words}: {one.fate.words}"
+
+
+@pytest.mark.parametrize("path", _readable("bad"), ids=_named)
+def test_the_devices_get_what_tensorflow_gave_them(path: Path) -> None:
+    text, _, header = strip_markers(read_text(path))
+    gpus = max(int(count) for count in header.get("gpus", "1").split(","))
+    if gpus and "lacks" in header:
+        devices = [device for entry in _plan(path, text, header, gpus).entries for device in entry.devices]
+        known = [one for one in _each(devices) if one[1].memory.kind not in NOT_SAID]
+        assert not known or not all(_may_have(device, header["lacks"], number) for number, device in known)
+    fixed = path.with_name(f"{path.stem}.fixed.py")
+    if gpus and fixed.exists() and "fixed" in header:
+        for entry in _plan(path, read_text(fixed), header, gpus).entries:
+            for number, device in _each(list(entry.devices)):
+                assert _may_have(device, header["fixed"], number), device
+
+
+def _each(devices: list[Device]) -> list[tuple[int, Device]]:
+    return [(device.number if device.number is not None else 0, device) for device in devices]
+
+
+def _may_have(device: Device, claim: str, number: int) -> bool:
+    """Whether what the plan says of a device agrees with a claim; what it says it doesn't know agrees with any."""
+    memory = device.memory
+    if memory.kind in NOT_SAID:
+        return True
+    if "allow_growth" in claim:
+        return memory.growth is ("allow_growth=True" in claim)
+    match = _LIMITS.search(claim)
+    if match is not None:
+        limits = [
+            [float(size) for size in gpu.split(",") if size] for gpu in re.findall(r"\[([\d., ]*)\]", match[1][1:-1])
+        ]
+        wanted = limits[number] if number < len(limits) else []
+        if memory.kind == "limit":
+            return memory.mib is None or list(memory.mib) == wanted
+        return memory.kind == "all" and not wanted
+    if "fraction" in claim:
+        return memory.fraction == float(claim.partition("=")[2])
+    if "visible" in claim:
+        seen = claim.partition("visible=")[2].split(",")
+        return device.visible is not True or str(number) in seen or device.visible_row is not None
+    return True

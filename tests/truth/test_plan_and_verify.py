@@ -1,0 +1,149 @@
+"""What the plan says of a program and what a run shows of it: the two never contradict each other."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.fixture_files import FIXTURES, blank_markers, fixture_paths, read_text, strip_markers
+from tfmemlint.knowledge.releases import Target
+from tfmemlint.plan.model import Asked
+from tfmemlint.plan.model import Verdict as Planned
+from tfmemlint.plan.read import plan_of
+from tfmemlint.sources import Source
+from tfmemlint.verify.edge import Edge
+from tfmemlint.verify.prove import Conditions, prove
+from tfmemlint.verify.verdict import Kind, Verdict
+
+MEMORY_MIB = 16384
+EXCEPTIONS = {
+    ("TFM303/ok_made_device.py", 1): "a PhysicalDevice that the program makes up: the plan doesn't follow its name",
+}
+"""By file and number of GPUs: where the two disagree, and why that is left so."""
+
+
+def _programs() -> list[Path]:
+    """Every program that goes wrong, and some of the others, which have less to disagree about."""
+    written = [*fixture_paths("bad"), *fixture_paths("ok")[::3], *sorted(FIXTURES.glob("articles/*.py"))]
+    fixed = [path.with_name(f"{path.stem}.fixed.py") for path in fixture_paths("bad")[::4]]
+    return [path for path in (*written, *fixed) if path.exists() and _is_python(path)]
+
+
+def _is_python(path: Path) -> bool:
+    try:
+        ast.parse(read_text(path))
+    except (SyntaxError, ValueError):
+        return False  # that is what it is a fixture of
+    return True
+
+
+def _named(path: Path) -> str:
+    return str(path.relative_to(FIXTURES))
+
+
+def _header(path: Path) -> dict[str, str]:
+    """The claims of a program; a fixed side has those of the side that it mends."""
+    original = path.with_name(path.name.replace(".fixed.py", ".py"))
+    return strip_markers(read_text(original))[2]
+
+
+def contradictions(text: str, path: str, edge: Edge, gpus: int) -> list[str]:
+    """Where the plan and the run of a program exclude each other, as sentences."""
+    source, target = Source(path, text), Target.newest()
+    plan = plan_of(source, target, gpus=gpus, memory=MEMORY_MIB)
+    planned = {
+        (one.place.span, one.wish, one.gpu, entry.name.rpartition(".")[2]): one
+        for entry in plan.entries
+        for one in entry.asked
+    }
+    found = []
+    for proved in prove(source, edge, Conditions(gpus=gpus), target).verdicts:
+        wanted = proved.wanted
+        one = planned.pop((wanted.span, wanted.intent.wish.value, wanted.gpu, wanted.entry), None)
+        if one is None or _exclude(one, proved):
+            said = "nothing" if one is None else one.fate.words
+            shown = f"{proved.kind.value} ({proved.configuration}; {proved.reason})"
+            found.append(f"line {wanted.span.row}, {gpus} GPUs: {wanted.intent.describe()}: {said!r}, but {shown}")
+    return found + [f"line {one.place.span.row}: {one.words}: planned, but not looked at" for one in planned.values()]
+
+
+def _exclude(one: Asked, proved: Verdict) -> bool:
+    happens = one.fate.verdict is Planned.HAPPENS and one.certain
+    return (happens and proved.kind in (Kind.NOTHING, Kind.RAISES)) or (
+        one.fate.verdict is Planned.FAILS and proved.kind is Kind.HOLDS
+    )
+
+
+@pytest.mark.parametrize("path", _programs(), ids=_named)
+def test_the_plan_and_the_run_agree(path: Path, edge: Edge) -> None:
+    header = _header(path)
+    if "target" in header:
+        pytest.skip(f"is about TensorFlow {header['target']}")
+    # One number of GPUs each: what is claimed for several is the more likely to go wrong with several.
+    named = [int(count) for count in header.get("gpus", "").split(",") if count]
+    gpus = max(named, default=1 + len(path.name) % 2)
+    found = contradictions(blank_markers(read_text(path)), str(path), edge, gpus)
+    assert not found or (_named(path), gpus) in EXCEPTIONS, "\n".join(found)
+
+
+GPUS = 'import os\nimport tensorflow as tf\ngpus = tf.config.list_physical_devices("GPU")\n'
+GROWTH = "for gpu in gpus:\n    tf.config.experimental.set_memory_growth(gpu, {})\n"
+ONE = "tf.config.experimental.set_memory_growth(gpus[{}], {})\n"
+LIMITS = (
+    "tf.config.set_logical_device_configuration(gpus[{}], [tf.config.LogicalDeviceConfiguration(memory_limit={})])\n"
+)
+LIMIT = LIMITS.replace("[{}]", "[0]", 1)
+EACH_LIMIT = "for gpu in gpus:\n    " + LIMIT.replace("gpus[0]", "gpu")
+VISIBLE = 'tf.config.set_visible_devices({}, "GPU")\n'
+OPTIONS = (
+    "config = tf.compat.v1.ConfigProto()\nconfig.gpu_options.{} = {}\nsession = tf.compat.v1.Session(config=config)\n"
+)
+INTERACTIVE = "session = tf.compat.v1.InteractiveSession()\n"
+BLIND = "tf.test.is_gpu_available()\n"
+START = "x = tf.constant(1)\n"
+FORCED = 'os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = "{}"\n'
+SHOWN = 'os.environ["CUDA_VISIBLE_DEVICES"] = "{}"\n'
+PROGRAMS = {
+    "a number that no GPU has": GPUS + VISIBLE.format("[gpus[0], gpus[1]]") + GROWTH.format(True),
+    "the only GPU, too late": GPUS + START + VISIBLE.format("gpus[0]"),
+    "growth off again for one GPU": GPUS + GROWTH.format(True) + ONE.format(0, False) + START,
+    "growth that differs, and what else is asked for": GPUS + VISIBLE.format("gpus") + ONE.format(0, True) + START,
+    "growth for the first two": GPUS + ONE.format(0, True) + "if len(gpus) > 1:\n    " + ONE.format(1, True) + START,
+    "growth asked for twice, then a limit": GPUS + GROWTH.format(True) + ONE.format(0, True) + LIMIT.format(512),
+    "one limit, then growth for all": GPUS + LIMITS.format(-1, 512) + GROWTH.format(True) + BLIND,
+    "limits, then another one for the first": GPUS + EACH_LIMIT.format(512) + LIMIT.format(1024),
+    "a limit for a GPU that is hidden": GPUS + LIMIT.format(512) + VISIBLE.format("[]"),
+    "a limit that an interactive session doesn't look at": GPUS + LIMIT.format(512) + INTERACTIVE,
+    "a limit that a configured session doesn't look at": GPUS
+    + LIMIT.format(512)
+    + OPTIONS.format("allow_growth", True),
+    "growth that a session has too": GPUS + GROWTH.format(True) + OPTIONS.format("allow_growth", True),
+    "growth behind a session that has it": OPTIONS.format("allow_growth", True).join(("import tensorflow as tf\n", ""))
+    + GPUS
+    + GROWTH.format(True),
+    "no growth behind devices that have none": "import tensorflow as tf\n" + BLIND + GPUS + GROWTH.format(False),
+    "growth before and behind the devices": GPUS + GROWTH.format(True) + BLIND + GROWTH.format(True),
+    "growth forced behind the devices, then a limit": GPUS + BLIND + FORCED.format("true") + LIMIT.format(512),
+    "the first GPU, behind the devices": GPUS + BLIND + VISIBLE.format("gpus[0]") + START,
+    "another GPU for the session than for the rest": GPUS + OPTIONS.format("visible_device_list", "'0'") + START,
+    "a session's GPU that there isn't": GPUS + OPTIONS.format("visible_device_list", "'1'"),
+    "a wrong value, then a right one": "import os\n" + FORCED.format("1") + FORCED.format("true") + GPUS,
+    "forced both ways": "import os\n" + FORCED.format("false") + GPUS + GROWTH.format(True),
+    "a report without a GPU": "import os\n"
+    + SHOWN.format("")
+    + GPUS
+    + 'tf.config.experimental.get_memory_info("GPU:0")\n',
+    "shown too late": GPUS + SHOWN.format("0") + GROWTH.format(True),
+    "put into the environment": "import os\nos.putenv('CUDA_VISIBLE_DEVICES', '0')\n" + GPUS,
+    "an error that is caught": GPUS + f"try:\n    {ONE.format(5, False)}except IndexError:\n    pass\n",
+    "an end before the conflict": GPUS + GROWTH.format(True) + "raise SystemExit\n" + LIMIT.format(512),
+    "an exit at the end": "import sys\n" + GPUS + ONE.format(0, True) + "sys.exit(0)\n",
+}
+
+
+@pytest.mark.parametrize("gpus", (1, 3))
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_plan_and_the_run_agree_where_settings_meet(name: str, gpus: int, edge: Edge) -> None:
+    assert not contradictions(PROGRAMS[name], "train.py", edge, gpus)

@@ -1,0 +1,1 @@
+"""What a program asks of each GPU, and what it will get: ``tfmemlint plan``, by static analysis alone."""

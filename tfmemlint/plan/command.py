@@ -1,0 +1,197 @@
+"""``tfmemlint plan``: its options, and what it does."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.config import Config
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.plan.model import FilePlan, Plan, Problem
+    from tfmemlint.sources import Source
+
+AS_ASKED, DIFFERS, FAILED = 0, 1, 2
+
+MOST_GPUS = 64
+_OF_ANOTHER_RELEASE = frozenset({"TFM206", "TFM501"})
+
+_Read = tuple[str, bytes, bool]
+"""A file's path, its bytes, and whether it was named itself."""
+_Job = tuple["Target", int | None, float | None]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Give ``parser`` the options of ``plan``."""
+    add = parser.add_argument
+    add("paths", nargs="*", metavar="PATH", help="files or directories (default: .)")
+    add("--json", action="store_true", help="print plain data")
+    add("--target-version", metavar="X.Y", help="the TensorFlow release that the code runs on (default: the newest)")
+    add("--gpu-memory", metavar="SIZE", help="the memory of one GPU, such as 16GiB: shares become numbers of MiB")
+    add("--gpus", type=_gpus, metavar="N", help="how many GPUs there are (default: what the program names)")
+
+
+def _gpus(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    if not 1 <= number <= MOST_GPUS:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of GPUs from 1 to {MOST_GPUS}")
+    return number
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Plan the given paths; returns 0 where all that is asked for will happen, as far as is known, 1 where some wish
+    and what becomes of it differ, 2 where some path could not be read."""
+    from tfmemlint.config import ConfigError, load
+    from tfmemlint.plan.model import Plan, Problem
+
+    try:
+        config = load()
+        target, memory = _options(arguments, config)
+    except ConfigError as error:
+        _say(str(error))
+        return FAILED
+    plan = Plan(str(target), arguments.gpus, memory)
+    files = list(_files(arguments, config, plan))
+    for found in _plans(files, (target, arguments.gpus, memory)):
+        if isinstance(found, Problem):
+            plan.problems.append(found)
+        elif found is None or not (found.entries or found.incomplete):
+            plan.left_out += 1
+        else:
+            plan.files.append(found)
+    plan.files.sort(key=lambda file: file.path)
+    plan.problems.sort(key=lambda problem: (problem.path, problem.row or 0))
+    _show(plan, arguments.json)
+    if arguments.target_version is None and config.target_version is None and _is_old(plan):
+        _say("some of this is code for an older TensorFlow; say which one it runs on: --target-version 1.15")
+    if plan.problems:
+        return FAILED
+    return DIFFERS if plan.differs else AS_ASKED
+
+
+def _options(arguments: argparse.Namespace, config: Config) -> tuple[Target, float | None]:
+    """The release and the size of a GPU; the command line comes before the file.
+
+    Raises:
+        ConfigError: an option can't be followed.
+    """
+    from tfmemlint.config import ConfigError, parse_memory
+    from tfmemlint.knowledge.releases import Target
+
+    target, memory, option = config.target_version, config.gpu_memory_mib, "--target-version"
+    try:
+        if arguments.target_version is not None:
+            target = Target.parse(arguments.target_version)
+        option = "--gpu-memory"
+        if arguments.gpu_memory is not None:
+            memory = parse_memory(arguments.gpu_memory)
+    except ValueError as error:
+        raise ConfigError("", f"{option}: {error}") from None
+    return target or Target.newest(), memory
+
+
+def _files(arguments: argparse.Namespace, config: Config, plan: Plan) -> Iterator[_Read]:
+    """The files that may matter, with their bytes; what can't be read goes to the plan's problems."""
+    from tfmemlint.plan.model import Problem
+    from tfmemlint.screen import matters
+    from tfmemlint.sources import Unreadable, read_bytes, walk
+
+    paths = list(dict.fromkeys(arguments.paths)) or ["."]
+    found = walk(
+        paths,
+        exclude=(*(config.exclude or ()), *config.extend_exclude),
+        respect_gitignore=config.respect_gitignore,
+        root=str(config.root),
+    )
+    plan.problems.extend(Problem(path, words) for path, words in found.problems)
+    for path in found.empty:
+        _say(f"{path}: no Python files here")
+    named = {os.path.normpath(path) for path in paths}
+    for path in found.files:
+        is_named = os.path.normpath(path) in named
+        try:
+            data = read_bytes(path)
+        except Unreadable as error:
+            plan.problems.append(Problem(path, str(error), error.row or None))
+            continue
+        if is_named or matters(data):
+            yield path, data, is_named
+        else:
+            plan.left_out += 1
+
+
+def _plans(files: list[_Read], job: _Job) -> Iterator[FilePlan | Problem | None]:
+    from tfmemlint.run import WORTH_A_POOL
+
+    workers = min(os.cpu_count() or 1, 8)
+    if len(files) < WORTH_A_POOL or workers < 2 or not hasattr(os, "fork"):
+        for file in files:
+            yield _one(file, job)
+        return
+    import importlib
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from itertools import repeat
+
+    # Imported here, once: the workers are forks of this process.
+    importlib.import_module("tfmemlint.flow.interpreter")
+    importlib.import_module("tfmemlint.plan.read")
+    from tfmemlint.rule import rules
+
+    rules()
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork")) as pool:
+        yield from pool.map(_one, files, repeat(job), chunksize=4)
+
+
+def _one(file: _Read, job: _Job) -> FilePlan | Problem | None:
+    """The plan of one file, or why there is none; None where the file asks to be left out."""
+    from tfmemlint.plan.model import Problem
+    from tfmemlint.plan.read import plan_of
+    from tfmemlint.sources import Unreadable, decode
+    from tfmemlint.suppressions import read_suppressions
+
+    path, data, named = file
+    target, gpus, memory = job
+    try:
+        source: Source = decode(path, data)
+    except Unreadable as error:
+        return Problem(path, str(error), error.row or None)
+    if not named and read_suppressions(source.text).skip_file:
+        return None
+    try:
+        return plan_of(source, target, gpus=gpus, memory=memory, named=named)
+    except (SyntaxError, ValueError) as error:
+        return Problem(path, f"not valid Python: {getattr(error, 'msg', error)}", getattr(error, "lineno", None))
+    except (RecursionError, MemoryError):
+        return Problem(path, "nested too deeply to be read")
+    except Exception as error:  # a file that the tool fails on must not take the run with it
+        return Problem(path, f"tfmemlint failed on this file: {type(error).__name__}: {error}")
+
+
+def _is_old(plan: Plan) -> bool:
+    """Whether a program ends because a name of TensorFlow's is gone, or not there yet."""
+    stops = (entry.stop for file in plan.files for entry in file.entries)
+    return any(stop is not None and not _OF_ANOTHER_RELEASE.isdisjoint(stop.rules) for stop in stops)
+
+
+def _show(plan: Plan, as_json: bool) -> None:
+    for problem in plan.problems:
+        place = problem.path if problem.row is None else f"{problem.path}:{problem.row}"
+        _say(f"{place}: {problem.message}")
+    if as_json:
+        import json
+
+        from tfmemlint.plan.data import as_data
+
+        print(json.dumps(as_data(plan), indent=2))
+        return
+    from tfmemlint.plan.text import show
+
+    show(plan, sys.stdout)
+
+
+def _say(message: str) -> None:
+    print(f"tfmemlint: {message}", file=sys.stderr)

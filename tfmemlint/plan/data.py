@@ -1,0 +1,135 @@
+"""The plan as plain data: the keys of ``tfmemlint plan --json``, which stay as they are.
+
+Rows and columns count from 1; amounts of memory are in MiB. What isn't known is null.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfmemlint.plan.model import Asked, Device, Entry, FilePlan, Place, Plan, Start, Variable
+
+VERSION = 1
+"""Of the format: raised where a key changes its meaning or goes away; new keys may come at any time."""
+
+
+def as_data(plan: Plan) -> dict[str, Any]:
+    """The whole plan as one object."""
+    return {
+        "version": VERSION,
+        "tensorflow": plan.target,
+        "gpus": plan.gpus,
+        "gpu_memory_mib": plan.gpu_memory_mib,
+        "differs": plan.differs,
+        "files": [_file(one) for one in plan.files],
+        "problems": [{"path": one.path, "row": one.row, "message": one.message} for one in plan.problems],
+        "left_out": plan.left_out,
+    }
+
+
+def _file(file: FilePlan) -> dict[str, Any]:
+    return {
+        "path": file.path,
+        "incomplete": file.incomplete or None,
+        "entries": [_entry(entry) for entry in file.entries],
+    }
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    stop = entry.stop
+    return {
+        "entry": entry.name,
+        "kind": "module" if entry.is_module else "function",
+        "row": entry.row,
+        "assumes": entry.assumes or None,
+        "start": _start(entry.start) if entry.start is not None else None,
+        "devices": [_device(one) for one in entry.devices],
+        "environment": [_variable(one) for one in entry.variables],
+        "intents": [_asked(one) for one in entry.asked],
+        "stop": None
+        if stop is None
+        else {"row": stop.row, "exception": _exception(stop.exception), "rules": list(stop.rules)},
+    }
+
+
+def _start(start: Start) -> dict[str, Any]:
+    return {"what": start.what, **_place(start.place), "certain": start.certain, "before": start.before}
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {
+        "row": place.span.row,
+        "column": place.span.column,
+        "end_row": place.span.end_row,
+        "end_column": place.span.end_column,
+        "code": place.text,
+        "frames": [{"row": row, "words": words} for row, words in place.frames],
+    }
+
+
+def _device(device: Device) -> dict[str, Any]:
+    memory = device.memory
+    return {
+        "device": device.name,
+        "number": device.number,
+        "visible": device.visible,
+        "visible_row": device.visible_row,
+        "memory": {
+            "kind": memory.kind,
+            "words": memory.words,
+            "growth": memory.growth,
+            "mib": None if memory.mib is None else list(memory.mib),
+            "fraction": memory.fraction,
+            "rows": list(memory.rows),
+        },
+        "allocator": device.allocator or None,
+        "allocator_row": device.allocator_row,
+    }
+
+
+def _variable(variable: Variable) -> dict[str, Any]:
+    return {
+        "name": variable.name,
+        "value": variable.value,
+        "row": variable.row,
+        "read_at": variable.read,
+        "in_time": variable.in_time,
+    }
+
+
+def _asked(asked: Asked) -> dict[str, Any]:
+    fate = asked.fate
+    return {
+        "wish": asked.wish,
+        "words": asked.words,
+        "devices": asked.devices,
+        "gpu": asked.gpu,
+        "value": _plain(asked.value),
+        "mib": None if asked.mib is None else [_plain(size) for size in asked.mib],
+        "by": asked.by,
+        "name": asked.name,
+        **_place(asked.place),
+        "certain": asked.certain,
+        "verdict": fate.verdict.value,
+        "reason": fate.reason or None,
+        "outcome": fate.words,
+        "details": list(fate.details),
+        "condition": fate.condition or None,
+        "exception": None if fate.exception is None else _exception(fate.exception),
+        "handler_row": fate.handler,
+        "because_row": fate.because,
+        "rules": list(asked.rules),
+    }
+
+
+def _plain(value: object) -> object:
+    """JSON knows no nan and no infinity, and few readers of it numbers of hundreds of digits."""
+    if isinstance(value, float) and value - value != 0:
+        return str(value)
+    if isinstance(value, int) and value.bit_length() > 63:
+        return float(value) if value.bit_length() < 1024 else None
+    return value
+
+
+def _exception(exception: tuple[str, str]) -> dict[str, str]:
+    return {"type": exception[0], "message": exception[1]}

@@ -1,0 +1,220 @@
+"""The plan of a file: what the report for people and the one for programs are both made from. Plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from tfmemlint.finding import Span
+
+
+class Verdict(str, Enum):
+    """What becomes of an intent."""
+
+    HAPPENS = "takes effect"
+    REPLACED = "replaced"
+    """The program itself asks for something else afterwards, in time."""
+    FAILS = "fails"
+    """On every machine with a GPU, as far as the line is reached."""
+    DEPENDS = "depends"
+    """On the number of GPUs, or on the way that the program takes."""
+    UNKNOWN = "not known"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A piece of the file: its span, its text on one line, and the calls down to it, each with its row and words."""
+
+    span: Span
+    text: str = ""
+    frames: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What becomes of one intent.
+
+    Attributes:
+        verdict: in one word. reason: why it does not simply take effect: ``late``, ``lost``, ``refused``, ``dropped``,
+            ``overridden``, ``made-up``, ``unread``, ``unused``, ``value``, ``partial``, ``size``, ``unreached``,
+            ``handed-on``, ``rule``; else "".
+        words: in a sentence without a full stop. details: more to know, a sentence each.
+        condition: under which it is so, as it reads behind the words; "" where there is none.
+        exception: what is raised, as its type and its text; None where nothing is.
+        handler: the row of the handler that hides the exception. because: the row of what is in the way.
+    """
+
+    verdict: Verdict
+    reason: str = ""
+    words: str = ""
+    details: tuple[str, ...] = ()
+    condition: str = ""
+    exception: tuple[str, str] | None = None
+    handler: int | None = None
+    because: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One intent and its fate.
+
+    Attributes:
+        wish, devices, value, words: the intent (`tfmemlint.intent`), and all of it in words.
+        gpu: the number of the GPU, ``each``, or None where it isn't known.
+        mib: for a limit, the MiB of each logical device, as far as they are known.
+        by: how it is asked for (`tfmemlint.wanted`).
+        name: canonical name of what is called, set or made. place: where. certain: it stands under no condition.
+        rules: codes of the rules that find something here.
+    """
+
+    wish: str
+    devices: str
+    value: float | int | bool | str | None
+    words: str
+    gpu: int | str | None
+    mib: tuple[float, ...] | None
+    by: str
+    name: str
+    place: Place
+    certain: bool
+    fate: Fate
+    rules: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """How the memory of a device is taken.
+
+    Attributes:
+        kind: ``all`` (everything that is free), ``growth``, ``limit``, ``fraction``, ``unified``, ``before`` (as it was
+            set before the function is called), ``none`` (the GPU is hidden), or ``unknown``.
+        words: the same in words. growth: whether it is taken as it is needed; None where that isn't known.
+        mib: the MiB of each logical device, where they are known. fraction: the share of the device.
+        rows: the rows that say so.
+    """
+
+    kind: str
+    words: str
+    growth: bool | None = None
+    mib: tuple[float, ...] | None = None
+    fraction: float | None = None
+    rows: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """What is in store for a GPU, or for several of which the same is known.
+
+    Attributes:
+        name: ``each GPU``, ``GPU 0``, ``other GPUs``, ``GPU args.gpu``. number: its number, where it is one GPU.
+        visible: whether TensorFlow sees it; None where that isn't known. visible_row: the row that says so.
+        allocator: its name where the program chooses one, and the row that does.
+    """
+
+    name: str
+    number: int | None
+    memory: Memory
+    visible: bool | None = True
+    visible_row: int | None = None
+    allocator: str = ""
+    allocator_row: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What starts the runtime.
+
+    Attributes:
+        what: ``runtime`` (the eager context), or ``devices`` (the GPU devices and their allocator alone).
+        place: where. certain: every run comes by there. before: it is the module that does, before the function is
+        called.
+    """
+
+    what: str
+    place: Place
+    certain: bool
+    before: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Where every run of an entry point ends in an exception: its type and its text, and the rules that tell of it."""
+
+    row: int
+    exception: tuple[str, str]
+    rules: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """An environment variable that the program sets: ``in_time`` says whether TensorFlow reads it afterwards."""
+
+    name: str
+    value: str | None
+    row: int
+    read: str
+    in_time: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry point: the file from top to bottom (``module``), or a function that nothing in the file calls.
+
+    Attributes:
+        name: ``module``, or the function's qualified name. row: where it is defined, 1 for the module.
+        assumes: what has to be so before a function is called for all this to be so; "" for the module.
+    """
+
+    name: str
+    row: int
+    start: Start | None
+    devices: tuple[Device, ...]
+    variables: tuple[Variable, ...]
+    asked: tuple[Asked, ...]
+    stop: Stop | None = None
+    assumes: str = ""
+
+    @property
+    def is_module(self) -> bool:
+        """Whether this is the file itself."""
+        return self.name == "module"
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlan:
+    """The plan of one file: its entry points that matter; none where the file asks for nothing."""
+
+    path: str
+    entries: tuple[Entry, ...] = ()
+    incomplete: str = ""
+    """Why the program could not be followed to its end, or ""."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A path that could not be read: ``row`` is None where no line is to blame."""
+
+    path: str
+    message: str
+    row: int | None = None
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a run came to: ``left_out`` files ask for nothing."""
+
+    target: str
+    gpus: int | None = None
+    gpu_memory_mib: float | None = None
+    files: list[FilePlan] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    left_out: int = 0
+
+    @property
+    def differs(self) -> bool:
+        """Whether some wish and what becomes of it differ, or may, or the program ends in an exception."""
+        return any(
+            entry.stop is not None or any(one.fate.verdict in (Verdict.FAILS, Verdict.DEPENDS) for one in entry.asked)
+            for file in self.files
+            for entry in file.entries
+        )

@@ -1,0 +1,184 @@
+"""From a file's text to its plan."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tfmemlint.explain import written
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.program import Call, Program
+from tfmemlint.flow.values import Devices
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge.releases import Target
+from tfmemlint.plan.devices import devices
+from tfmemlint.plan.fates import fate
+from tfmemlint.plan.model import Asked, Entry, FilePlan, Place, Start, Stop
+from tfmemlint.plan.scene import Scene, numbers_of
+from tfmemlint.plan.stops import refused, stopped, unreached
+from tfmemlint.plan.variables import variables
+from tfmemlint.sources import Source
+from tfmemlint.wanted import Wanted, entries, wanted_by
+
+
+def plan_of(
+    source: Source, target: Target, *, gpus: int | None = None, memory: float | None = None, named: bool = False
+) -> FilePlan:
+    """The plan of one file.
+
+    Args:
+        target: the release to judge for. gpus: how many GPUs there are. memory: the MiB of each of them.
+        named: tell of a file that starts the runtime even where it asks for nothing.
+
+    Raises:
+        SyntaxError, ValueError: the text isn't Python 3. RecursionError: it is nested too deeply.
+    """
+    from tfmemlint.flow import analyze
+
+    program = analyze(source, target)
+    findings = _findings(program)
+    found = []
+    for name, events in entries(program):
+        scene = Scene(program, name, events, findings, gpus, memory)
+        asked, stop = _reached(scene)
+        if asked or (named and name == "module"):
+            entry = _entry(scene, asked, stop)
+            if asked or entry.start is not None or entry.stop is not None:
+                found.append(entry)
+    return FilePlan(source.path, tuple(found), "; ".join(program.gave_up))
+
+
+def _findings(program: Program) -> list[Finding]:
+    """What the rules say, whatever comments silence: a silenced setting comes too late all the same."""
+    from tfmemlint.engine import one_a_place
+    from tfmemlint.rule import rules
+
+    spoken = [rule for rule in rules() if rule.severity is not Severity.ADVICE]
+    found: list[Finding] = []
+    for rule in spoken:
+        try:
+            found.extend(rule.check(program))
+        except Exception:  # a rule that fails says nothing here; `check` reports it
+            continue
+    return one_a_place(found, {rule.code: rule for rule in spoken})
+
+
+def _reached(scene: Scene) -> tuple[list[tuple[Wanted, Asked]], Stop | None]:
+    """What is asked for, and where the entry point ends early: what stands behind that changes nothing any more."""
+    asked = list(_asked(scene))
+    found = stopped(scene, asked)
+    if found is None:
+        return asked, None
+    number, stop = found
+    early = {id(event) for event in scene.events[: number + 1]}
+    loop = scene.events[number].devices_loop
+    while loop is not None and number + 1 < len(scene.events) and scene.events[number + 1].devices_loop == loop:
+        # What stands in the way of the loop's second pass is to be found there.
+        number += 1
+    shorter = _up_to(scene, number)
+    before = [one for one in _asked(shorter) if id(one[0].event) in early]
+    behind = [(wanted, unreached(one, stop)) for wanted, one in asked if id(wanted.event) not in early]
+    return sorted([*before, *behind], key=lambda one: _position(one[0])), stop
+
+
+def _up_to(scene: Scene, number: int) -> Scene:
+    """``scene`` as if it ended behind an event, without the findings that rest on what would come then."""
+    events = scene.events[: number + 1]
+    rows = {row for event in events for row in (event.span.row, *(step.span.row for step in event.frames))}
+    gone = {event.span.row for event in scene.events[number + 1 :]} - rows
+    found = [one for one in scene.findings if not any(step.span.row in gone for step in one.trace)]
+    return replace(scene, events=events, findings=found)
+
+
+def _asked(scene: Scene) -> Iterator[tuple[Wanted, Asked]]:
+    for one in sorted(wanted_by(scene.name, scene.events), key=_position):
+        found, codes = fate(one, scene)
+        intent = one.intent
+        place = scene.place(one.event, one.span)
+        yield (
+            one,
+            Asked(
+                wish=intent.wish.value,
+                devices=intent.devices,
+                value=intent.value,
+                words=_words(one),
+                gpu=one.gpu,
+                mib=one.sizes,
+                by=one.by,
+                name=one.name,
+                place=place,
+                certain=one.certain,
+                fate=found,
+                rules=codes,
+            ),
+        )
+
+
+def _words(one: Wanted) -> str:
+    """The intent in words; the devices that are to be visible by their numbers, where these are known."""
+    if one.intent.wish is Wish.VISIBLE and isinstance(one.event, Call):
+        devices = one.event.value(0, "devices")
+        if isinstance(devices, Devices) and devices.whole and devices.type == "GPU":
+            return "every GPU visible"
+        numbers = numbers_of(devices)
+        if numbers == [-1]:
+            return "only the last GPU visible"
+        if numbers is not None and all(number >= 0 for number in numbers):
+            return Intent(Wish.VISIBLE, text=repr(",".join(map(str, numbers)))).describe()
+    if isinstance(one.gpu, int) and one.intent.devices.isdigit():
+        return replace(one.intent, devices=f"GPU {one.gpu}").describe()
+    return one.intent.describe()
+
+
+def _position(one: Wanted) -> tuple[int, ...]:
+    """Where a reader who follows the calls comes by: what a function does stands where it is called."""
+    return (*(step.span.row for step in one.frames), one.span.row, one.span.column)
+
+
+def _entry(scene: Scene, asked: list[tuple[Wanted, Asked]], stop: Stop | None) -> Entry:
+    name, row = _definition(scene)
+    reached = tuple(one for _, one in asked)
+    assumes = "nothing has started the runtime before" if scene.open and scene.earlier is None else ""
+    return Entry(
+        name, row, _start(scene), devices(scene, refused(asked)), tuple(variables(scene)), reached, stop, assumes
+    )
+
+
+def _start(scene: Scene) -> Start | None:
+    if scene.earlier is not None:
+        made, before = scene.earlier, True
+    elif scene.made is not None:
+        made, before = scene.made, False
+    else:
+        return None
+    place = scene.place(made)
+    shown = Place(place.span, written(made.text), place.frames)
+    return Start("runtime" if made.what == "context" else "devices", shown, made.certain, before)
+
+
+def _definition(scene: Scene) -> tuple[str, int]:
+    """The qualified name of an entry point, and the row where it is defined."""
+    if scene.name == "module":
+        return "module", 1
+    rows = [event.span.row for event in scene.events if not event.frames and event.function == scene.name]
+    best: tuple[str, int] | None = None
+    for name, node in _functions(scene.program.tree, ""):
+        if node.name != scene.name:
+            continue
+        inside = any(node.lineno <= row <= (node.end_lineno or node.lineno) for row in rows)
+        if best is None or inside:
+            best = (name, node.lineno)
+            if inside:
+                break
+    return best or (scene.name, 1)
+
+
+def _functions(node: ast.AST, owner: str) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    for child in ast.iter_child_nodes(node):
+        name = owner
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            name = f"{owner}.{child.name}" if owner else child.name
+            if not isinstance(child, ast.ClassDef):
+                yield name, child
+        yield from _functions(child, name)

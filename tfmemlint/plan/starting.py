@@ -1,0 +1,100 @@
+"""Whether the runtime starts: it does not where memory growth differs between the GPUs that TensorFlow sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tfmemlint.explain import written
+from tfmemlint.flow.program import End, Event, Start
+from tfmemlint.flow.state import Key, Setting, State
+from tfmemlint.flow.values import EACH, Const, Devices
+from tfmemlint.intent import Wish
+from tfmemlint.plan.model import Fate, Verdict
+from tfmemlint.plan.scene import Scene, numbers_of
+from tfmemlint.wanted import Wanted
+
+DIFFERS = "Memory growth cannot differ between GPU devices"
+SEVERAL = "with two or more GPUs"
+
+
+def unstarted(one: Wanted, scene: Scene) -> Fate | None:
+    """What becomes of an intent where the runtime does not start; None where it does, or ``one`` comes behind that."""
+    found = _differing(scene)
+    if found is None:
+        return None
+    event, settings = found
+    if one.intent.wish in (Wish.REPORT, Wish.DEVICES) and event.span != one.event.span:
+        return None
+    mine = any(setting.by is not None and setting.by.span == one.span for setting in settings.values())
+    if not mine and not _is_before(one.event, event, scene):
+        return None
+    sure = all(setting.by is None or setting.by.certain for setting in settings.values())
+    certain = scene.count is not None and sure and not scene.open
+    start = event if isinstance(event, Start) else None
+    where = f" in line {start.span.row} ({written(start.text, 40)})" if start is not None else ""
+    why = "" if mine else ": growth differs between the GPUs"
+    return Fate(
+        Verdict.FAILS if certain else Verdict.DEPENDS,
+        "partial",
+        ("" if certain else f"depends: {SEVERAL} ") + f"the runtime does not start{where}{why}",
+        (f"TensorFlow raises ValueError: {DIFFERS}",),
+        exception=("ValueError", DIFFERS),
+        because=start.span.row if start is not None else None,
+    )
+
+
+def in_force(table: Mapping[Key, Setting], count: int) -> list[Setting | None] | None:
+    """The setting of each of ``count`` GPUs; None where that isn't known."""
+    if not all(isinstance(key, int) or key == EACH for key in table):
+        return None
+    return [table.get(number) or table.get(number - count) or table.get(EACH) for number in range(count)]
+
+
+def _differing(scene: Scene) -> tuple[Event, Mapping[Key, Setting]] | None:
+    """What starts the runtime (or the end, where nothing does) with growth that differs, and the settings to blame."""
+    for event in scene.events:
+        if not (isinstance(event, End) or (isinstance(event, Start) and event.what == "context")):
+            continue
+        differs = _differs(event.state, scene.count)
+        if differs is False:
+            continue
+        partial = event.state.growth if differs else event.state.partial_growth
+        settings = {key: setting for key, setting in (partial or {}).items() if _counts(setting, event)}
+        if settings:
+            return event, settings
+    return None
+
+
+def _counts(setting: Setting, event: Event) -> bool:
+    by = setting.by
+    if by is None or by.state.single_gpu:
+        return False
+    # A loop would go on to the other GPUs, were it not for what starts the runtime in it.
+    return not (isinstance(event, Start) and event.devices_loop and event.devices_loop == by.devices_loop)
+
+
+def _differs(state: State, count: int | None) -> bool | None:
+    """Whether growth differs on a machine with ``count`` GPUs; None where that isn't known."""
+    if count is None:
+        return None
+    if count < 2 or state.limits or state.cpu_split or not state.growth:
+        return False
+    settings = in_force(state.growth, count)
+    numbers: list[int] | None = list(range(count))
+    if state.visible is not None and not (isinstance(state.visible.value, Devices) and state.visible.value.whole):
+        numbers = numbers_of(state.visible.value)
+    if settings is None or numbers is None or not all(-count <= number < count for number in numbers):
+        return None
+    chosen = [settings[number] for number in numbers]
+    values = [one.value if one is not None else None for one in chosen]
+    known = [value for value in values if value is None or isinstance(value, Const)]
+    if any(value != known[0] for value in known):
+        return True
+    return False if len(known) == len(values) else None
+
+
+def _is_before(event: Event, other: Event, scene: Scene) -> bool:
+    for each in scene.events:
+        if each is event or each is other:
+            return each is event
+    return False

@@ -1,0 +1,249 @@
+"""The plan for people: an entry point is a paragraph, with a line for each GPU and for each thing that is asked for."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import IO
+
+from tfmemlint.plan.model import Asked, Device, Entry, Fate, FilePlan, Place, Plan, Verdict
+from tfmemlint.reporters.paint import Line, Segment, columns, painter, printable
+
+_STYLES = {
+    Verdict.HAPPENS: "good",
+    Verdict.REPLACED: "dim",
+    Verdict.FAILS: "error",
+    Verdict.DEPENDS: "warning",
+    Verdict.UNKNOWN: "advice",
+}
+_ORDER = (Verdict.FAILS, Verdict.DEPENDS, Verdict.UNKNOWN, Verdict.HAPPENS, Verdict.REPLACED)
+_COUNTED = {
+    Verdict.HAPPENS: ("takes effect", "take effect"),
+    Verdict.REPLACED: ("is replaced", "are replaced"),
+    Verdict.DEPENDS: ("depends", "depend"),
+    Verdict.FAILS: ("does not take effect", "do not take effect"),
+    Verdict.UNKNOWN: ("isn't known", "aren't known"),
+}
+_QUIET = "Nothing is raised"
+_LABEL = 24  # columns that a label takes at most
+
+
+def show(plan: Plan, stream: IO[str], *, color: bool | None = None, width: int | None = None) -> None:
+    """Print ``plan`` to ``stream``.
+
+    Args:
+        color: whether to use colour; None: on a terminal, NO_COLOR and FORCE_COLOR permitting.
+        width: the columns there are; None: those of the terminal, without end where it is none.
+    """
+    paint = painter(stream, color)
+    room = width or columns(stream)
+    for file in plan.files:
+        paint(_file(file, room))
+    for line in _summary(plan):
+        paint(_wrapped(Segment(""), line, room))
+
+
+def _file(file: FilePlan, width: int | None) -> Iterator[Line]:
+    for alike in _grouped(file.entries):
+        yield _title(file, alike)
+        yield from _entry(alike[0], len(alike) == 1, width)
+        yield []
+    if file.incomplete:
+        yield [Segment(printable(file.path), "path"), Segment(f": not followed to its end: {file.incomplete}")]
+        yield []
+
+
+def _grouped(entries: Sequence[Entry]) -> list[list[Entry]]:
+    """The entry points, those together that come to the same by other ways."""
+    groups: dict[object, list[Entry]] = {}
+    for entry in entries:
+        start = entry.start
+        same = (
+            entry.is_module,
+            (start.what, start.place.span, start.certain, start.before) if start is not None else None,
+            entry.devices,
+            entry.variables,
+            tuple((one.place.span, one.words, one.fate) for one in entry.asked),
+            entry.stop,
+            entry.assumes,
+        )
+        groups.setdefault(same, []).append(entry)
+    return list(groups.values())
+
+
+def _title(file: FilePlan, alike: Sequence[Entry]) -> Line:
+    first = alike[0]
+    if first.is_module:
+        return [Segment(printable(file.path), "path"), Segment(": run from top to bottom")]
+    names = ["a lambda" if one.name == "<lambda>" else f"{printable(one.name)}()" for one in alike]
+    names = list(dict.fromkeys(names))
+    if len(names) > 4:
+        words = f"{', '.join(names[:3])} or one of {len(names) - 3} others"
+    elif len(names) > 1:
+        words = f"{', '.join(names[:-1])} or {names[-1]}"
+    else:
+        words = names[0]
+    place = [Segment(printable(file.path), "path"), Segment(f":{first.row}", "mark")]
+    assumes = f", if {first.assumes}" if first.assumes else ""
+    return [*place, Segment(f": when {words} is called{assumes}")]
+
+
+def _entry(entry: Entry, alone: bool, width: int | None) -> Iterator[Line]:
+    rows = list(_rows(entry, alone))
+    room = min(max((len(label) for label, _ in rows), default=0), _LABEL)
+    for label, segments in rows:
+        yield from _wrapped(Segment(f"  {label}".ljust(room + 4), "label"), segments, width)
+
+
+def _rows(entry: Entry, alone: bool) -> Iterator[tuple[str, Line]]:
+    """The lines of an entry point: a label, and what stands behind it; no label where a line belongs to the last."""
+    yield from _start(entry, alone)
+    yield from _devices(entry.devices)
+    asked_for = {(one.name, one.place.span.row) for one in entry.asked}
+    for variable in entry.variables:
+        if (variable.name, variable.row) not in asked_for:
+            late = {True: "", False: ", too late", None: ", if it is in time"}[variable.in_time]
+            shown = f"{variable.name}={variable.value}" if variable.value is not None else f"{variable.name} is set"
+            yield f"line {variable.row}", [Segment(printable(f"{shown}: read at {variable.read}{late}"))]
+    for one in entry.asked:
+        yield from _asked(one, alone)
+    if entry.stop is not None:
+        kind, message = entry.stop.exception
+        words = f"every run ends in line {entry.stop.row}: {kind}{f': {message}' if message else ''}"
+        yield "ends", [Segment(printable(words), "error"), *_codes(entry.stop.rules)]
+
+
+def _start(entry: Entry, alone: bool) -> Iterator[tuple[str, Line]]:
+    start = entry.start
+    if start is None:
+        yield "starts", [Segment("nothing here starts the runtime", "dim")]
+        return
+    what = "starts the runtime" if start.what == "runtime" else "makes the GPU devices"
+    before = ", when the file is imported" if start.before else ""
+    some = "" if start.certain else ", on some ways"
+    words = f"line {start.place.span.row}: {start.place.text} {what}{before}{some}"
+    yield "starts", [Segment(printable(words))]
+    if alone and start.place.frames:
+        yield "", [Segment(_way(start.place), "dim")]
+
+
+def _devices(devices: Sequence[Device]) -> Iterator[tuple[str, Line]]:
+    """A line for each GPU, one for those in a row of which the same is to be said."""
+    runs: list[list[Device]] = []
+    for device in devices:
+        last = runs[-1][-1] if runs else None
+        numbered = last is not None and device.number is not None and last.number is not None
+        if numbered and last is not None and replace(device, name=last.name, number=last.number) == last:
+            runs[-1].append(device)
+        else:
+            runs.append([device])
+    for run in runs:
+        first, last = run[0], run[-1]
+        name = first.name if len(run) == 1 else f"GPUs {first.number} to {last.number}"
+        yield printable(name), _device(first)
+
+
+def _device(device: Device) -> Line:
+    memory = device.memory
+    line = [Segment(printable(memory.words)), *_lines(memory.rows)]
+    if device.visible is None:
+        line.append(Segment(", if it is visible"))
+        line.extend(_lines((device.visible_row,) if device.visible_row is not None else ()))
+    elif device.visible and device.visible_row is not None:
+        line.append(Segment(f", visible (line {device.visible_row})"))
+    if device.allocator and device.allocator not in memory.words:
+        line.append(Segment(f", allocator {printable(device.allocator)}"))
+        line.extend(_lines((device.allocator_row,) if device.allocator_row is not None else ()))
+    return line
+
+
+def _lines(rows: Sequence[int]) -> Line:
+    numbers = list(dict.fromkeys(rows))
+    if not numbers:
+        return []
+    return [Segment(f" (line{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))})", "dim")]
+
+
+def _asked(one: Asked, alone: bool) -> Iterator[tuple[str, Line]]:
+    fate = one.fate
+    words = [Segment(f"{printable(one.words)}: "), Segment(printable(fate.words), _STYLES[fate.verdict])]
+    details = fate.details
+    if _QUIET in details:
+        words.append(Segment(f"; {_QUIET[0].lower()}{_QUIET[1:]}"))
+        details = tuple(one for one in details if one != _QUIET)
+    if fate.condition:
+        words.append(Segment(f", {printable(fate.condition)}"))
+    yield f"line {one.place.span.row}", [*words, *_codes(one.rules)]
+    for detail in details:
+        yield "", [Segment(printable(detail))]
+    if alone and one.place.frames:
+        yield "", [Segment(_way(one.place), "dim")]
+
+
+def _codes(codes: Sequence[str]) -> Line:
+    return [Segment(f" [{', '.join(codes)}]", "mark")] if codes else []
+
+
+def _way(place: Place) -> str:
+    return printable("by way of " + ", ".join(f"line {row} ({words})" for row, words in place.frames))
+
+
+def _wrapped(head: Segment, segments: Line, width: int | None) -> Iterator[Line]:
+    """A label and its line; on a terminal the rest of a long line stands below its start."""
+    indent = len(head.text)
+    text = "".join(segment.text for segment in segments)
+    if width is None or indent + len(text) <= width:
+        yield [head, *segments]
+        return
+    pieces = textwrap.wrap(text, max(20, width - indent), break_long_words=False, break_on_hyphens=False)
+    position = 0
+    for number, piece in enumerate(pieces):
+        position = text.index(piece, position)
+        start = head if number == 0 else Segment(" " * indent)
+        yield [start, *_cut(segments, position, position + len(piece))]
+        position += len(piece)
+
+
+def _cut(segments: Line, first: int, last: int) -> Line:
+    """The stretch of a line from one column to another, in its styles."""
+    found: Line = []
+    at = 0
+    for segment in segments:
+        text = segment.text[max(first - at, 0) : max(last - at, 0)]
+        if text:
+            found.append(Segment(text, segment.style))
+        at += len(segment.text)
+    return found
+
+
+def _summary(plan: Plan) -> Iterator[Line]:
+    worst: dict[object, Fate] = {}
+    for file in plan.files:
+        for entry in file.entries:
+            for one in entry.asked:
+                key = (file.path, one.place.span, one.words)
+                known = worst.get(key)
+                if known is None or _ORDER.index(one.fate.verdict) < _ORDER.index(known.verdict):
+                    worst[key] = one.fate
+    verdicts = [fate.verdict for fate in worst.values()]
+    if verdicts:
+        counts = [
+            f"{verdicts.count(verdict)} {_COUNTED[verdict][verdicts.count(verdict) > 1]}"
+            for verdict in _ORDER
+            if verdict in verdicts
+        ]
+        files = sum(any(entry.asked for entry in file.entries) for file in plan.files)
+        where = f" in {files} files" if files > 1 else ""
+        style = _STYLES[min(verdicts, key=_ORDER.index)]
+        yield [
+            Segment(f"{_count(len(verdicts), 'thing is', 'things are')} asked for{where}: {', '.join(counts)}", style)
+        ]
+    if plan.left_out:
+        yield [Segment(f"{_count(plan.left_out, 'file asks', 'files ask')} for nothing of GPU memory", "dim")]
+    if any(one.rules for file in plan.files for entry in file.entries for one in entry.asked):
+        yield [Segment("`tfmemlint check` shows what the rules find there, `tfmemlint rule CODE` explains one", "dim")]
+
+
+def _count(number: int, one: str, several: str) -> str:
+    return f"{number} {one if number == 1 else several}"

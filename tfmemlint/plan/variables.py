@@ -1,0 +1,110 @@
+"""What becomes of an environment variable that the program sets."""
+
+from __future__ import annotations
+
+from tfmemlint.explain import written
+from tfmemlint.flow.program import EnvWrite
+from tfmemlint.flow.state import Phase, Tri
+from tfmemlint.flow.values import Const
+from tfmemlint.knowledge import environment
+from tfmemlint.knowledge.environment import Moment
+from tfmemlint.plan.model import Fate, Variable, Verdict
+from tfmemlint.plan.scene import Scene
+from tfmemlint.wanted import Wanted
+
+_PHASES = {Moment.LISTING: "listed", Moment.DEVICES: "allocator"}
+_READ = {
+    Moment.LISTING: "the first listing of the GPUs",
+    Moment.DEVICES: "the making of the GPU devices",
+}
+_PACKAGES = {"JAX": "jax", "PyTorch": "torch", "NVTabular": "nvtabular"}
+
+
+def fate(one: Wanted, write: EnvWrite, scene: Scene) -> Fate | None:
+    """What becomes of ``one``, which ``write`` asks for; None where nothing is in its way."""
+    if environment.read_at(write.name) is None:
+        return _unread(write, scene)
+    wrong = _wrong_value(write)
+    if wrong is not None:
+        return wrong
+    phase = _phase(write)
+    before = write.state.env.get(write.name)
+    if phase.has not in (Tri.YES, Tri.MAYBE) or (before is not None and before == write.value):
+        return _replaced(write, scene)
+    certain = phase.has is Tri.YES and not write.state.open
+    row = phase.by.span.row if phase.by is not None else None
+    who = f"line {row} ({written(phase.by.text, 40)})" if phase.by is not None else "something before"
+    verb = "listed the GPUs" if environment.read_at(write.name) is Moment.LISTING else "made the GPU devices"
+    words = f"comes too late: {who} has {verb}, which reads it"
+    verdict, lead = (Verdict.FAILS, "") if certain else (Verdict.DEPENDS, "depends: on some ways it ")
+    return Fate(verdict, "late", lead + words, ("Nothing is raised",), because=row)
+
+
+def variables(scene: Scene) -> list[Variable]:
+    """The variables about GPUs that an entry point sets, each with whether TensorFlow reads it afterwards."""
+    found: dict[tuple[str, int], Variable] = {}
+    for write in scene.of(EnvWrite):
+        moment = environment.read_at(write.name)
+        if moment not in _PHASES or write.repeated:
+            continue
+        value = str(write.value.value) if isinstance(write.value, Const) else None
+        in_time = {Tri.YES: False, Tri.NO: True, Tri.MAYBE: None, Tri.UNKNOWN: None}[_phase(write).has]
+        found.setdefault(
+            (write.name, write.span.row), Variable(write.name, value, write.span.row, _READ[moment], in_time)
+        )
+    return list(found.values())
+
+
+def _phase(write: EnvWrite) -> Phase:
+    moment = environment.read_at(write.name)
+    which = _PHASES.get(moment) if moment is not None else None
+    if which is None:
+        return Phase()
+    phase: Phase = getattr(write.state, which)
+    return phase.under(write.guards)
+
+
+def _unread(write: EnvWrite, scene: Scene) -> Fate | None:
+    """A variable that TensorFlow never reads; the program, or another library in it, may well do so."""
+    owner = environment.OTHERS.get(write.name)
+    text = scene.program.source.text
+    if owner is not None:
+        if _PACKAGES[owner] in text:
+            return Fate(Verdict.UNKNOWN, "unread", f"not known: {write.name} is for {owner}; TensorFlow never reads it")
+        words = f"without effect: TensorFlow never reads {write.name}, which is for {owner}"
+    elif text.count(write.name) > 1:
+        words = f"not known: TensorFlow never reads {write.name}; the program may do so itself"
+        return Fate(Verdict.UNKNOWN, "unread", words)
+    else:
+        words = f"without effect: TensorFlow never reads {write.name}"
+    return Fate(Verdict.FAILS, "unread", words, ("Nothing is raised",))
+
+
+def _wrong_value(write: EnvWrite) -> Fate | None:
+    if not isinstance(write.value, Const):
+        return None
+    value = write.value.value
+    if not isinstance(value, str):
+        words = f"fails: the value of an environment variable is a string, not {type(value).__name__}"
+        exception = ("TypeError", f"str expected, not {type(value).__name__}")
+        return Fate(Verdict.FAILS, "value", words, (f"Python raises {': '.join(exception)}",), exception=exception)
+    allowed = environment.allowed(write.name)
+    if allowed is None or value in allowed:
+        return None
+    choices = " or ".join(repr(one) for one in allowed)
+    words = f"without effect: {write.name} takes {choices}, not {value!r}"
+    return Fate(Verdict.FAILS, "value", words, ("Nothing is raised",))
+
+
+def _replaced(write: EnvWrite, scene: Scene) -> Fate | None:
+    """Another value that is set before this one is read."""
+    later = False
+    for other in scene.of(EnvWrite):
+        if other is write:
+            later = True
+        elif later and other.name == write.name and other.value != write.value and other.certain:
+            if _phase(other).has in (Tri.YES, Tri.MAYBE) or other.repeated:
+                return None
+            words = f"is replaced in line {other.span.row}, before it is read"
+            return Fate(Verdict.REPLACED, words=words, because=other.span.row)
+    return None
