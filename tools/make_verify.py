@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Put what the tool prints about the articles into README.md and docs/verify.md; ``--check`` only compares.
+
+A block of text behind ``<!-- COMMAND: FILE ... -->`` is the output of that command on those articles (all of them where
+none is named), without the comments of the fixtures. Needs TensorFlow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tests.articles import copy_articles  # noqa: E402
+
+PAGES = ("README.md", "docs/verify.md")
+_BLOCK = re.compile(
+    r"(<!-- (?P<command>(?:verify|plan)\b[^:]*?)(?:: (?P<files>[^>]*?))? -->\n```text\n)(?P<text>.*?)(?=```)", re.DOTALL
+)
+_VERSION = re.compile(r"TensorFlow \d+\.\d+\.\d+\w*")
+
+
+def main() -> int:
+    """Write the blocks, or compare them."""
+    parser = argparse.ArgumentParser(
+        prog="tools/make_verify.py", description="Write what the tool prints into the pages."
+    )
+    parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 where a page is out of date")
+    check = parser.parse_args().check
+    stale = 0
+    for page in PAGES:
+        path = ROOT / page
+        text = path.read_text(encoding="utf-8")
+        new = _BLOCK.sub(lambda block: block[1] + _printed(block["command"], block["files"] or ""), text)
+        if _VERSION.sub("TensorFlow", new) != _VERSION.sub("TensorFlow", text):
+            stale += 1
+            print(f"{page} {'is out of date' if check else 'is written'}")
+            if not check:
+                path.write_text(new, encoding="utf-8")
+    return 1 if check and stale else 0
+
+
+def _printed(command: str, files: str) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        articles = Path(folder) / "articles"
+        articles.mkdir()
+        copy_articles(articles)
+        named, where = (files.split(), articles) if files else (["articles"], Path(folder))
+        more = ["--device", "edge"] if command.startswith("verify") else []
+        tool = [sys.executable, "-m", "tfmemlint", *shlex.split(command), *more, *named]
+        return subprocess.run(tool, cwd=where, capture_output=True, text=True, encoding="utf-8").stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())
