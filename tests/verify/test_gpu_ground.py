@@ -21,11 +21,12 @@ START = "import tensorflow as tf\ngpus = tf.config.list_physical_devices('GPU')\
 
 
 class Pretended(Gpu):
-    """A machine with two cards of 16 GiB, on which other processes are at work, and on which a context costs memory."""
+    """A machine with cards of 16 GiB, on which other processes are at work, and on which a context costs memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, cards: int = 2) -> None:
         super().__init__()
         self.driver = Driver()
+        self.cards = cards
 
     def server_environment(self) -> dict[str, str]:
         return {**super().server_environment(), **self.driver.server_environment()}
@@ -34,7 +35,7 @@ class Pretended(Gpu):
         from tfmemlint.verify import driver
 
         super().complete(request)
-        machine = driver.environment(gpus=2, used_mib=OTHERS_MIB, context_mib=CONTEXT_MIB)
+        machine = driver.environment(gpus=self.cards, used_mib=OTHERS_MIB, context_mib=CONTEXT_MIB)
         request["env"] = {**machine, **request["env"]}
 
 
@@ -74,6 +75,15 @@ def test_a_limit_for_which_a_busy_card_has_no_room_is_no_limit_that_can_be_had(g
     (verdict,) = _verdicts(ground, f"tf.config.set_logical_device_configuration(gpus[0], {logical})\n")
     assert verdict.kind is Kind.NOTHING
     assert "of 14000 MiB only" in verdict.reason
+
+
+def test_a_gpu_that_tensorflow_does_not_list_is_no_ground() -> None:
+    try:
+        blind = Pretended(cards=0)
+    except GroundError as error:
+        pytest.skip(str(error))
+    with blind, pytest.raises(GroundError, match="TensorFlow doesn't list it"):
+        blind.ensure_seen()
 
 
 def test_without_a_gpu_there_is_a_reason_and_another_ground() -> None:

@@ -77,6 +77,21 @@ class Gpu(Allocating):
         """One by one: they would take each other's memory."""
         return 1
 
+    def ensure_seen(self) -> None:
+        """Make sure that TensorFlow uses the GPUs that NVML knows.
+
+        Raises:
+            GroundError: it doesn't; the message says what is to be done.
+        """
+        if self.overhead_mib():
+            return
+        if not self.about()["cuda"]:
+            raise GroundError("no real GPU: this TensorFlow is built without CUDA; `pip install tensorflow[and-cuda]`")
+        if os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
+            raise GroundError("no real GPU: CUDA_VISIBLE_DEVICES hides all of them")
+        what = "a library of CUDA is missing; `pip install tensorflow[and-cuda]` brings them"
+        raise GroundError(f"no real GPU: NVML knows one, but TensorFlow doesn't list it; most often {what}")
+
     def server_environment(self) -> dict[str, str]:
         """The choice of cards that the caller made stays."""
         kept = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
@@ -142,7 +157,13 @@ def choose(kind: str, python: str | None = None) -> tuple[Ground, str]:
         reason = no_gpu()
         if reason:
             raise GroundError(f"no real GPU: {reason}")
-        return Gpu(python), ""
+        gpu = Gpu(python)
+        try:
+            gpu.ensure_seen()
+        except BaseException:
+            gpu.close()
+            raise
+        return gpu, ""
     if kind == "driver":
         return Driver(python), ""
     reasons: list[str] = []

@@ -40,7 +40,6 @@ _ELSEWHERE = (
 """What a program dies of because something is missing here, not because of what it does to TensorFlow."""
 _OWN_NAMES = re.compile(r"'(?:tensorflow|keras)[.']")
 """The packages that are not missing here: what can't be imported of them does not exist."""
-_MISSING = re.compile(r"No module named '([^']+)'")
 _TENSORFLOW = re.compile(r"tensorflow|(?:Logical|Virtual)DeviceConfiguration|PhysicalDevice")
 """Words of an error that TensorFlow's own code raises."""
 
@@ -182,10 +181,9 @@ def _ending(seen: Seen) -> str:
     line = f"line {result.traceback_line}" if result.traceback_line else "the program"
     if result.exception.startswith("SIG") or result.exception in ("Exited", "HarnessError"):
         return result.message
-    missing = _MISSING.search(result.message) if result.exception == "ModuleNotFoundError" else None
-    if missing is not None:
-        return f"{line} imports {missing[1]}, which this Python does not have (--python names another one)"
-    return f"{line} raised {first_line(result.error)}"
+    missing = result.exception == "ModuleNotFoundError" and _died_elsewhere(result)
+    hint = ": this Python does not have it (--python names another one)" if missing else ""
+    return f"{line} raised {first_line(result.error)}{hint}"
 
 
 def first_line(error: str) -> str:
