@@ -109,8 +109,8 @@ def _logical(config: dict[str, Any] | None) -> list[tuple[int, float | None]]:
 
 
 def _share(config: dict[str, Any] | None, total_mib: float | None) -> float | None:
-    """What ``per_process_gpu_memory_fraction`` comes to: a share of the whole card. Above 1 it asks for unified memory, and
-    is no limit."""
+    """What ``per_process_gpu_memory_fraction`` comes to: a share of the whole card. Above 1 it asks for unified memory,
+    and is no limit."""
     fraction = config["per_process_gpu_memory_fraction"] if config is not None else 0.0
     return fraction * total_mib if total_mib is not None and 0 < fraction <= 1 else None
 
