@@ -5,8 +5,8 @@ lines of a file may state, one a line, what TensorFlow itself makes of it: ``# g
 ``# lacks: allow_growth=True``, ``# fixed: allow_growth=True``, ``# target: 2.15`` (it is about that release),
 ``# since: 2.16`` (it is true from that release on), ``# ground: driver — why``. What only an allocator shows (``ground:
 driver``) is claimed by ``# observed: all`` (all the memory that is free is taken), ``# observed: refuses 16 MiB``, or
-``# observed: raises Type: text`` (at the first use of a GPU). ``# computes: why`` says that the program needs the values
-of its operations, which the simulated driver does not compute.
+``# observed: raises Type: text`` (at the first use of a GPU). ``# computes: why`` says that the program needs the
+values of its operations, which the simulated driver does not compute.
 """
 
 from __future__ import annotations

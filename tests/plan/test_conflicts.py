@@ -146,3 +146,9 @@ def test_a_limit_without_end_is_no_limit_beyond_the_card() -> None:
 
 def test_no_gpu_is_visible_in_words() -> None:
     assert asked(VISIBLE.format("[]"), 3).words == "no GPU visible"
+
+
+def test_growth_that_the_environment_forces_is_not_dropped() -> None:
+    code = EACH.format(True) + LIMIT.format(0, 512) + 'os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = "true"\n'
+    assert asked(code, 5, gpus=1).fate.verdict is Verdict.HAPPENS
+    assert asked(code + "x = tf.zeros(1)\n", 5, gpus=2).fate.verdict is Verdict.HAPPENS

@@ -35,6 +35,8 @@ def voided(one: Wanted, scene: Scene) -> Fate | None:
     """Growth that logical devices make void afterwards: those of any device drop that of every GPU."""
     if one.intent.wish is not Wish.GROWTH or one.intent.value is False:
         return None
+    if scene.env("TF_FORCE_GPU_ALLOW_GROWTH") == "true":
+        return None
     behind = False
     for call in scene.of(Call):
         behind = behind or call is one.event
@@ -129,8 +131,12 @@ def granted(one: Wanted, fates: Sequence[Fate], scene: Scene) -> Fate | None:
     """Growth that the options of a session bring, or the environment does, whatever becomes of the call's own."""
     if one.intent.wish is not Wish.GROWTH or any(found.reason not in ("", "dropped") for found in fates):
         return None
-    if scene.env("TF_FORCE_GPU_ALLOW_GROWTH") in ("true", "false"):
-        return None
+    forced = scene.env("TF_FORCE_GPU_ALLOW_GROWTH")
+    if forced in ("true", "false"):
+        row = scene.env_row("TF_FORCE_GPU_ALLOW_GROWTH")
+        words = f"takes effect: TF_FORCE_GPU_ALLOW_GROWTH={forced} in line {row}, which logical devices do not drop"
+        brought = one.intent.value is True and forced == "true" and any(found.reason == "dropped" for found in fates)
+        return Fate(Verdict.HAPPENS, words=words, because=row) if brought else None
     session, made = scene.session, scene.made
     if session is None or made is None or not (scene.configured and scene.sure):
         return None
