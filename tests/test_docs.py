@@ -49,7 +49,7 @@ def test_options_in_the_readme_are_those_of_the_tool() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = "".join(
         subprocess.run([sys.executable, "-m", "tfmemlint", command, "--help"], capture_output=True, text=True).stdout
-        for command in ("check", "fix", "rule", "verify", "plan", "doctor")
+        for command in ("check", "fix", "rule", "verify", "plan", "fit", "doctor")
     )
     options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", shown)) - {"--help"}
     assert sorted(option for option in options if option not in text) == []

@@ -1,4 +1,4 @@
-"""The command line: ``check``, ``fix`` and ``rule``; ``verify``, ``plan`` and ``doctor`` have modules of their own."""
+"""The command line: ``check``, ``fix`` and ``rule``; the others have modules of their own."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ _MANY = 10
 _ELSEWHERE = {
     "verify": ("tfmemlint.verify.command", "run what configures GPU memory on the real TensorFlow, and judge it"),
     "plan": ("tfmemlint.plan.command", "tell what a program asks of each GPU, and what it will get"),
+    "fit": ("tfmemlint.fit.command", "tell whether a training script fits a GPU's memory, and what takes it"),
     "doctor": ("tfmemlint.doctor.command", "tell what this machine has, and what is missing"),
 }
 """The commands that have modules of their own, and what they are for."""
@@ -34,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code: 0 clean, 1 findings, 2 the tool could not do its work."""
     given = list(sys.argv[1:] if argv is None else argv)
     own: list[str] = []
-    if given[:1] == ["verify"] and "--" in given:
+    if given[:1] in (["verify"], ["fit"]) and "--" in given:
         place = given.index("--")
         given, own = given[:place], given[place + 1 :]
     arguments = _parser(given[0] if given else "").parse_args(given)
@@ -53,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FOUND
     except KeyboardInterrupt:
-        _say("interrupted; every file is as it was before, or fixed as a whole")
+        _say("interrupted" + ("; every file is as it was before, or fixed as a whole" if given[:1] == ["fix"] else ""))
         return FAILED
 
 
@@ -64,7 +65,7 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
         description="Says what TensorFlow will really do with GPU memory, and rewrites the code to do what was wanted.",
     )
     parser.add_argument("--version", action="version", version=f"tfmemlint {__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="{check,fix,verify,plan,doctor,rule}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="{check,fix,verify,plan,fit,doctor,rule}")
     check = commands.add_parser("check", help="report what is wrong")
     _common(check)
     check.add_argument("--fix", action="store_true", help="mend what can be mended, as `tfmemlint fix` does")

@@ -1,0 +1,168 @@
+"""Scripts that fit, that don't, and that say nothing."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tfmemlint.fit.measure import Conditions, Fitting, Outcome, measure
+from tfmemlint.fit.report import as_data, exit_code
+from tfmemlint.fit.seen import MIB
+from tfmemlint.verify.ground import Ground
+
+TF = "import tensorflow as tf\n"
+LOOP = """
+weights = tf.Variable(tf.zeros((1024, 1024)), name="weights")
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.matmul(x, weights))
+    return tape.gradient(loss, weights)
+"""
+
+
+def fit(code: str, ground: Ground, **conditions: object) -> Fitting:
+    chosen = {"timeout": 60.0, **conditions}
+    return measure(Path("script.py").resolve(), TF + code, ground, Conditions(**chosen), lambda words: None)  # type: ignore[arg-type]
+
+
+def test_what_is_held_is_known_by_its_name(ground: Ground) -> None:
+    found = fit(LOOP + "big = tf.ones((4096, 4096))\nstep(big[:2, :1024])\nprint('done')", ground)
+    (device,) = found.asked.devices
+    assert (found.outcome, found.asked.steps) == (Outcome.FITS, 1)
+    assert device.room == (14284 if ground.version[:4] != "2.12" else 14548) * MIB
+    assert device.peak is not None
+    assert device.peak >= 68 * MIB
+    assert device.held is not None
+    largest = {one["what"]: one for one in device.held["largest"]}
+    assert largest["Fill"]["bytes"] >= 64 * MIB
+    assert largest["Fill"]["shape"] == "[4096,4096]"
+    assert largest["weights"]["role"] == "trained variables"
+    assert largest["weights"]["shape"] == "[1024,1024]"
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "for _ in range(100): step(tf.ones((2, 1024)))",
+        "step = tf.function(step)\nfor _ in range(100): step(tf.ones((2, 1024)))",
+        # A function that is called by another one.
+        "inner = tf.function(step)\nouter = tf.function(lambda x: inner(x) * 2)\n"
+        "for _ in range(100): outer(tf.ones((2, 1024)))",
+        # Of a GAN.
+        "for _ in range(100):\n    step(tf.ones((2, 1024)))\n    step(tf.ones((2, 1024)))",
+    ],
+    ids=["eager", "function", "nested", "twice"],
+)
+def test_it_ends_after_so_many_steps(steps: str, ground: Ground) -> None:
+    found = fit(LOOP + steps + "\nraise SystemExit(9)", ground, steps=2)
+    assert (found.outcome, found.asked.steps) == (Outcome.FITS, 2)
+
+
+def test_sessions_of_tensorflow_1_are_counted(ground: Ground) -> None:
+    code = """
+v1 = tf.compat.v1
+v1.disable_v2_behavior()
+weights = v1.get_variable("weights", [256, 256])
+loss = tf.reduce_sum(tf.matmul(tf.ones((2, 256)), weights))
+train = v1.train.AdamOptimizer(0.01).minimize(loss)
+with v1.Session() as session:
+    session.run(v1.global_variables_initializer())
+    for _ in range(100):
+        session.run(loss)
+        session.run({"train": train, "loss": loss})
+"""
+    found = fit(code, ground)
+    assert (found.outcome, found.asked.steps) == (Outcome.FITS, 3)
+
+
+LIMIT = """
+gpu = tf.config.list_physical_devices("GPU")[0]
+tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=64)])
+kept = tf.ones((4096, 8192))
+"""
+CAUGHT = """
+try:
+    tf.ones((8192, 8192))
+except tf.errors.ResourceExhaustedError:
+    tf.ones((1024, 1024))
+"""
+TOO_BIG: dict[str, tuple[str, dict[str, object]]] = {
+    "card": (LOOP + "kept = [tf.ones((8192, 4096)) for _ in range(6)]", {"memory_mib": 1024}),
+    "limit": (LIMIT, {"check_limit": True}),
+    "caught": (CAUGHT, {"memory_mib": 512, "in_use_mib": 100.0}),
+}
+
+
+@pytest.fixture(scope="module")
+def exhausted(ground: Ground) -> dict[str, Fitting]:
+    """Run at the same time: TensorFlow waits for ten seconds before it gives up."""
+    with ThreadPoolExecutor() as pool:
+        running = {name: pool.submit(fit, code, ground, **how) for name, (code, how) in TOO_BIG.items()}
+        return {name: one.result() for name, one in running.items()}
+
+
+def test_what_does_not_fit_is_measured_all_the_same(exhausted: dict[str, Fitting]) -> None:
+    found = exhausted["card"]
+    assert (found.outcome, exit_code(found)) == (Outcome.TOO_BIG, 1)
+    assert found.roomy is not None
+    (device,) = found.roomy.devices
+    assert device.peak is not None
+    assert 6 * 128 * MIB <= device.peak < 7 * 128 * MIB
+
+
+def test_the_scripts_own_limit_counts(exhausted: dict[str, Fitting]) -> None:
+    found = exhausted["limit"]
+    assert found.outcome is Outcome.TOO_BIG
+    (asked,) = found.asked.devices
+    assert (asked.room, asked.limited) == (64 * MIB, True)
+    assert found.limit is not None
+    assert found.limit.works is not None
+    assert 128 <= found.limit.works <= 140
+
+
+def test_an_error_that_is_caught_is_told(exhausted: dict[str, Fitting]) -> None:
+    found = exhausted["caught"]
+    assert found.outcome is Outcome.FITS
+    assert found.asked.times_exhausted == 1
+    data = as_data("script.py", found)
+    assert data["times_refused"] == 1
+    assert "failed to allocate" in data["refused"][0] or "OOM" in data["refused"][0]
+
+
+def test_each_gpu_is_measured(ground: Ground) -> None:
+    code = "with tf.device('/GPU:1'): kept = tf.ones((1024, 1024))\nwith tf.device('/GPU:0'): tf.ones((2, 2))"
+    found = fit(code, ground, gpus=2)
+    peaks = {device.name: device.peak or 0 for device in found.asked.devices}
+    assert peaks["GPU:0"] < MIB
+    assert peaks["GPU:1"] >= 4 * MIB
+
+
+def test_the_profiler_stays_usable(ground: Ground) -> None:
+    code = "tf.profiler.experimental.start('logs')\ntf.ones((2, 2))\ntf.profiler.experimental.stop()"
+    assert fit(code, ground).outcome is Outcome.FITS
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("print(1)", "never used a GPU"),
+        ("import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '-1'\ntf.ones(1)", "never used a GPU"),
+        ("raise SystemExit(3)", "exit code 3"),
+        ("assert tf.reduce_sum(tf.ones(10)) == -1", "line 2: AssertionError"),
+        ("tf.ones(1)\nwhile True: pass", "had not come to its end after 2 s"),
+        ("import os\nos.kill(os.getpid(), 11)", "SIGSEGV"),
+    ],
+    ids=["no-gpu", "hidden", "exit", "values", "hangs", "crash"],
+)
+def test_what_says_nothing_says_why(code: str, words: str, ground: Ground) -> None:
+    found = fit(code, ground, timeout=2.0 if "while" in code else 60.0)
+    assert (found.outcome, exit_code(found)) == (Outcome.UNKNOWN, 2)
+    assert words in found.problem
+
+
+def test_too_much_of_this_machines_memory(ground: Ground) -> None:
+    found = fit("import numpy as np\nx = [np.ones((1000, 1000)) for _ in range(300)]", ground, host_mib=1024.0)
+    assert found.outcome is Outcome.UNKNOWN
+    assert "--host-memory" in found.problem

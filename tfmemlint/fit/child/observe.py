@@ -1,0 +1,137 @@
+"""Watches a script's GPU memory from beside it, in its own process, and reports when it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tfmemlint.fit.child.sizes import impose
+from tfmemlint.fit.child.steps import Steps
+from tfmemlint.fit.child.trace import Trace
+from tfmemlint.fit.child.variables import addresses
+from tfmemlint.verify.child.recording import Recorder, module
+
+MOST_MESSAGES = 5
+MESSAGE_CHARACTERS = 3000
+
+
+class Observer:
+    """What is seen of one run."""
+
+    def __init__(
+        self,
+        options: dict[str, Any],
+        recorder: Recorder,
+        note: Callable[..., None],
+        enough: Callable[[], None],
+    ) -> None:
+        """``options``: ``steps`` (end after so many training steps, 0 for never), ``limit_mib`` (a memory limit for
+        every logical GPU), ``lifted`` (no limits, growth), ``trace`` (write down every allocation). ``note`` writes a
+        line into the journal of the run, ``enough`` ends it."""
+        self._recorder = recorder
+        self._note = note
+        self._peaks: dict[str, int] = {}
+        self._exhausted: list[str] = []
+        self._out_of_memory = 0
+        self._trouble = ""
+        self._steps = Steps(options["steps"], self._after_step, enough)
+        self._trace = Trace() if options["trace"] else None
+        impose(options["limit_mib"], options["lifted"], recorder, self._on_devices)
+        self._steps.install()
+        self._watch_errors()
+        self._watch_resets()
+
+    def report(self) -> dict[str, Any]:
+        """What was seen, as fields of `Result`."""
+        seen: dict[str, Any] = {
+            "steps": self._steps.done,
+            "exhausted": self._exhausted,
+            "times_exhausted": self._out_of_memory,
+            "error": self._trouble,
+            "devices": [],
+            "held": {},
+            "whole": self._trace is not None and self._trace.running,
+        }
+        try:
+            if self._trace is not None:
+                self._trace.stop()
+            names = self._logical_gpus()
+            self._take_peaks(names)
+            seen["devices"] = [{"name": name, "peak": self._peaks.get(name)} for name in names]
+            if self._trace is not None:
+                known = addresses()
+                seen["held"] = {name: one.report(known) for name, one in self._trace.read().items()}
+        except Exception as error:
+            seen["error"] = f"{type(error).__name__}: {str(error)[:300]}"
+        return {
+            "observer": seen,
+            "effective": self._recorder.allocators.report(),
+            "allocator": self._recorder.allocators.made_by,
+            "environment": self._recorder.environment,
+            "physical": self._recorder._gpus or 0,
+        }
+
+    def _on_devices(self) -> None:
+        """The GPUs are there, and nothing has been allocated yet."""
+        if self._trace is None:
+            return
+        try:
+            self._trace.start()
+        except Exception as error:  # the script can do without
+            self._trace = None
+            self._trouble = f"{type(error).__name__}: {str(error)[:300]}"
+
+    def _after_step(self, done: int) -> None:
+        """What is known so far goes into the journal: a run that is ended from outside says nothing any more."""
+        self._take_peaks(self._logical_gpus())
+        self._note(step=done, peaks=self._peaks)
+        if self._trace is not None and done >= self._trace.most_steps:
+            self._trace.stop()
+
+    def _logical_gpus(self) -> list[str]:
+        """The names of the logical GPUs, if the script has made any."""
+        if self._recorder.allocators.report() is None:
+            return []
+        context = module("tensorflow.python.eager.context")
+        with context.eager_mode():
+            context.context().ensure_initialized()
+            devices = context.context().list_logical_devices("GPU")
+        return [str(device.name).rpartition("/device:")[2] for device in devices]
+
+    def _take_peaks(self, names: list[str]) -> None:
+        context = module("tensorflow.python.eager.context").context()
+        for name in names:
+            try:
+                peak = int(self._memory_info(context, name)["peak"])
+            except ValueError:  # an allocator that keeps no statistics
+                continue
+            self._peaks[name] = max(self._peaks.get(name, 0), peak)
+
+    def _memory_info(self, context: Any, name: str) -> dict[str, int]:
+        return dict(type(context).get_memory_info(context, name))
+
+    def _watch_errors(self) -> None:
+        """A script may catch the error, and go on with less: it is known all the same."""
+        kind = module("tensorflow.python.framework.errors_impl").ResourceExhaustedError
+        real = kind.__init__
+
+        def initialise(error: Any, *args: Any, **kwargs: Any) -> None:
+            real(error, *args, **kwargs)
+            self._out_of_memory += 1
+            if len(self._exhausted) < MOST_MESSAGES:
+                message = str(getattr(error, "_message", "") or error)[:MESSAGE_CHARACTERS]
+                self._exhausted.append(message)
+                self._note(exhausted=message)
+
+        kind.__init__ = initialise
+
+    def _watch_resets(self) -> None:
+        """A script may reset the peak, to measure by itself."""
+        context = module("tensorflow.python.eager.context").Context
+        real = context.reset_memory_stats
+
+        def reset_memory_stats(own: Any, device: Any) -> Any:
+            self._take_peaks(self._logical_gpus())
+            return real(own, device)
+
+        context.reset_memory_stats = reset_memory_stats

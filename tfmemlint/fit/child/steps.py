@@ -1,0 +1,165 @@
+"""Counts training steps, however they are written: whatever trains takes gradients.
+
+Where a gradient is taken at once, each call is a step. Where it is taken inside a function that is being traced, each
+call of that function is one; where it is put into a graph of TensorFlow 1, each run of a session that fetches something
+behind it. Keras does one of the first two. Calls from different places are counted apart, so that the two networks
+of a GAN don't count twice.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import weakref
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from tfmemlint.verify.child.recording import module
+
+
+class Steps:
+    """The training steps of a run."""
+
+    def __init__(self, wanted: int, after: Callable[[int], None], enough: Callable[[], None]) -> None:
+        """``wanted``: after how many to call ``enough``, which doesn't come back; 0 for never. It is called when the
+        next one would begin: what belongs to a step is over then. ``after``: called after each, with its number."""
+        self._wanted = wanted
+        self._after = after
+        self._enough = enough
+        self._counts: Counter[Any] = Counter()
+        self._training: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._behind: weakref.WeakKeyDictionary[Any, dict[str, bool]] = weakref.WeakKeyDictionary()
+
+    @property
+    def done(self) -> int:
+        """How many steps have come to their end."""
+        return max(self._counts.values(), default=0)
+
+    def install(self) -> None:
+        """Watch the TensorFlow of this process."""
+        self._watch_tape(module("tensorflow.python.eager.backprop").GradientTape)
+        self._watch_graphs(module("tensorflow.python.ops.gradients_util"))
+        self._watch_functions(_concrete_function())
+        self._watch_sessions(module("tensorflow.python.client.session").BaseSession)
+
+    def _begin(self, key: Any) -> None:
+        if self._wanted and self._counts[key] >= self._wanted:
+            self._enough()
+
+    def _end(self, key: Any) -> None:
+        before = self.done
+        self._counts[key] += 1
+        if self.done > before:
+            self._after(self.done)
+
+    def _watch_tape(self, tape: Any) -> None:
+        real = tape.gradient
+        context = module("tensorflow.python.eager.context")
+
+        def gradient(own: Any, *args: Any, **kwargs: Any) -> Any:
+            if not context.executing_eagerly():
+                self._mark()
+                return real(own, *args, **kwargs)
+            frame = sys._getframe(1)
+            key = (frame.f_code, frame.f_lineno)
+            self._begin(key)
+            found = real(own, *args, **kwargs)
+            self._end(key)
+            return found
+
+        tape.gradient = gradient
+
+    def _watch_graphs(self, gradients: Any) -> None:
+        real = gradients._GradientsHelper
+
+        def helper(*args: Any, **kwargs: Any) -> Any:
+            found = real(*args, **kwargs)
+            self._mark()
+            for one in found:
+                operation = getattr(getattr(one, "values", one), "op", None)
+                if operation is not None:
+                    self._behind.setdefault(operation.graph, {})[operation.name] = True
+            return found
+
+        gradients._GradientsHelper = helper
+
+    def _mark(self) -> None:
+        """Something that is being traced now trains, and so does what it is traced for."""
+        graph = module("tensorflow.python.framework.ops").get_default_graph()
+        while graph is not None:
+            self._training.add(graph)
+            graph = getattr(graph, "outer_graph", None)
+
+    def _watch_functions(self, function: Any) -> None:
+        real = function._call_flat
+        context = module("tensorflow.python.eager.context")
+
+        def call_flat(own: Any, *args: Any, **kwargs: Any) -> Any:
+            if own.graph not in self._training:
+                return real(own, *args, **kwargs)
+            if not context.executing_eagerly():
+                self._mark()
+                return real(own, *args, **kwargs)
+            key = own.graph.name
+            self._begin(key)
+            found = real(own, *args, **kwargs)
+            self._end(key)
+            return found
+
+        function._call_flat = call_flat
+
+    def _watch_sessions(self, session: Any) -> None:
+        real = session.run
+
+        def run(own: Any, fetches: Any, *args: Any, **kwargs: Any) -> Any:
+            if not self._trains(own.graph, fetches):
+                return real(own, fetches, *args, **kwargs)
+            key = ("session", id(own.graph))
+            self._begin(key)
+            found = real(own, fetches, *args, **kwargs)
+            self._end(key)
+            return found
+
+        session.run = run
+
+    def _trains(self, graph: Any, fetches: Any) -> bool:
+        """Whether something that is fetched depends on a gradient."""
+        known = self._behind.get(graph)
+        if not known:
+            return False
+        for one in module("tensorflow.python.util.nest").flatten(fetches):
+            try:
+                element = graph.as_graph_element(one, allow_tensor=True, allow_operation=True)
+            except (TypeError, ValueError, KeyError):
+                continue
+            if _depends(getattr(element, "op", element), known):
+                return True
+        return False
+
+
+def _depends(operation: Any, known: dict[str, bool]) -> bool:
+    """Whether an operation has one before it that ``known`` has as true; adds what was found out to ``known``."""
+    waiting = [operation]
+    names: set[str] = set()
+    while waiting:
+        one = waiting.pop()
+        if known.get(one.name):
+            known[operation.name] = True
+            return True
+        if one.name in names or one.name in known:
+            continue
+        names.add(one.name)
+        waiting += [tensor.op for tensor in one.inputs]
+        waiting += one.control_inputs
+    known.update(dict.fromkeys(names, False))
+    return False
+
+
+def _concrete_function() -> Any:
+    """The class of traced functions, which has moved between releases."""
+    package = "tensorflow.python.eager.polymorphic_function"
+    try:
+        return importlib.import_module(f"{package}.concrete_function").ConcreteFunction
+    except ImportError:
+        return module(f"{package}.monomorphic_function").ConcreteFunction

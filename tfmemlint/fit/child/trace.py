@@ -1,0 +1,227 @@
+"""Every allocation of a run, as TensorFlow's profiler writes it down: who asked for it, and how it is shaped."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import threading
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tfmemlint.fit.child.variables import Variable
+from tfmemlint.fit.child.xspace import Event, events
+from tfmemlint.verify.child.recording import module
+
+MOST_SECONDS = 90.0
+"""The profiler writes down everything that happens, into this machine's memory: not for longer than this."""
+MOST_STEPS = 20
+LARGEST = 12
+"""How many of the largest are told one by one."""
+_LEVELS = {"host_tracer_level": 2, "device_tracer_level": 0, "python_tracer_level": 0}
+"""What a GPU does is of no interest, and there is none: only the host is looked at."""
+_COPIED = ("SameWorkerRecvDone", "RecvAsync", "_EagerConst", "EagerCopyToDevice")
+"""What the allocations of copies from the machine's memory are marked with, instead of an operation."""
+
+
+@dataclass(slots=True)
+class Block:
+    """A piece of GPU memory: what was asked for, and what the allocator gave, in bytes."""
+
+    address: int
+    asked: int
+    given: int
+    operation: str
+    shape: str
+    kind: int
+
+
+@dataclass(slots=True)
+class Memory:
+    """What one allocator held when it held most."""
+
+    peak: int = 0
+    blocks: list[Block] = field(default_factory=list)
+    """In the order of their allocation."""
+    asked_peak: int = 0
+    """The most that was asked for at a time, in the allocator's pieces of 256 bytes: no limit below can do."""
+    lasting: set[int] = field(default_factory=set)
+    """The addresses of those blocks that were held to the end of the run, too."""
+
+    def report(self, known: Mapping[int, Variable]) -> dict[str, Any]:
+        """As plain data; ``known``: the variables at the end of the run, by address."""
+        groups: dict[tuple[str, str, str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
+        roles: dict[str, int] = defaultdict(int)
+        for block in self.blocks:
+            # Where nobody has said what it is for, it stands there as an empty tensor.
+            kind, shape = (_type(block.kind), block.shape) if block.shape != "[0]" else ("", "")
+            variable = known.get(block.address) if block.address in self.lasting else None
+            if variable is not None:
+                role, what = ("trained variables" if variable.trained else "other variables"), variable.name
+                kind, shape = variable.kind, variable.shape
+            elif block.operation in _COPIED:
+                role, what = "copied to the GPU", ""
+            else:
+                role, what = "results of operations", _short(block.operation)
+            roles[role] += block.given
+            group = groups[role, what, kind, shape]
+            group[0] += 1
+            group[1] += block.asked
+            group[2] += block.given
+        largest = sorted(groups.items(), key=lambda item: (-item[1][2], item[0]))[:LARGEST]
+        return {
+            "peak": self.peak,
+            "asked": sum(block.asked for block in self.blocks),
+            "asked_peak": self.asked_peak,
+            "roles": dict(sorted(roles.items())),
+            "largest": [
+                {"role": role, "what": what, "type": kind, "shape": shape, "number": n, "asked": asked, "bytes": given}
+                for (role, what, kind, shape), (n, asked, given) in largest
+            ],
+        }
+
+
+class Trace:
+    """A session of the profiler."""
+
+    most_steps = MOST_STEPS
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="tfmemlint-"))
+        self._session: Any = None
+        self._lock = threading.Lock()
+        self.running = False
+        self._started = False
+        profiler = module("tensorflow.python.profiler.internal._pywrap_profiler")
+        self._session_of = profiler.ProfilerSession
+        # There can be one session only: the script's own finds nothing to do, instead of failing.
+        profiler.ProfilerSession = _Idle
+
+    def start(self) -> None:
+        """Begin, the first time that this is called."""
+        if self._started:
+            return
+        self._started = True
+        session = self._session_of()
+        with _silence():
+            session.start(str(self._folder), _LEVELS)
+        self._session = session
+        self.running = True
+        timer = threading.Timer(MOST_SECONDS, self.stop)
+        timer.daemon = True
+        timer.start()
+
+    def stop(self) -> None:
+        """End, and keep what was written down."""
+        with self._lock:
+            if self.running:
+                self.running = False
+                with _silence():
+                    self._session.export_to_tb()
+
+    def read(self) -> dict[str, Memory]:
+        """What each GPU's allocator held when it held most, by the device's name."""
+        found: list[Event] = []
+        for path in self._folder.rglob("*.xplane.pb"):
+            found += events(path.read_bytes(), ("MemoryAllocation", "MemoryDeallocation"))
+        shutil.rmtree(self._folder, ignore_errors=True)
+        by_device: dict[str, list[Event]] = defaultdict(list)
+        for event in found:
+            allocator = str(event.values.get("allocator_name", ""))
+            parts = allocator.split("_")
+            if parts[0] == "GPU" and len(parts) > 1:
+                by_device[f"GPU:{parts[1]}"].append(event)
+        return {device: memory(own) for device, own in sorted(by_device.items())}
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """What the profiler says about a GPU's own part of it, which isn't simulated, is no output of the script's."""
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+class _Idle:
+    """Takes the profiler's place for the script."""
+
+    def start(self, *args: Any) -> None:
+        """Nothing."""
+
+    def stop(self, *args: Any) -> bytes:
+        """Nothing was recorded."""
+        return b""
+
+    def export_to_tb(self, *args: Any) -> None:
+        """Nothing to export."""
+
+
+def memory(recorded: list[Event]) -> Memory:
+    """Play the allocations of one allocator again."""
+    recorded.sort(key=lambda event: event.time_ps)
+    held: dict[int, Block] = {}
+    found = Memory()
+    given = asked = 0
+    peak_at: dict[int, Block] = {}
+    highest = 0
+    # Twice: copying what is held at each new peak would take longer than all the rest.
+    for last in (False, True):
+        held.clear()
+        given = asked = 0
+        for event in recorded:
+            values = event.values
+            address = int(values.get("addr", 0))
+            if event.name == "MemoryDeallocation":
+                block = held.pop(address, None)
+                if block is not None:
+                    given -= block.given
+                    asked -= _rounded(block.asked)
+                continue
+            block = Block(
+                address,
+                int(values.get("requested_bytes", 0)),
+                int(values.get("allocation_bytes", 0)),
+                str(values.get("tf_op", "")),
+                str(values.get("shape", "")),
+                int(values.get("data_type", 0)),
+            )
+            held[address] = block
+            given += block.given
+            asked += _rounded(block.asked)
+            if not last:
+                found.peak, found.asked_peak = max(found.peak, given), max(found.asked_peak, asked)
+            elif given == found.peak and not peak_at:
+                highest = given
+                peak_at = dict(held)
+    assert highest == found.peak
+    found.blocks = list(peak_at.values())
+    found.lasting = {address for address, block in peak_at.items() if held.get(address) is block}
+    return found
+
+
+def _rounded(size: int) -> int:
+    return -(-size // 256) * 256
+
+
+def _short(operation: str) -> str:
+    """A node's name without the calls that lead to it."""
+    parts = [part for part in operation.split("/") if not part.endswith("PartitionedCall")]
+    name = "/".join(parts) or operation
+    return "" if name == "(null)" else name
+
+
+def _type(number: int) -> str:
+    if number:
+        with contextlib.suppress(Exception):
+            return str(module("tensorflow.python.framework.dtypes").as_dtype(number).name)
+    return ""

@@ -1,0 +1,64 @@
+"""Where the values of a script's variables lie in GPU memory."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from dataclasses import dataclass
+from typing import Any
+
+from tfmemlint.verify.child.recording import module
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable: its name, type and shape as TensorFlow writes them, and whether it is trained."""
+
+    name: str
+    kind: str
+    shape: str
+    trained: bool
+
+
+def addresses() -> dict[int, Variable]:
+    """The variable at each address. Empty where there are none, or where TensorFlow doesn't tell."""
+    found: dict[int, Variable] = {}
+    context = module("tensorflow.python.eager.context")
+    if not context.executing_eagerly():
+        return found
+    kind = module("tensorflow.python.ops.resource_variable_ops").BaseResourceVariable
+    objects = gc.get_objects()
+    paths = _keras_paths(objects)
+    for one in objects:
+        try:
+            if not isinstance(one, kind) or "GPU" not in str(one.device):
+                continue
+            name = paths.get(id(one)) or str(one.name).removesuffix(":0")
+            shape = f"[{','.join(map(str, one.shape))}]"
+            found[_address(one.read_value())] = Variable(name, str(one.dtype.name), shape, bool(one.trainable))
+        except Exception:
+            continue  # not initialised yet, of a graph, or of a type that can't be looked at
+    return found
+
+
+def _keras_paths(objects: list[Any]) -> dict[int, str]:
+    """Keras 3 wraps TensorFlow's variables, and knows more of them than their short names."""
+    found: dict[int, str] = {}
+    for one in objects:
+        if type(one).__module__.startswith("keras.") and isinstance(getattr(type(one), "path", None), property):
+            value = getattr(one, "_value", None)
+            if value is not None:
+                found[id(value)] = str(one.path)
+    return found
+
+
+def _address(tensor: Any) -> int:
+    """The address of a tensor's memory, by DLPack: its structure begins with it."""
+    capsule = module("tensorflow.python.dlpack.dlpack").to_dlpack(tensor)
+    interface = ctypes.pythonapi
+    interface.PyCapsule_GetName.restype = ctypes.c_char_p
+    interface.PyCapsule_GetName.argtypes = [ctypes.py_object]
+    interface.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    interface.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    structure = interface.PyCapsule_GetPointer(capsule, interface.PyCapsule_GetName(capsule))
+    return int(ctypes.c_void_p.from_address(structure).value or 0)

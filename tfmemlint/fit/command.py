@@ -1,0 +1,164 @@
+"""The command ``tfmemlint fit``."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfmemlint.fit.measure import Conditions
+
+FAILED = 2
+MOST_SECONDS = 1_000_000
+MOST_GPUS = 32
+LEAST_MIB = 512
+_ABOUT = """\
+Runs a training script, or its first steps, on a simulated GPU with TensorFlow's own allocator, and says how much GPU
+memory it takes, whether that fits a card, and what the memory was for. No GPU is needed: it lies in this machine's
+memory, and only what is written to it is really taken. Kernels compute nothing: the numbers that come out are
+meaningless.
+THIS RUNS THE SCRIPT, with your rights, in this directory (as `python SCRIPT` would; see --cwd), so that it finds its
+data: files that it writes are written. It is run twice if it does not fit, and more often with --check-limit.
+"""
+_AFTER = """\
+Arguments after -- are the script's own. A training step is a call of what takes gradients: Keras, a tf.function or a
+loop of your own, a session of TensorFlow 1. Variables of the environment that begin with TF_, KERAS_ or XLA_ reach the
+script. Exit code: 0 where it fits, 1 where it does not, 2 where that could not be found out.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of ``fit``."""
+    parser.description, parser.epilog = _ABOUT, _AFTER
+    add = parser.add_argument
+    add("script", metavar="SCRIPT", help="the training script to run")
+    add("--gpu-memory", metavar="SIZE", default="16GiB", help="the memory of the card (default: 16GiB)")
+    add("--gpus", type=int, metavar="N", default=1, help="how many of them (default: 1)")
+    add(
+        "--in-use",
+        metavar="SIZE",
+        default="300MiB",
+        help="what of the card is not TensorFlow's to take: other processes, and the CUDA context (default: 300MiB)",
+    )
+    add("--steps", type=int, metavar="N", default=3, help="end after N training steps, 0 for none (default: 3)")
+    add("--check-limit", action="store_true", help="find the smallest memory limit that will do, by running under it")
+    add("--timeout", type=float, metavar="SECONDS", default=600.0, help="for one run (default: 600)")
+    add("--host-memory", metavar="SIZE", default="8GiB", help="of this machine's memory, for one run (default: 8GiB)")
+    add("--cwd", metavar="DIR", help="run in this directory (default: this one)")
+    add("--python", metavar="PATH", help="the interpreter that has TensorFlow (default: this one)")
+    add("--json", metavar="FILE", help="write what was found to FILE as JSON; - is standard output")
+    add("-v", "--verbose", action="store_true", help="show what the script prints, too")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the script; gives the exit code."""
+    from tfmemlint.fit.measure import measure
+    from tfmemlint.fit.report import as_data, exit_code, show
+    from tfmemlint.sources import Unreadable, decode, read_bytes
+    from tfmemlint.verify.grounds import Driver
+    from tfmemlint.verify.result import GroundError
+
+    try:
+        conditions = _conditions(arguments)
+        script = Path(arguments.script).resolve()
+        code = decode(str(script), read_bytes(str(script))).text
+        compile(code, str(script), "exec", dont_inherit=True)
+    except Unreadable as error:
+        return _say(f"{arguments.script}: {error}")
+    except SyntaxError as error:
+        return _say(f"{arguments.script}: line {error.lineno or 1}: it can't be parsed: {error.msg}")
+    except ValueError as error:
+        return _say(str(error))
+    try:
+        with _progress() as say:
+            say("starting TensorFlow")
+            with Driver(arguments.python) as ground:
+                found = measure(script, code, ground, conditions, say)
+    except GroundError as error:
+        return _say(f"{error}\n`tfmemlint doctor` says what this machine has, and what is missing")
+    text = json.dumps(as_data(arguments.script, found), indent=2) + "\n"
+    if arguments.json == "-":
+        sys.stdout.write(text)
+    else:
+        if arguments.json:
+            try:
+                Path(arguments.json).write_text(text, encoding="utf-8")
+            except OSError as error:
+                return _say(f"{arguments.json}: {error.strerror or error}")
+        show(arguments.script, found, sys.stdout, verbose=arguments.verbose)
+    return exit_code(found)
+
+
+def _conditions(arguments: argparse.Namespace) -> Conditions:
+    """What the options ask for.
+
+    Raises:
+        ValueError: an option can't be followed.
+    """
+    from tfmemlint.fit.measure import Conditions
+
+    memory, in_use = _size("--gpu-memory", arguments.gpu_memory), _size("--in-use", arguments.in_use, zero=True)
+    if memory < LEAST_MIB:
+        raise ValueError(f"--gpu-memory: a card has {LEAST_MIB} MiB at the least")
+    if in_use >= memory:
+        raise ValueError("--in-use: nothing of the card would be left")
+    if not 1 <= arguments.gpus <= MOST_GPUS:
+        raise ValueError(f"--gpus: from 1 to {MOST_GPUS}")
+    if arguments.steps < 0:
+        raise ValueError("--steps: 0 or more")
+    if not 0 < arguments.timeout <= MOST_SECONDS:
+        raise ValueError(f"--timeout: more than 0 seconds, and no more than {MOST_SECONDS}")
+    if arguments.cwd is not None and not Path(arguments.cwd).is_dir():
+        raise ValueError(f"--cwd: {arguments.cwd} is no directory")
+    return Conditions(
+        memory_mib=int(memory),
+        gpus=arguments.gpus,
+        in_use_mib=in_use,
+        steps=arguments.steps,
+        argv=tuple(arguments.program_arguments),
+        timeout=arguments.timeout,
+        host_mib=_size("--host-memory", arguments.host_memory),
+        cwd=arguments.cwd,
+        check_limit=arguments.check_limit,
+    )
+
+
+def _size(option: str, text: str, *, zero: bool = False) -> float:
+    """An amount of memory in MiB.
+
+    Raises:
+        ValueError: it is none.
+    """
+    from tfmemlint.config import parse_memory
+
+    if zero and text.strip().rstrip("bBgGiImMkK").strip() == "0":
+        return 0.0
+    try:
+        return parse_memory(text)
+    except ValueError as error:
+        raise ValueError(f"{option}: {error}") from None
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """A line on a terminal that says what is going on; nothing where nobody watches."""
+    if not sys.stderr.isatty():
+        yield lambda words: None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    with Console(stderr=True).status("") as status:
+        yield lambda words: status.update(escape(words))
+
+
+def _say(message: str) -> int:
+    print(f"tfmemlint: {message}", file=sys.stderr)
+    return FAILED

@@ -1,0 +1,236 @@
+"""Runs a script on the simulated driver, and takes from what comes back whether it fits.
+
+The first run is the script as it is, on the card that is asked for: whether it fits is what TensorFlow's allocator
+makes of it there, with the script's own limits and growth. Where it doesn't fit, a second run on a card of a TiB, with
+the limits lifted, finds how much it would take. Runs under other limits are made only where they are asked for.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tfmemlint.fit.messages import of_allocator
+from tfmemlint.fit.seen import MIB, Seen, seen_of
+
+if TYPE_CHECKING:
+    from tfmemlint.verify.ground import Ground
+
+ROOMY_MIB = 1024 * 1024
+"""The card on which nothing is refused: address space only, which costs nothing."""
+IN_USE_MIB = 300.0
+MOST_TRIES = 8
+_OBSERVER = "tfmemlint.fit.child.observe"
+_PASSED = ("KERAS_", "TF_", "XLA_")
+"""Variables of the caller that the script is given. Not CUDA's: they choose among the GPUs of another machine."""
+
+
+class Outcome(enum.Enum):
+    """What came of it."""
+
+    FITS = "fits"
+    TOO_BIG = "does not fit"
+    UNKNOWN = "not known"
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """Under which conditions the script is run.
+
+    Attributes:
+        memory_mib: the memory of each simulated GPU, in MiB. gpus: how many of them.
+        in_use_mib: what others use of each card, in MiB: other processes, and the CUDA context of this one.
+        steps: end after so many training steps; 0 for none. argv: the script's arguments.
+        timeout: seconds for one run. host_mib: MiB of this machine's own memory for one run. cwd: where to run.
+        check_limit: look for the smallest memory limit by further runs.
+    """
+
+    memory_mib: int = 16384
+    gpus: int = 1
+    in_use_mib: float = IN_USE_MIB
+    steps: int = 3
+    argv: tuple[str, ...] = ()
+    timeout: float = 600.0
+    host_mib: float = 8192.0
+    cwd: str | None = None
+    check_limit: bool = False
+
+
+@dataclass(slots=True)
+class Limit:
+    """What the runs under other limits came to, in MiB: it runs with ``works`` and not with ``fails``.
+
+    ``None`` where there was no such run.
+    """
+
+    works: int | None = None
+    fails: int | None = None
+    runs: int = 0
+
+
+@dataclass(slots=True)
+class Fitting:
+    """All that was found out.
+
+    Attributes:
+        outcome: whether it fits. asked: the run on the card that was asked for. roomy: the run without limits, where
+            the first one ran out of memory. limit: see `Limit`; None where that wasn't asked for.
+        problem: why nothing is known, or "". tensorflow: the release.
+    """
+
+    conditions: Conditions
+    tensorflow: str
+    asked: Seen
+    outcome: Outcome = Outcome.UNKNOWN
+    roomy: Seen | None = None
+    limit: Limit | None = None
+    problem: str = ""
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def measured(self) -> Seen:
+        """The run whose peak says what the script needs."""
+        return self.asked if self.roomy is None else self.roomy
+
+
+def measure(script: Path, code: str, ground: Ground, conditions: Conditions, say: Callable[[str], None]) -> Fitting:
+    """Whether a script fits, and what it needs; ``say`` is told what is going on.
+
+    Raises:
+        GroundError: the ground failed. ValueError: there is no such machine.
+    """
+    runner = _Runner(script, code, ground, conditions)
+    say(f"running {script.name} on {_gpus(conditions.gpus)} of {conditions.memory_mib / 1024:g} GiB")
+    found = Fitting(conditions, ground.version, runner.run())
+    if found.asked.out_of_memory:
+        found.outcome = Outcome.TOO_BIG
+        say(f"it doesn't fit; running {script.name} with room for everything, to see what it needs")
+        roomy = runner.run(lifted=True)
+        if roomy.devices or not roomy.failed:
+            found.roomy = roomy
+        if roomy.failed:
+            found.notes.append(f"with room for everything {describe_failure(roomy, conditions)}")
+    elif found.asked.failed:
+        found.problem = describe_failure(found.asked, conditions)
+    elif not _used(found.asked):
+        found.problem = "it never used a GPU: there is nothing to measure"
+    else:
+        found.outcome = Outcome.FITS
+    if conditions.check_limit and found.outcome is not Outcome.UNKNOWN:
+        found.limit = _search(runner, found.measured, say)
+    return found
+
+
+def _used(seen: Seen) -> bool:
+    return any(gpu.peak for gpu in seen.usage.gpus)
+
+
+class _Runner:
+    """Runs one script again and again."""
+
+    def __init__(self, script: Path, code: str, ground: Ground, conditions: Conditions) -> None:
+        self._script, self._code, self._ground, self._conditions = script, code, ground, conditions
+
+    def run(self, *, lifted: bool = False, limit_mib: int | None = None, trace: bool = True) -> Seen:
+        conditions = self._conditions
+        memory = ROOMY_MIB if lifted else conditions.memory_mib
+        # Under a limit it is the limit that decides, not the card.
+        if limit_mib is not None:
+            memory = max(memory, 4 * limit_mib)
+        with tempfile.TemporaryDirectory(prefix="tfmemlint-") as folder:
+            log = Path(folder) / "log"
+            used = 0.0 if lifted else conditions.in_use_mib
+            env = {name: value for name, value in os.environ.items() if name.startswith(_PASSED)}
+            env["TFMEMLINT_SIM_LOG"] = str(log)
+            env["TFMEMLINT_SIM_USED_MIB"] = ",".join([str(round(used))] * conditions.gpus)
+            result = self._ground.run(
+                self._code,
+                gpus=conditions.gpus,
+                memory_mib=[memory] * conditions.gpus,
+                env=env,
+                filename=str(self._script),
+                argv=conditions.argv,
+                timeout=conditions.timeout,
+                host_mib=conditions.host_mib,
+                cwd=conditions.cwd or Path.cwd(),
+                observer={
+                    "module": _OBSERVER,
+                    "steps": conditions.steps,
+                    "limit_mib": limit_mib,
+                    "lifted": lifted,
+                    "trace": trace,
+                },
+            )
+            from tfmemlint.verify.driver import read_log
+
+            return seen_of(result, read_log(log))
+
+
+def _search(runner: _Runner, seen: Seen, say: Callable[[str], None]) -> Limit:
+    """The smallest limit under which the script runs.
+
+    It lies near the peak: above it where memory is in pieces that are too small, below it where the allocator had given
+    more than it was asked for because there was enough.
+    """
+    found = Limit()
+    most = max((device.peak or 0 for device in seen.devices), default=0)
+    asked = max((device.held["asked_peak"] for device in seen.devices if device.held), default=most)
+    low, high = max(asked // MIB, 1), -(-most // MIB)
+    if not most:
+        return found
+    guess = high
+    while found.runs < MOST_TRIES:
+        say(f"trying a memory limit of {guess} MiB")
+        again = runner.run(limit_mib=guess, trace=False)
+        found.runs += 1
+        if again.failed and not again.out_of_memory:
+            break
+        # Whoever gets less than was asked for, and goes on, doesn't do what it was to do.
+        if again.failed or again.times_exhausted > seen.times_exhausted:
+            found.fails = max(guess, found.fails or 0)
+            low = guess
+        else:
+            found.works = guess
+        if found.works is None:
+            guess = guess + max(guess // 16, 16)
+            continue
+        step = max(found.works // 100, 1)
+        if found.works - low <= step:
+            break
+        guess = low if found.fails is None and found.runs == 1 and low < found.works else (low + found.works) // 2
+    return found
+
+
+def describe_failure(seen: Seen, conditions: Conditions) -> str:
+    """Why a run says nothing, in one or two sentences."""
+    result = seen.result
+    if result.timed_out:
+        so_far = f", after {steps_words(seen.steps)}" if seen.steps else ", before its first training step ended"
+        return f"it had not come to its end after {conditions.timeout:g} s{so_far}; --timeout gives it longer"
+    if result.out_of_memory:
+        return (
+            f"it {result.message}; --host-memory allows more. Its data and its weights lie in this machine's memory,"
+            " and TensorFlow itself keeps there 1/32 of a card that it takes as a whole"
+            " (not where TF_FORCE_GPU_ALLOW_GROWTH=true)"
+        )
+    where = f"line {result.traceback_line}: " if result.traceback_line else ""
+    if result.exit_code and not result.exception:
+        return f"it left with exit code {result.exit_code}"
+    if seen.out_of_memory:
+        return f"it ran out of GPU memory: {of_allocator(result.message)}"
+    lines = result.error.splitlines()
+    return f"it failed: {where}{lines[0][:500] if lines else 'without a word'}"
+
+
+def steps_words(steps: int) -> str:
+    """So many training steps."""
+    return "1 training step" if steps == 1 else f"{steps} training steps"
+
+
+def _gpus(number: int) -> str:
+    return "1 simulated GPU" if number == 1 else f"{number} simulated GPUs"

@@ -1,0 +1,52 @@
+"""What TensorFlow says when a GPU's memory is exhausted."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_OF_GPU = re.compile(
+    r"by allocator (GPU_\d+\w*|gpu_\w+)|Out of memory while trying to allocate|RESOURCE_EXHAUSTED"
+    r"|failed to allocate memory"
+)
+_TENSOR = re.compile(r"shape(\[[\d,]*\]) and type (\w+)")
+_BYTES = re.compile(r"Out of memory while trying to allocate (\d+) bytes")
+_NODE = re.compile(r"\{\{node ([^{}]+)\}\}|\[Op:(\w+)\]")
+_FRAME = re.compile(r"\{\{function_node [^{}]*\}\}\s*|\s*\[Op:\w+\] name:\s*$")
+_DEVICE = re.compile(r"device:(GPU:\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What there was no room for.
+
+    Attributes:
+        device: such as ``GPU:0``, or "". operation: who asked, or "". what: the tensor or the size.
+    """
+
+    device: str
+    operation: str
+    what: str
+
+
+def is_exhausted(message: str) -> bool:
+    """Whether an error's text is about a GPU's memory."""
+    return _OF_GPU.search(message) is not None
+
+
+def refused(message: str) -> Refused:
+    """What an error's text says of the allocation that failed."""
+    tensor, size, device = _TENSOR.search(message), _BYTES.search(message), _DEVICE.search(message)
+    # A function is named by the call of it, after what failed in it.
+    names = [match[1] or match[2] for match in _NODE.finditer(message)]
+    told = [name for name in names if not name.endswith("PartitionedCall") and not name.startswith("__inference_")]
+    operation = told[0] if told else ""
+    what = f"{tensor[2]} {tensor[1]}" if tensor else f"{int(size[1]) / 2**20:,.1f} MiB" if size else ""
+    return Refused(device[1] if device else "", operation, what)
+
+
+def of_allocator(message: str) -> str:
+    """The line of an error's text that is about memory."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    line = next((line for line in lines if is_exhausted(line)), lines[0] if lines else "")
+    return _FRAME.sub("", line)[:500].strip()

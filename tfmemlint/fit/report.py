@@ -1,0 +1,229 @@
+"""What was found out about a script, for people and for programs."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from typing import IO, Any
+
+from tfmemlint.fit.measure import Fitting, Outcome, steps_words
+from tfmemlint.fit.messages import of_allocator, refused
+from tfmemlint.fit.seen import MIB, Device, Seen
+from tfmemlint.reporters.paint import Line, Segment, colourful, columns, painter, printable
+
+PIPED_COLUMNS = 100
+SHOWN_LINES = 20
+NOT_KNOWN = (
+    "Not in these figures, because no kernel runs: the workspaces of cuDNN and cuBLAS, the memory of algorithms that"
+    " are chosen by timing them, and what the CUDA context and its libraries take of the card (some hundreds of MiB;"
+    " see --in-use). XLA's temporaries are in them where the script uses XLA. Operations that run at the same time may"
+    " come in another order, and change the peak by some of their results. Values are not computed: a script whose"
+    " course depends on them may take another one."
+)
+"""What no simulation of memory alone can know."""
+OTHER_VALUES = (
+    "Kernels compute nothing on the simulated GPU: a script that looks at what comes out of them can fail there though"
+    " it runs on a real one."
+)
+COPIED = "copied to the GPU"
+_STYLE = {Outcome.FITS: "good", Outcome.TOO_BIG: "error", Outcome.UNKNOWN: "warning"}
+
+
+def exit_code(found: Fitting) -> int:
+    """0: it fits. 1: it does not. 2: that could not be found out."""
+    return {Outcome.FITS: 0, Outcome.TOO_BIG: 1, Outcome.UNKNOWN: 2}[found.outcome]
+
+
+def as_data(script: str, found: Fitting) -> dict[str, Any]:
+    """As plain data; sizes in bytes where they are not named MiB."""
+    conditions, seen = found.conditions, found.measured
+    return {
+        "script": script,
+        "outcome": found.outcome.value,
+        "exit_code": exit_code(found),
+        "problem": found.problem,
+        "tensorflow": found.tensorflow,
+        "gpus": conditions.gpus,
+        "gpu_memory_mib": conditions.memory_mib,
+        "in_use_mib": conditions.in_use_mib,
+        "steps": seen.steps,
+        "devices": [_device(device, found) for device in seen.devices],
+        "refused": [of_allocator(message) for message in found.asked.exhausted],
+        "times_refused": found.asked.times_exhausted,
+        "memory_limit_mib": None
+        if found.limit is None
+        else {"works": found.limit.works, "fails": found.limit.fails, "runs": found.limit.runs},
+        "unsimulated": seen.usage.unsimulated,
+        "notes": found.notes,
+        "not_known": NOT_KNOWN,
+    }
+
+
+def _device(device: Device, found: Fitting) -> dict[str, Any]:
+    asked = next((one for one in found.asked.devices if one.name == device.name), None)
+    return {
+        "name": device.name,
+        "card": device.card,
+        "peak": device.peak,
+        "room": asked.room if asked is not None else None,
+        "growth": asked.growth if asked is not None else None,
+        "peak_of_requests": device.held["asked_peak"] if device.held else None,
+        "held_at_peak": device.held["roles"] if device.held else None,
+        "largest": device.held["largest"] if device.held else None,
+    }
+
+
+def show(script: str, found: Fitting, stream: IO[str], *, verbose: bool = False) -> None:
+    """Print what was found out."""
+    width = min(columns(stream) or PIPED_COLUMNS, 120)
+    lines = _lines(script, found, width, verbose)
+    painter(stream, colourful(stream, None))(lines)
+
+
+def _lines(script: str, found: Fitting, width: int, verbose: bool) -> list[Line]:
+    conditions = found.conditions
+    cards = "1 simulated GPU" if conditions.gpus == 1 else f"{conditions.gpus} simulated GPUs"
+    machine = f"{cards} of {_card(conditions.memory_mib)}, TensorFlow {found.tensorflow}"
+    lines: list[Line] = [[Segment(printable(script), "path"), Segment(f" ({machine})", "dim")]]
+    verdict: Line = [Segment("  "), Segment(found.outcome.value, _STYLE[found.outcome])]
+    if found.problem:
+        lines.append([*verdict, Segment(f": {printable(found.problem)}")])
+        if found.asked.result.exception and found.asked.result.observer is not None:
+            lines += _wrapped(OTHER_VALUES, width, "dim")
+        if found.asked.devices:
+            lines += _devices(found, width)
+    else:
+        how = f" in {steps_words(found.asked.steps)}" if found.asked.steps else " (it took no training step)"
+        lines.append([*verdict, Segment(how if found.outcome is Outcome.FITS else f": {_refused(found)}")])
+        lines += _devices(found, width)
+    for note in [*_notes(found), *found.notes]:
+        lines += _wrapped(note, width, "warning")
+    if found.problem or verbose:
+        lines += _output(found.asked)
+    if found.measured.devices:
+        lines += [[], *_wrapped(NOT_KNOWN, width, "dim")]
+    return lines
+
+
+def _refused(found: Fitting) -> str:
+    """What there was no room for."""
+    messages = found.asked.exhausted or [found.asked.result.message]
+    one = refused(messages[-1])
+    if not one.what and not one.operation:
+        return printable(of_allocator(messages[-1]))
+    for_whom = f" for {printable(one.operation)}" if one.operation else ""
+    what = f" ({one.what})" if one.what else ""
+    where = f" on {one.device}" if one.device else ""
+    when = f" in training step {found.asked.steps + 1}" if found.asked.steps else ""
+    return f"no room{where}{when}{for_whom}{what}"
+
+
+def _devices(found: Fitting, width: int) -> list[Line]:
+    lines: list[Line] = []
+    for device in found.measured.devices:
+        lines += _of_device(device, found, width)
+    limit = found.limit
+    if limit is not None:
+        if limit.works is None:
+            words = "no memory_limit was found under which it runs"
+        else:
+            beyond = f", and not with {limit.fails}" if limit.fails is not None else ""
+            words = f"runs with memory_limit={limit.works}{beyond} (found by {limit.runs} runs)"
+        lines.append([Segment("  "), Segment("limit ", "label"), Segment(words)])
+    return lines
+
+
+def _of_device(device: Device, found: Fitting, width: int) -> list[Line]:
+    asked = next((one for one in found.asked.devices if one.name == device.name), device)
+    head: Line = [Segment("  "), Segment(device.name, "label")]
+    if device.peak is None:
+        return [[*head, Segment(" its allocator does not tell how much it has given out")]]
+    whose = "the script lets TensorFlow" if asked.limited else "TensorFlow may"
+    share = f"; {whose} take {_mib(asked.room)} of the card{', piece by piece' if asked.growth else ''}"
+    lines: list[Line] = [[*head, Segment(" peak "), Segment(_mib(device.peak), "label"), Segment(share)]]
+    if device is not asked and device.peak > asked.room:
+        lines += _wrapped(_would_do(device.peak, asked, found), width, "", indent=8)
+    held = device.held
+    if held is None:
+        return lines
+    waste = device.peak - held["asked"]
+    words = f"{_mib(held['asked_peak'])} were asked for at a time; a memory_limit has to be above that"
+    if waste >= MIB and held["peak"] == device.peak:
+        words += f"; at the peak {_mib(waste)} more were taken, because the allocator's pieces were larger"
+    lines += _wrapped(words, width, "dim", indent=8)
+    if held["peak"] < device.peak:
+        text = f"what follows was seen at {_mib(held['peak'])}: allocations are written down for a while only"
+        lines += _wrapped(text, width, "warning", indent=8)
+    for role, size in sorted(held["roles"].items(), key=lambda item: -item[1]):
+        lines.append([Segment(f"    {_mib(size):>12}  "), Segment(role, "label")])
+        lines += [_piece(one) for one in held["largest"] if one["role"] == role and one["bytes"] * 100 >= held["peak"]]
+    return lines
+
+
+def _would_do(peak: int, asked: Device, found: Fitting) -> str:
+    """What there would have to be for a peak, in words."""
+    if asked.limited and peak <= asked.free:
+        return f"the card has the room for it ({_mib(asked.free)} are free), but the script's own limit has not"
+    # TensorFlow leaves something free of a card that it takes as a whole.
+    kept = 0 if asked.growth or asked.limited else asked.free - asked.room
+    size = (peak + kept) / MIB + found.conditions.in_use_mib
+    return f"a card of {math.ceil(size / 102.4) / 10:g} GiB would do"
+
+
+def _piece(one: dict[str, Any]) -> Line:
+    tensor = f"{one['type']} {one['shape'].replace(',', ', ')}".strip()
+    times = f" x {one['number']}" if one["number"] > 1 else ""
+    unnamed = "from the host" if one["role"] == COPIED else "no operation named, such as XLA's temporaries"
+    what = printable(one["what"]) or ("" if tensor else unnamed)
+    between = " " if what and tensor else ""
+    return [Segment(f"    {_mib(one['bytes']):>12}    "), Segment(f"{what}{between}{tensor}{times}")]
+
+
+def _notes(found: Fitting) -> list[str]:
+    notes = []
+    seen = found.asked
+    if found.outcome is Outcome.FITS and seen.times_exhausted:
+        notes.append(
+            f"it ran out of GPU memory {_times(seen.times_exhausted)}, caught the error and went on:"
+            f" {of_allocator(seen.exhausted[0])}"
+        )
+    if found.outcome is Outcome.FITS and seen.steps < found.conditions.steps:
+        ended = "the script ended by itself" if seen.steps else "no training step was seen"
+        notes.append(f"{ended}, so all of it was run")
+    variables = seen.result.environment
+    if variables.get("TF_GPU_ALLOCATOR") == "cuda_malloc_async":
+        notes.append("TF_GPU_ALLOCATOR=cuda_malloc_async: no memory_limit holds, and nobody tells what memory was for")
+    if found.measured.usage.unsimulated:
+        names = ", ".join(found.measured.usage.unsimulated[:5])
+        notes.append(f"the simulated driver lacks what the script called: {names}")
+    trouble = (found.measured.result.observer or {}).get("error")
+    if trouble:
+        notes.append(f"not all could be found out: {trouble}")
+    return notes
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
+def _output(seen: Seen) -> list[Line]:
+    """The end of what the script has printed."""
+    said = (seen.result.stdout + seen.result.stderr).strip().splitlines()
+    shown = [line[:500] for line in said[-SHOWN_LINES:]]
+    if not shown:
+        return []
+    return [[Segment("  its output:", "label")], *[[Segment(f"    {printable(line)}")] for line in shown]]
+
+
+def _wrapped(text: str, width: int, style: str, indent: int = 2) -> list[Line]:
+    space = " " * indent
+    return [[Segment(space), Segment(line, style)] for line in textwrap.wrap(printable(text), width - indent)]
+
+
+def _card(mib: int) -> str:
+    return f"{mib / 1024:g} GiB" if mib % 256 == 0 else f"{mib} MiB"
+
+
+def _mib(size: float) -> str:
+    mib = size / MIB
+    return f"{mib:,.0f} MiB" if mib >= 100 else f"{mib:.1f} MiB" if mib >= 0.05 else f"{size:,.0f} B"

@@ -1,0 +1,123 @@
+"""What was seen of one run: how it ended, and the memory of each logical GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tfmemlint.fit.messages import is_exhausted
+
+if TYPE_CHECKING:
+    from tfmemlint.verify.driver import Gpu, Usage
+    from tfmemlint.verify.result import Result
+
+MIB = 1024 * 1024
+
+
+@dataclass(slots=True)
+class Device:
+    """One logical GPU. Sizes are bytes.
+
+    Attributes:
+        name: as TensorFlow has it, such as ``GPU:0``. card: the number of the card that it is on.
+        peak: the most that its allocator has given out at a time; None where it doesn't tell.
+        room: what its allocator may take. growth: whether it takes it piece by piece. limited: the script's own
+            configuration gives it less than there is. free: what others leave of the card.
+        held: what was held at the peak, see ``child/trace.py``; None where that is not known.
+    """
+
+    name: str
+    card: int
+    peak: int | None
+    room: int
+    growth: bool
+    limited: bool
+    free: int
+    held: dict[str, Any] | None = None
+
+
+@dataclass(slots=True)
+class Seen:
+    """One run.
+
+    Attributes:
+        result: how it ended. usage: what the driver saw. devices: the logical GPUs, if any were used.
+        steps: the training steps that came to their end. exhausted: the texts of out-of-memory errors, the first ones.
+        times_exhausted: how many of these errors there were.
+    """
+
+    result: Result
+    usage: Usage
+    devices: list[Device]
+    steps: int
+    exhausted: list[str]
+    times_exhausted: int
+
+    @property
+    def failed(self) -> bool:
+        """The script ended otherwise than a script should."""
+        return not self.result.ok or bool(self.result.exit_code)
+
+    @property
+    def out_of_memory(self) -> bool:
+        """It ended because a GPU had too little memory."""
+        return self.failed and not self.result.timed_out and not self.result.out_of_memory and self._exhausted_last()
+
+    def _exhausted_last(self) -> bool:
+        if is_exhausted(self.result.message) or self.result.exception == "ResourceExhaustedError":
+            return True
+        # A script that catches the error often ends with one of its own, or just leaves.
+        return bool(self.exhausted)
+
+
+def seen_of(result: Result, usage: Usage) -> Seen:
+    """What a run's report, its journal and the driver's log come to."""
+    told = result.observer or {}
+    steps, exhausted = told.get("steps", 0), list(told.get("exhausted", []))
+    peaks: dict[str, int | None] = {}
+    for note in result.notes if not told else ():
+        # It was ended from outside, or has died: what it wrote down on its way is all that is known.
+        steps, peaks = note.get("step", steps), note.get("peaks", peaks)
+        exhausted += [note["exhausted"]] if "exhausted" in note else []
+    for one in told.get("devices", []):
+        peaks[one["name"]] = one["peak"]
+    devices = list(_devices(peaks, told.get("held", {}), result.effective, usage))
+    return Seen(result, usage, devices, steps, exhausted, told.get("times_exhausted", len(exhausted)))
+
+
+def _devices(
+    peaks: Mapping[str, int | None],
+    held: Mapping[str, dict[str, Any]],
+    effective: Mapping[str, Any] | None,
+    usage: Usage,
+) -> Sequence[Device]:
+    logical: list[tuple[int, float | None]] = []
+    if effective is not None:
+        for physical, sizes in zip(effective["visible"], effective["limits"], strict=True):
+            logical += [(physical, size) for size in sizes] or [(physical, None)]
+    found = []
+    for place, (name, peak) in enumerate(peaks.items()):
+        physical, limit = logical[place] if place < len(logical) else (place, None)
+        gpu = next((one for one in usage.gpus if one.index == physical), None)
+        growth = effective is not None and effective["allow_growth"] is True
+        known = held.get(name)
+        if gpu is None or not (peak or gpu.peak):
+            continue
+        if peak is None:
+            peak = gpu.peak if limit is None else None
+        elif known is not None:
+            peak = max(peak, known["peak"])
+        fraction = bool(effective is not None and effective["per_process_gpu_memory_fraction"])
+        limited, free = limit is not None or fraction, gpu.total - gpu.others
+        found.append(Device(name, gpu.card, peak, _room(gpu, limit, growth), growth, limited, free, known))
+    return found
+
+
+def _room(gpu: Gpu, limit: float | None, growth: bool) -> int:
+    """What an allocator may take of its card."""
+    if limit is not None and limit >= 1:
+        return min(int(limit * MIB), gpu.total - gpu.others)
+    if not growth and gpu.regions:
+        return gpu.regions[0]
+    return gpu.total - gpu.others
