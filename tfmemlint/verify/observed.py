@@ -44,6 +44,7 @@ def _growth(verdict: Verdict, devices: Sequence[dict[str, Any]], facts: Facts) -
         words.append(
             f"{one['name']}: {own:.0f} MiB at first use, {after - first:+.0f} MiB after {one['granted_mib']:.0f} MiB"
         )
+        words[-1] += _left(one)
         holds = holds and own <= SLACK_MIB + one["held_mib"]
     observed = "; ".join(words)
     wants = verdict.wanted.intent.value is not False
@@ -63,6 +64,7 @@ def _limit(verdict: Verdict, devices: Sequence[dict[str, Any]], facts: Facts) ->
         part += f", {one['refused_mib']:.0f} refused" if one["refused_mib"] else ""
         if after is not None:
             part += f", {after - _overhead(one, facts):.0f} MiB held"
+        part += _left(one)
         words.append(part)
         if limit is None:
             trouble = trouble or f"{one['name']} has no limit"
@@ -77,6 +79,12 @@ def _limit(verdict: Verdict, devices: Sequence[dict[str, Any]], facts: Facts) ->
     if trouble and verdict.kind is Kind.HOLDS:
         return replace(verdict, kind=Kind.NOTHING, observed=observed, reason=trouble)
     return replace(verdict, observed=observed)
+
+
+def _left(device: dict[str, Any]) -> str:
+    """What another process would still find free of the card, once this one has begun to use it."""
+    free = device.get("free_mib")
+    return f" ({free:.0f} MiB left to others)" if free is not None else ""
 
 
 def _too_much(devices: Sequence[dict[str, Any]], facts: Facts) -> str:

@@ -93,6 +93,7 @@ def _entry(run: Run) -> dict[str, Any]:
         "lines": run.slice.of if run.slice is not None else None,
         "runtime_started_in_line": seen.start_line if seen is not None else None,
         "configuration": seen.in_force if seen is not None else None,
+        "memory": seen.result.probe if seen is not None else None,
         "notes": run.notes,
         "output_of_failure": run.failure,
         "intents": [
