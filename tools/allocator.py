@@ -28,7 +28,8 @@ ABOUT = """\
 What TensorFlow's own device factory and allocator do, made by `python tools/allocator.py`: each scenario is a few lines
 (`tests/verify/allocator_scenarios.py`, `claim_scenarios.py`, `training_scenarios.py`) on a card of 4096 MiB, of which
 300 are in use. Below each release stand the regions of memory that TensorFlow asked the driver for, or the exception. A
-rule that is named rests on the row.
+rule that is named rests on the row. Before 2.21 TensorFlow brings its own library for the exchange between GPUs, which
+the driver does not carry: the training *mirrored* is expected to work from there on only.
 
 """
 
