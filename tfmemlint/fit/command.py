@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from tfmemlint.verify.running import add_options, folder, progress, say, seconds, size
 
+if TYPE_CHECKING:
     from tfmemlint.fit.measure import Conditions
 
 FAILED = 2
-MOST_SECONDS = 1_000_000
 MOST_GPUS = 32
 LEAST_MIB = 512
 _ABOUT = """\
@@ -49,11 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--steps", type=int, metavar="N", default=3, help="end after N training steps, 0 for none (default: 3)")
     add("--check-limit", action="store_true", help="find the smallest memory limit that will do, by running under it")
-    add("--timeout", type=float, metavar="SECONDS", default=600.0, help="for one run (default: 600)")
-    add("--host-memory", metavar="SIZE", default="8GiB", help="of this machine's memory, for one run (default: 8GiB)")
-    add("--cwd", metavar="DIR", help="run in this directory (default: this one)")
-    add("--python", metavar="PATH", help="the interpreter that has TensorFlow (default: this one)")
-    add("--json", metavar="FILE", help="write what was found to FILE as JSON; - is standard output")
+    add_options(parser, timeout=600, cwd="this one", json="what was found")
     add("-v", "--verbose", action="store_true", help="show what the script prints, too")
 
 
@@ -71,18 +64,18 @@ def run(arguments: argparse.Namespace) -> int:
         code = decode(str(script), read_bytes(str(script))).text
         compile(code, str(script), "exec", dont_inherit=True)
     except Unreadable as error:
-        return _say(f"{arguments.script}: {error}")
+        return _failed(f"{arguments.script}: {error}")
     except SyntaxError as error:
-        return _say(f"{arguments.script}: line {error.lineno or 1}: it can't be parsed: {error.msg}")
+        return _failed(f"{arguments.script}: line {error.lineno or 1}: it can't be parsed: {error.msg}")
     except ValueError as error:
-        return _say(str(error))
+        return _failed(str(error))
     try:
-        with _progress() as say:
-            say("starting TensorFlow")
+        with progress() as tell:
+            tell("starting TensorFlow")
             with Driver(arguments.python) as ground:
-                found = measure(script, code, ground, conditions, say)
+                found = measure(script, code, ground, conditions, tell)
     except GroundError as error:
-        return _say(f"{error}\n`tfmemlint doctor` says what this machine has, and what is missing")
+        return _failed(f"{error}\n`tfmemlint doctor` says what this machine has, and what is missing")
     text = json.dumps(as_data(arguments.script, found), indent=2) + "\n"
     if arguments.json == "-":
         sys.stdout.write(text)
@@ -91,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
             try:
                 Path(arguments.json).write_text(text, encoding="utf-8")
             except OSError as error:
-                return _say(f"{arguments.json}: {error.strerror or error}")
+                return _failed(f"{arguments.json}: {error.strerror or error}")
         show(arguments.script, found, sys.stdout, verbose=arguments.verbose)
     return exit_code(found)
 
@@ -104,7 +97,7 @@ def _conditions(arguments: argparse.Namespace) -> Conditions:
     """
     from tfmemlint.fit.measure import Conditions
 
-    memory, in_use = _size("--gpu-memory", arguments.gpu_memory), _size("--in-use", arguments.in_use, zero=True)
+    memory, in_use = size("--gpu-memory", arguments.gpu_memory), size("--in-use", arguments.in_use, zero=True)
     if memory < LEAST_MIB:
         raise ValueError(f"--gpu-memory: a card has {LEAST_MIB} MiB at the least")
     if in_use >= memory:
@@ -113,52 +106,19 @@ def _conditions(arguments: argparse.Namespace) -> Conditions:
         raise ValueError(f"--gpus: from 1 to {MOST_GPUS}")
     if arguments.steps < 0:
         raise ValueError("--steps: 0 or more")
-    if not 0 < arguments.timeout <= MOST_SECONDS:
-        raise ValueError(f"--timeout: more than 0 seconds, and no more than {MOST_SECONDS}")
-    if arguments.cwd is not None and not Path(arguments.cwd).is_dir():
-        raise ValueError(f"--cwd: {arguments.cwd} is no directory")
     return Conditions(
         memory_mib=int(memory),
         gpus=arguments.gpus,
         in_use_mib=in_use,
         steps=arguments.steps,
         argv=tuple(arguments.program_arguments),
-        timeout=arguments.timeout,
-        host_mib=_size("--host-memory", arguments.host_memory),
-        cwd=arguments.cwd,
+        timeout=seconds(arguments.timeout),
+        host_mib=size("--host-memory", arguments.host_memory),
+        cwd=folder(arguments.cwd),
         check_limit=arguments.check_limit,
     )
 
 
-def _size(option: str, text: str, *, zero: bool = False) -> float:
-    """An amount of memory in MiB.
-
-    Raises:
-        ValueError: it is none.
-    """
-    from tfmemlint.config import parse_memory
-
-    if zero and text.strip().rstrip("bBgGiImMkK").strip() == "0":
-        return 0.0
-    try:
-        return parse_memory(text)
-    except ValueError as error:
-        raise ValueError(f"{option}: {error}") from None
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """A line on a terminal that says what is going on; nothing where nobody watches."""
-    if not sys.stderr.isatty():
-        yield lambda words: None
-        return
-    from rich.console import Console
-    from rich.markup import escape
-
-    with Console(stderr=True).status("") as status:
-        yield lambda words: status.update(escape(words))
-
-
-def _say(message: str) -> int:
-    print(f"tfmemlint: {message}", file=sys.stderr)
+def _failed(message: str) -> int:
+    say(message)
     return FAILED

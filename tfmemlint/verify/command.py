@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tfmemlint.verify.running import add_options, folder, progress, say, seconds, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from tfmemlint.verify.prove import Conditions, Proof
 
 FAILED = 2
-MOST_SECONDS = 1_000_000
 _ABOUT = """\
 Runs the part of each program that configures GPU memory (its slice) on the installed TensorFlow, in a process of its
 own, and says for each thing that the program wants whether it takes effect. THIS RUNS THE PROGRAM'S CODE: with a time
@@ -47,17 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--gpus", type=int, metavar="N", help="how many simulated GPUs (default: as many as the program names)")
     add("--gpu-memory", metavar="SIZE", default="16GiB", help="the memory of a simulated GPU (default: 16GiB)")
-    add("--timeout", type=float, metavar="SECONDS", default=60.0, help="for one run (default: 60)")
-    add("--host-memory", metavar="SIZE", default="8GiB", help="of this machine's memory, for one run (default: 8GiB)")
-    add("--cwd", metavar="DIR", help="run in this directory (default: an empty one)")
-    add("--python", metavar="PATH", help="the interpreter that has TensorFlow (default: this one)")
-    add("--json", metavar="FILE", help="write the verdicts to FILE as JSON; - is standard output")
+    add_options(parser, timeout=60, cwd="an empty one", json="the verdicts")
     add("-v", "--verbose", action="store_true", help="show the slices, and the output of every program that failed")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Verify the programs; gives the exit code."""
-    from tfmemlint.config import parse_memory
     from tfmemlint.verify.prove import Conditions
     from tfmemlint.verify.report import Where, as_json, exit_code, show
     from tfmemlint.verify.result import GroundError
@@ -65,15 +60,15 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         conditions = Conditions(
             gpus=_number(arguments.gpus),
-            memory_mib=int(parse_memory(arguments.gpu_memory)),
-            timeout=_seconds(arguments.timeout),
-            host_mib=parse_memory(arguments.host_memory),
+            memory_mib=int(size("--gpu-memory", arguments.gpu_memory)),
+            timeout=seconds(arguments.timeout),
+            host_mib=size("--host-memory", arguments.host_memory),
             argv=tuple(arguments.program_arguments),
             whole=arguments.whole,
-            cwd=_folder(arguments.cwd),
+            cwd=folder(arguments.cwd),
         )
     except ValueError as error:
-        _say(str(error))
+        say(str(error))
         return FAILED
     sources, failed = _sources(arguments.paths)
     if not sources:
@@ -84,14 +79,14 @@ def run(arguments: argparse.Namespace) -> int:
     from tfmemlint.verify.grounds import choose
 
     try:
-        with _progress() as say:
-            say("starting TensorFlow")
+        with progress() as tell:
+            tell("starting TensorFlow")
             ground, why = choose(arguments.device, arguments.python)
             with ground:
-                proofs = list(_proofs(sources, ground, conditions, arguments, say))
+                proofs = list(_proofs(sources, ground, conditions, arguments, tell))
                 version = ground.version
     except GroundError as error:
-        _say(f"{error}\n`tfmemlint doctor` says what this machine has, and what is missing")
+        say(f"{error}\n`tfmemlint doctor` says what this machine has, and what is missing")
         return FAILED
     where = Where(ground.kind, version, ground.python, conditions.memory_mib, why)
     failed = not _write_json(arguments.json, as_json(proofs, where)) or failed
@@ -110,7 +105,7 @@ def _write_json(file: str | None, text: str) -> bool:
         try:
             Path(file).write_text(text, encoding="utf-8")
         except OSError as error:
-            _say(f"{file}: {error.strerror or error}")
+            say(f"{file}: {error.strerror or error}")
             return False
     return True
 
@@ -120,7 +115,7 @@ def _proofs(
     ground: Ground,
     conditions: Conditions,
     arguments: argparse.Namespace,
-    say: Callable[[str], None],
+    tell: Callable[[str], None],
 ) -> Iterator[Proof]:
     """The proof of each program, in their order; several are run at a time."""
     from concurrent.futures import ThreadPoolExecutor
@@ -133,7 +128,7 @@ def _proofs(
         nonlocal done
         proof = _proof(source, ground, conditions, target, arguments)
         done += 1
-        say(f"{done} of {len(sources)} programs: {source.path}")
+        tell(f"{done} of {len(sources)} programs: {source.path}")
         return proof
 
     with ThreadPoolExecutor(ground.at_once()) as pool:
@@ -190,7 +185,7 @@ def _sources(paths: list[str]) -> tuple[list[Source], bool]:
     failed = False
     for path, problem in found.problems:
         failed = True
-        _say(f"{path}: {problem}")
+        say(f"{path}: {problem}")
     sources: list[Source] = []
     for path in sorted(found.files):
         try:
@@ -199,7 +194,7 @@ def _sources(paths: list[str]) -> tuple[list[Source], bool]:
                 sources.append(decode(path, data))
         except Unreadable as error:
             failed = True
-            _say(f"{path}: {error}")
+            say(f"{path}: {error}")
     return sources, failed
 
 
@@ -210,19 +205,6 @@ def _show_slices(proofs: list[Proof]) -> None:
                 print(f"{proof.path}: what was run:")
                 rows = one.slice.text.splitlines()
                 print("\n".join(f"{row:5} {line}" for row, line in enumerate(rows, 1) if line.strip()))
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """A line on a terminal that says what is going on; nothing where nobody watches."""
-    if not sys.stderr.isatty():
-        yield lambda words: None
-        return
-    from rich.console import Console
-    from rich.markup import escape
-
-    with Console(stderr=True).status("") as status:
-        yield lambda words: status.update(escape(words))
 
 
 def _target(version: str) -> Target:
@@ -239,19 +221,3 @@ def _number(gpus: int | None) -> int | None:
     if gpus is not None and not 0 <= gpus <= 64:
         raise ValueError("--gpus: from 0 to 64")
     return gpus
-
-
-def _seconds(timeout: float) -> float:
-    if not 0 < timeout <= MOST_SECONDS:
-        raise ValueError(f"--timeout: more than 0 seconds, and no more than {MOST_SECONDS}")
-    return timeout
-
-
-def _folder(name: str | None) -> str | None:
-    if name is not None and not Path(name).is_dir():
-        raise ValueError(f"--cwd: {name} is no directory")
-    return name
-
-
-def _say(message: str) -> None:
-    print(f"tfmemlint: {message}", file=sys.stderr)
