@@ -183,6 +183,8 @@ def test_a_function_that_nothing_calls_is_called() -> None:
     text = f"{TF}def setup(verbose=False):\n{indented(GROW)}    return verbose\n\n\ndef train():\n    print(1)\n"
     part = sliced(text, entry="setup")
     assert part.text.rstrip().endswith("\nsetup()")
+    # No line of the file is taken for the call when an error comes through it.
+    assert part.text.split("\n").index("setup()") >= len(text.splitlines())
     assert "train" not in part.text
     ast.parse(part.text)
 

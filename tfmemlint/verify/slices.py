@@ -104,7 +104,9 @@ def cut(
     kept = sum(1 for line in text.split("\n") if line.strip())
     total = sum(1 for line in program.source.lines if line.strip() and not line.strip().startswith("#"))
     if call:
-        text = text.rstrip("\n") + f"\n\n{call}\n"
+        # Behind the last line of the file, so that no line of the file is taken for it.
+        text = text.rstrip("\n")
+        text += "\n" * (len(program.source.lines) + 1 - text.count("\n")) + f"{call}\n"
     marks = frozenset(one.statement.row for one in wishes)
     return Slice(text, entry, kept, max(total, kept), marks, frozenset(imports))
 
