@@ -31,6 +31,8 @@ from tfmemlint.verify.result import GroundError  # noqa: E402
 FOLDER = ROOT / "docs" / "evidence"
 SEEN_CHARACTERS = 140
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
+_PATH = re.compile(r"\(/[^)]*(?:\)|$)")
+"""Where a module lies is a matter of one machine."""
 
 
 def main() -> int:
@@ -194,7 +196,7 @@ def _python(ground: Ground) -> str:
 
 
 def _short(text: str) -> str:
-    line = _ADDRESS.sub("0x...", " ".join(text.split()))
+    line = _PATH.sub("(...)", _ADDRESS.sub("0x...", " ".join(text.split())))
     return line if len(line) <= SEEN_CHARACTERS else f"{line[: SEEN_CHARACTERS - 3]}..."
 
 
