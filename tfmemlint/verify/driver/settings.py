@@ -8,14 +8,12 @@ import os
 import platform
 import re
 import sys
-import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
 from tfmemlint.verify.driver.build import NO_COMPILER, DriverError, compiler, minor_of, variant_of
+from tfmemlint.verify.edge.machine import DEFAULT_MIB, USED_MIB, Card
 
-DEFAULT_MIB = 16384
-USED_MIB = 300
 MAX_GPUS = 32
 _MACHINES = ("x86_64", "aarch64")
 
@@ -148,7 +146,7 @@ def _list(values: Sequence[object]) -> str:
 
 def card_uuid(index: int) -> str:
     """The stable identifier of a card, in NVIDIA's form."""
-    return f"GPU-{uuid.uuid5(uuid.NAMESPACE_OID, f'simulated card {index}')}"
+    return Card(index).uuid
 
 
 def _xla_flags(tensorflow: str) -> list[str]:
