@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tfmemlint.fit.messages import is_exhausted
+from tfmemlint.verify.child.probe import logical
 
 if TYPE_CHECKING:
     from tfmemlint.verify.driver import Gpu, Usage
@@ -92,13 +93,10 @@ def _devices(
     effective: Mapping[str, Any] | None,
     usage: Usage,
 ) -> Sequence[Device]:
-    logical: list[tuple[int, float | None]] = []
-    if effective is not None:
-        for physical, sizes in zip(effective["visible"], effective["limits"], strict=True):
-            logical += [(physical, size) for size in sizes] or [(physical, None)]
+    made = logical(effective)
     found = []
     for place, (name, peak) in enumerate(peaks.items()):
-        physical, limit = logical[place] if place < len(logical) else (place, None)
+        physical, limit = made[place] if place < len(made) else (place, None)
         gpu = next((one for one in usage.gpus if one.index == physical), None)
         growth = effective is not None and effective["allow_growth"] is True
         known = held.get(name)

@@ -156,7 +156,7 @@ def _by_outcome(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]
         return Verdict(wanted, Kind.UNPROVEN, reason=words)
     verdict = decide(wanted, seen, facts, asked)
     if facts.allocates:
-        verdict = confirm(verdict, seen, facts, asked)
+        verdict = confirm(verdict, seen, facts)
     return verdict
 
 

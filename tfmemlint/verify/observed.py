@@ -8,15 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 from tfmemlint.intent import Wish
-from tfmemlint.verify.seen import Asked, Seen
+from tfmemlint.verify.seen import Seen
 from tfmemlint.verify.verdict import Facts, Kind, Verdict
 
 SLACK_MIB = 64.0
-"""What may be taken beyond limit and overhead: the driver hands out memory in pages of 2 MiB, and a kernel that is
-loaded for the first time takes some."""
+"""What may be taken beyond limit and overhead before it counts: an allowance, far below what shows where a limit
+is not kept, or growth is not there."""
 
 
-def confirm(verdict: Verdict, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
+def confirm(verdict: Verdict, seen: Seen, facts: Facts) -> Verdict:
     """The verdict with what was observed of each GPU, corrected where the memory tells another story."""
     probe = seen.result.probe
     if probe is None or verdict.kind in (Kind.RAISES, Kind.UNPROVEN):
@@ -41,10 +41,8 @@ def _growth(verdict: Verdict, devices: Sequence[dict[str, Any]], facts: Facts) -
         if first is None:
             return replace(verdict, observed=one.get("blind", ""))
         own = first - _overhead(one, facts)
-        words.append(
-            f"{one['name']}: {own:.0f} MiB at first use, {after - first:+.0f} MiB after {one['granted_mib']:.0f} MiB"
-        )
-        words[-1] += _left(one)
+        grown = f"{after - first:+.0f} MiB after {one['granted_mib']:.0f} MiB"
+        words.append(f"{one['name']}: {own:.0f} MiB at first use, {grown}{_left(one)}")
         holds = holds and own <= SLACK_MIB + one["held_mib"]
     observed = "; ".join(words)
     wants = verdict.wanted.intent.value is not False

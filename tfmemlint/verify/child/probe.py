@@ -13,6 +13,7 @@ import math
 import os
 import sys
 import threading
+from collections.abc import Mapping
 from typing import Any
 
 from tfmemlint.verify.child.recording import module
@@ -89,7 +90,7 @@ def probe(meter: Meter, config: dict[str, Any] | None) -> dict[str, Any]:
         found = []
         with context.eager_mode():
             names = [device.name for device in context.context().list_logical_devices("GPU")]
-            for name, (physical, limit) in zip(names, _logical(config), strict=False):
+            for name, (physical, limit) in zip(names, logical(config), strict=False):
                 found.append(
                     _one(name, physical, _share(config, meter.total_mib(physical)) if limit is None else limit, meter)
                 )
@@ -99,7 +100,7 @@ def probe(meter: Meter, config: dict[str, Any] | None) -> dict[str, Any]:
         return {"error": f"{type(error).__name__}: {str(error)[:300]}"}
 
 
-def _logical(config: dict[str, Any] | None) -> list[tuple[int, float | None]]:
+def logical(config: Mapping[str, Any] | None) -> list[tuple[int, float | None]]:
     """The physical GPU and the limit in MiB of each logical one."""
     found: list[tuple[int, float | None]] = []
     if config is not None:
@@ -142,7 +143,7 @@ def _one(name: str, physical: int, limit: float | None, meter: Meter) -> dict[st
 
 def _go_beyond(devices: list[dict[str, Any]]) -> None:
     """Ask each device for more than its limit, all at once: TensorFlow's allocator waits ten seconds for somebody to
-    give memory back before it refuses (its ``AllocatorRetry``)."""
+    give memory back before it refuses (measured on 2.21)."""
 
     def ask(device: dict[str, Any]) -> None:
         with module("tensorflow.python.eager.context").eager_mode():
