@@ -122,7 +122,6 @@ class Ground:
         cuda_order: Sequence[int] | None = None,
         rows: Iterable[int] = (),
         stop: Iterable[int] | None = None,
-        probe: Mapping[str, Any] | None = None,
         observer: Mapping[str, Any] | None = None,
     ) -> Result:
         """Run ``code`` as ``__main__`` of a fresh process.
@@ -141,7 +140,6 @@ class Ground:
                 unless the program's environment has ``CUDA_DEVICE_ORDER=PCI_BUS_ID``.
             rows: the first rows of statements of which to tell whether they were reached.
             stop: end the program once these of them are done and the runtime has started; None: let it come to its end.
-            probe: how to look for the memory that is really taken, after the program (see ``child/probe.py``).
             observer: the ``module`` whose ``Observer`` watches the program in its process, and reports on it instead;
                 what else is in here is for it.
 
@@ -162,7 +160,7 @@ class Ground:
             "cuda_order": None if cuda_order is None else list(cuda_order),
             "rows": sorted(set(rows)),
             "stop": None if stop is None else sorted(set(stop)),
-            "probe": None if probe is None else dict(probe),
+            "probe": None,
             "observer": None if observer is None else dict(observer),
         }
         self.complete(request)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import json
 import os
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tfmemlint.verify import driver
 from tfmemlint.verify.edge import Edge
 from tfmemlint.verify.ground import Ground
 from tfmemlint.verify.result import GroundError
@@ -67,6 +67,10 @@ class Allocating(Ground):
             self._overhead = tuple(max(held.get(gpu, 0.0) - FIRST_REGION_MIB, 0.0) for gpu in range(number))
         return self._overhead
 
+    def complete(self, request: dict[str, Any]) -> None:
+        """Look at the memory after the program, by the NVML module of this Python: the other one may not have it."""
+        request["probe"] = {"pynvml": _pynvml_file()}
+
 
 class Gpu(Allocating):
     """Runs programs on the machine's real GPUs, and looks at what they take of them."""
@@ -89,17 +93,13 @@ class Gpu(Allocating):
             raise GroundError("no real GPU: this TensorFlow is built without CUDA; `pip install tensorflow[and-cuda]`")
         if os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
             raise GroundError("no real GPU: CUDA_VISIBLE_DEVICES hides all of them")
-        what = "a library of CUDA is missing; `pip install tensorflow[and-cuda]` brings them"
-        raise GroundError(f"no real GPU: NVML knows one, but TensorFlow doesn't list it; most often {what}")
+        what = "a library of CUDA may be missing"
+        raise GroundError(f"no real GPU: NVML knows one, but TensorFlow doesn't list it; {what}")
 
     def server_environment(self) -> dict[str, str]:
         """The choice of cards that the caller made stays."""
         kept = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
         return {name: os.environ[name] for name in kept if name in os.environ}
-
-    def complete(self, request: dict[str, Any]) -> None:
-        """Look at the memory by the NVML module of this Python: the other one may not have it."""
-        request["probe"] = {"pynvml": _pynvml_file(), **(request["probe"] or {})}
 
 
 class Driver(Allocating):
@@ -112,7 +112,6 @@ class Driver(Allocating):
         GroundError: this TensorFlow, or this machine, can't have it.
         """
         super().__init__(python)
-        driver = _driver()
         found = installed(self.python)
         reason = driver.missing(found.version, found.folder)
         if reason:
@@ -125,7 +124,7 @@ class Driver(Allocating):
 
     def server_environment(self) -> dict[str, str]:
         """The stand-ins are seen by this one process and its children only."""
-        return dict(_driver().server_environment(self._libraries))
+        return driver.server_environment(self._libraries)
 
     def at_once(self) -> int:
         """More than there are processors: who goes beyond a limit waits for ten seconds."""
@@ -133,8 +132,9 @@ class Driver(Allocating):
 
     def complete(self, request: dict[str, Any]) -> None:
         """The simulated machine is described by variables; the program's own are added to them."""
+        super().complete(request)
         given = dict(request["env"])
-        machine = _driver().environment(
+        machine = driver.environment(
             gpus=request["gpus"],
             memory_mib=request["memory_mib"],
             cuda_order=request["cuda_order"],
@@ -142,7 +142,6 @@ class Driver(Allocating):
             xla_flags=given.pop("XLA_FLAGS", ""),
         )
         request["env"] = {**machine, **given}
-        request["probe"] = {"pynvml": _pynvml_file(), **(request["probe"] or {})}
 
 
 def choose(kind: str, python: str | None = None) -> tuple[Ground, str]:
@@ -208,13 +207,6 @@ def installed(python: str) -> Installed:
         whose = "" if python == sys.executable else f" for {python}"
         raise GroundError(f"TensorFlow is not installed{whose}; `pip install tensorflow` brings it")
     return Installed(version, folder)
-
-
-def _driver() -> Any:
-    try:
-        return importlib.import_module("tfmemlint.verify.driver")
-    except ImportError:
-        raise GroundError("no simulated driver: this installation of tfmemlint has none") from None
 
 
 def _pynvml_file() -> str:

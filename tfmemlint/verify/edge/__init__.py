@@ -29,7 +29,6 @@ class Edge(Ground):
         from tfmemlint.verify.edge.machine import Machine
 
         Machine.of(request["gpus"], request["memory_mib"], request["cuda_order"])
-        request["probe"] = None  # nothing is allocated
 
 
 @lru_cache(maxsize=1)
