@@ -14,6 +14,7 @@ from tfmemlint.flow.program import EnvWrite, Program
 from tfmemlint.flow.values import Const
 from tfmemlint.intent import Wish
 from tfmemlint.sources import Source
+from tfmemlint.verify.edge.machine import DEFAULT_MIB
 from tfmemlint.verify.grounds import MOST_GPUS
 from tfmemlint.verify.judge import asked_for, judge, judge_elsewhere
 from tfmemlint.verify.seen import Seen
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from tfmemlint.verify.ground import Ground
     from tfmemlint.verify.result import Result
 
-DEFAULT_MIB = 16384
 _NUMBERED = re.compile(r"\bgpus?\[(\d+)\]|\bGPU:(\d+)", re.IGNORECASE)
 
 
@@ -103,9 +103,10 @@ def prove(source: Source, ground: Ground, conditions: Conditions, target: Target
     wishes = wanted(program)
     gpus = conditions.gpus if conditions.gpus is not None else gpus_named(program, wishes)
     proof = Proof(source.path, gpus)
+    whole = _whole(program, wishes, ground, conditions, gpus) if wishes else None
     for entry in dict.fromkeys(one.entry for one in wishes):
         mine = [one for one in wishes if one.entry == entry]
-        run = _run(program, mine, entry, ground, conditions, gpus)
+        run = _run(program, mine, entry, ground, conditions, gpus, whole)
         if run.seen is not None:
             facts = facts_of(ground, run.seen.result, conditions, gpus)
             run.verdicts = [judge(one, run.seen, facts, [other.span for other in mine]) for one in mine]
@@ -127,9 +128,10 @@ def prove_fixed(
     program = analyze(Source(source.path, fixed), target)
     wishes = wanted(program)
     changed = _changed(source.text, fixed)
+    whole = _whole(program, wishes, ground, conditions, proof.gpus) if proof.runs else None
     for run in proof.runs:
         mine = [one for one in wishes if one.entry == run.entry]
-        after = _run(program, mine, run.entry, ground, conditions, proof.gpus, changed)
+        after = _run(program, mine, run.entry, ground, conditions, proof.gpus, whole, changed)
         run.before = run.verdicts
         run.notes += [note for note in after.notes if note not in run.notes]
         run.failure = after.failure
@@ -155,18 +157,14 @@ def _run(
     ground: Ground,
     conditions: Conditions,
     gpus: int,
+    whole: Seen | None,
     changed: Sequence[int] = (),
 ) -> Run:
-    if conditions.whole:
-        rows = frozenset(one.statement.row for one in wishes)
-        # Whether anything calls a function that nothing in the file calls shows up to the first use of a GPU, or never.
-        stop = rows if entry == "module" else frozenset[int]()
-        result = _start(program.source.text, program, ground, conditions, gpus, rows, stop)
-        seen = Seen(result)
-        if entry != "module" and not seen.reached:
+    if whole is not None:
+        if entry != "module" and whole.reached.isdisjoint(one.statement.row for one in wishes):
             reason = f"the program never calls {entry}(), or not before it uses a GPU; verify the program that calls it"
             return Run(entry, None, None, [Verdict(one, Kind.UNPROVEN, reason=reason) for one in wishes])
-        return Run(entry, None, seen, [], failure=_failure(result))
+        return Run(entry, None, whole, [], failure=_failure(whole.result))
     try:
         part = cut(program, wishes, entry, rows=changed)
     except CannotCut as reason:
@@ -180,6 +178,18 @@ def _run(
         part = cut(program, wishes, entry, local=False, rows=changed)
         result = _start(part.text, program, ground, conditions, gpus, part.marks)
     return Run(entry, part, Seen(result), [], notes=notes, failure=_failure(result))
+
+
+def _whole(
+    program: Program, wishes: Sequence[Wanted], ground: Ground, conditions: Conditions, gpus: int
+) -> Seen | None:
+    """The run of the program itself, where that is asked for: one for all of its entry points."""
+    if not conditions.whole:
+        return None
+    rows = frozenset(one.statement.row for one in wishes)
+    # Whether anything calls a function that nothing in the file calls shows up to the first use of a GPU, or never.
+    stop = frozenset(one.statement.row for one in wishes if one.entry == "module")
+    return Seen(_start(program.source.text, program, ground, conditions, gpus, rows, stop))
 
 
 def _start(
