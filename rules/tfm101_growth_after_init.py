@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.explain import growth_intent, late_calls, too_late
 from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.tensorflow import SET_GROWTH
 from tfmemlint.intent import Wish
+from tfmemlint.knowledge.functions import SET_GROWTH
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class GrowthAfterInit(Rule):
     code = "TFM101"
     name = "growth-after-init"
     severity = Severity.ERROR
+    across = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.explain import late_calls, limit_intent, too_late
 from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.tensorflow import SET_LOGICAL
 from tfmemlint.intent import Wish
+from tfmemlint.knowledge.functions import SET_LOGICAL
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class LogicalDevicesAfterInit(Rule):
     code = "TFM102"
     name = "logical-devices-after-init"
     severity = Severity.ERROR
+    across = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.explain import in_one_loop, too_late, visible_intent
 from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.tensorflow import SET_VISIBLE
+from tfmemlint.knowledge.functions import SET_VISIBLE
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class VisibleDevicesAfterInit(Rule):
     code = "TFM103"
     name = "visible-devices-after-init"
     severity = Severity.ERROR
+    across = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import start_trace, written
+from tfmemlint.explain import above_words, in_line, start_anchors, start_trace, written
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import EnvWrite
 from tfmemlint.flow.state import Tri
@@ -64,6 +64,7 @@ class EnvAfterInit(Rule):
     code = "TFM105"
     name = "env-after-init"
     severity = Severity.ERROR
+    across = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -80,8 +81,8 @@ class EnvAfterInit(Rule):
                 continue
             start = phase.by
             certain = phase.has is Tri.YES and write.certain and not write.state.open
-            row = start.span.row if start is not None else 0
-            read = f"{written(start.text)} in line {row}" if start is not None else "something before"
+            read = f"{written(start.text)} {in_line(start, write.path)}" if start is not None else "something before"
+            above = above_words(start, write) if start is not None else "at the program's start"
             value = write.value.value if isinstance(write.value, Const) else None
             verb = "lists the GPUs" if which == "listed" else "makes the GPU devices"
             yield self.finding(
@@ -95,9 +96,9 @@ class EnvAfterInit(Rule):
                     text="" if write.name == "TF_FORCE_GPU_ALLOW_GROWTH" else (write.text or str(value)),
                 ),
                 outcome=f"TensorFlow goes on with the value that {write.name} had before; nothing is raised",
-                advice=f"Set {write.name} above line {row}" if row else f"Set {write.name} at the program's start",
-                trace=start_trace(program, start, write, f"{write.name} is set too late"),
-                anchors={"call": write.span} | ({"start": start.span} if start is not None else {}),
+                advice=f"Set {write.name} {above}",
+                trace=start_trace(start, write, f"{write.name} is set too late"),
+                anchors=start_anchors(start, write),
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.explain import growth_intent, handler_notes, limit_intent, short, visible_intent, written
 from tfmemlint.finding import Finding, Severity, Step
 from tfmemlint.flow.program import Call, Start
-from tfmemlint.flow.tensorflow import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
+from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class InitBetweenDevices(Rule):
     code = "TFM106"
     name = "init-between-devices"
     severity = Severity.WARNING
+    across = True
     fixable = "sometimes"
     over = ("TFM402",)
 
@@ -95,9 +96,9 @@ class InitBetweenDevices(Rule):
                 outcome=f"With two or more GPUs this raises {seen}",
                 advice=f"Finish the loop that configures the GPUs before the first {short(start.name)}",
                 trace=(
-                    Step(program.source.path, found.span, f"{short(found.name)} configures the first GPU"),
-                    Step(program.source.path, start.span, f"{written(start.text)} starts the runtime"),
-                    Step(program.source.path, found.span, f"{short(found.name)} comes too late for the second GPU"),
+                    Step(found.path, found.span, f"{short(found.name)} configures the first GPU"),
+                    Step(start.path, start.span, f"{written(start.text)} starts the runtime"),
+                    Step(found.path, found.span, f"{short(found.name)} comes too late for the second GPU"),
                 ),
                 notes=handler_notes(start if growth else found, exception, "that GPU is left as it is"),
                 anchors={"configure": found.span, "loop": start.devices_loop},

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import growth_intent, limit_intent, short, start_trace, written
+from tfmemlint.explain import growth_intent, in_line, limit_intent, short, start_trace, written
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import Call, Start
-from tfmemlint.flow.tensorflow import LIST_LOCAL, SESSIONS, SET_GROWTH, SET_LOGICAL
 from tfmemlint.flow.values import Const
 from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge.functions import LIST_LOCAL, SESSIONS, SET_GROWTH, SET_LOGICAL
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ class MemoryTakenBeforeConfig(Rule):
     code = "TFM107"
     name = "memory-taken-before-config"
     severity = Severity.ERROR
+    across = True
     fixable = "sometimes"
     over = ("TFM706",)
 
@@ -78,10 +79,15 @@ class MemoryTakenBeforeConfig(Rule):
         for call in program.calls():
             outcome = call.outcome
             if outcome is not None and outcome.kind == "lost" and outcome.cause is not None:
-                reported.add(outcome.cause.span)
+                reported.add((outcome.cause.path, outcome.cause.span))
                 yield self._lost(program, outcome.cause, call, outcome.certain)
         for start in program.of(Start):
-            if start.what != "allocator" or start.span in reported or start.state.most == 0 or _grows(start):
+            if (
+                start.what != "allocator"
+                or (start.path, start.span) in reported
+                or start.state.most == 0
+                or _grows(start)
+            ):
                 continue
             ignored = next(iter((*start.state.growth.values(), *start.state.limits.values())), None)
             if start.name in _INSTEAD and ignored is not None and ignored.by is not None:
@@ -93,12 +99,12 @@ class MemoryTakenBeforeConfig(Rule):
         return self.finding(
             program,
             start,
-            f"{written(start.text)} makes the GPU devices: {short(call.name)} in line {call.span.row} does nothing",
+            f"{written(start.text)} makes the GPU devices: {short(call.name)} {in_line(call, start.path)} does nothing",
             severity=Severity.ERROR if certain else Severity.WARNING,
             intent=_intent(call),
             outcome="Nothing is raised; the allocator keeps its default options and takes nearly all of the memory",
             advice=_advice(start.name, call),
-            trace=start_trace(program, start, call, f"{short(call.name)} has no effect any more"),
+            trace=start_trace(start, call, f"{short(call.name)} has no effect any more"),
             fixable=start.name in _INSTEAD,
             details={"name": start.name},
         )
@@ -107,7 +113,8 @@ class MemoryTakenBeforeConfig(Rule):
         return self.finding(
             program,
             start,
-            f"{written(start.text)} makes the GPU devices without a look at {short(call.name)} in line {call.span.row}",
+            f"{written(start.text)} makes the GPU devices without a look at {short(call.name)}"
+            f" {in_line(call, start.path)}",
             intent=_intent(call),
             outcome="Nothing is raised; the allocator gets its default options and takes nearly all of the memory",
             advice=_advice(start.name, call),

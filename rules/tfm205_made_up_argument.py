@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.explain import handler_notes, short
 from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.tensorflow import LOGICAL_CONFIGURATION
 from tfmemlint.flow.values import Const
 from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION
 from tfmemlint.knowledge.signatures import SIGNATURES
 from tfmemlint.knowledge.wishes import KEYWORDS, MEANT
 from tfmemlint.madeup import unit_of

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.tensorflow import LOGICAL_CONFIGURATION
 from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION
 from tfmemlint.madeup import constants
 from tfmemlint.rule import Rule
 

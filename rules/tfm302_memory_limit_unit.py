@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.tensorflow import LOGICAL_CONFIGURATION
 from tfmemlint.flow.values import Const
 from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION
 from tfmemlint.madeup import LEAST_BYTES
 from tfmemlint.rule import Rule
 

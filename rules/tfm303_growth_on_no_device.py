@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.explain import growth_intent, handler_notes
 from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.tensorflow import SET_GROWTH
 from tfmemlint.flow.values import Const, Device, DeviceName, Devices, Index, Seq, Value
 from tfmemlint.intent import Wish
+from tfmemlint.knowledge.functions import SET_GROWTH
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.explain import device_words, handler_notes, short
 from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.tensorflow import SET_LOGICAL
 from tfmemlint.flow.values import Const, Dict, Limit, Seq, Value
 from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge.functions import SET_LOGICAL
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import growth_intent, handler_notes, limit_intent, short
+from tfmemlint.explain import growth_intent, handler_notes, in_line, limit_intent, line, short
 from tfmemlint.finding import Finding, Severity, Step
-from tfmemlint.flow.tensorflow import SET_GROWTH, SET_LOGICAL
+from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class GrowthAndLogicalDevices(Rule):
     code = "TFM401"
     name = "growth-and-logical-devices"
     severity = Severity.ERROR
+    across = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -78,12 +79,12 @@ class GrowthAndLogicalDevices(Rule):
         return self.finding(
             program,
             growth,
-            f"set_memory_growth is refused: line {limit.span.row} has configured logical devices",
+            f"set_memory_growth is refused: {line(limit, growth.path)} has configured logical devices",
             severity=Severity.ERROR if certain and not hidden else Severity.WARNING,
             intent=growth_intent(growth),
             outcome="TensorFlow raises ValueError: Cannot set memory growth on device when virtual devices configured",
             advice="Drop the growth: a limit and growth exclude each other",
-            trace=_trace(program, limit, growth, "comes first, and wins"),
+            trace=_trace(limit, growth, "comes first, and wins"),
             notes=handler_notes(growth, "ValueError", "the limit stays in force, without growth"),
             details={"limit": limit_intent(limit).describe(), "caught": hidden, "kind": "refused", "certain": certain},
         )
@@ -92,18 +93,21 @@ class GrowthAndLogicalDevices(Rule):
         return self.finding(
             program,
             growth,
-            f"This memory growth is dropped: {short(limit.name)} in line {limit.span.row} wins",
+            f"This memory growth is dropped: {short(limit.name)} {in_line(limit, growth.path)} wins",
             severity=Severity.ERROR if certain else Severity.WARNING,
             intent=growth_intent(growth),
             outcome="Nothing is raised; with any logical device configured, TensorFlow leaves growth unset on all GPUs",
             advice="Drop the growth, or set TF_FORCE_GPU_ALLOW_GROWTH=true in the environment to have both",
-            trace=_trace(program, limit, growth, "makes it void"),
+            trace=_trace(limit, growth, "makes it void"),
             details={
                 "limit": limit_intent(limit).describe(),
                 "caught": growth.handler_for("ValueError") is not None,
                 "kind": "dropped",
                 "certain": certain,
-                "refused": any(one.span == growth.span and _is_refused(one) for one in program.calls(SET_GROWTH)),
+                "refused": any(
+                    one.span == growth.span and one.path == growth.path and _is_refused(one)
+                    for one in program.calls(SET_GROWTH)
+                ),
             },
         )
 
@@ -121,14 +125,20 @@ class GrowthAndLogicalDevices(Rule):
             editor.unsafe("Drop the growth, which is refused")
 
 
+def _at_one_place(one: Call, other: Call) -> bool:
+    return (one.path, one.span) == (other.path, other.span)
+
+
 def _is_refused(growth: Call) -> bool:
     return growth.outcome is not None and growth.outcome.kind == "refused"
 
 
-def _trace(program: Program, limit: Call, growth: Call, words: str) -> tuple[Step, ...]:
-    path = program.source.path
-    steps = [
-        Step(path, growth.span, "set_memory_growth"),
-        Step(path, limit.span, f"{short(limit.name)} {words}"),
-    ]
-    return tuple(sorted(steps, key=lambda step: step.span))
+def _trace(limit: Call, growth: Call, words: str) -> tuple[Step, ...]:
+    one, other = (
+        Step(growth.path, growth.span, "set_memory_growth"),
+        Step(limit.path, limit.span, f"{short(limit.name)} {words}"),
+    )
+    if growth.path != limit.path:
+        # Each with the way that leads there; which comes first, the words say.
+        return (*growth.frames, one, *limit.frames, other)
+    return tuple(sorted((one, other), key=lambda step: step.span))

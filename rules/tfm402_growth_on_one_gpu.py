@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import growth_intent, short, written
+from tfmemlint.explain import growth_intent, in_line, short, written
 from tfmemlint.finding import Finding, Severity, Step
 from tfmemlint.flow.program import Call, End, Start
 from tfmemlint.flow.values import Const
@@ -57,6 +57,7 @@ class GrowthOnOneGpu(Rule):
     code = "TFM402"
     name = "growth-on-one-gpu"
     severity = Severity.WARNING
+    across = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -67,7 +68,7 @@ class GrowthOnOneGpu(Rule):
                 continue
             for setting in (event.state.partial_growth or {}).values():
                 call = setting.by
-                if call is None or call.span in reported:
+                if call is None or (call.path, call.span) in reported:
                     continue
                 if call.state.single_gpu:
                     # Set under the condition that there is but one, ``if len(gpus) == 1:``.
@@ -75,19 +76,19 @@ class GrowthOnOneGpu(Rule):
                 if isinstance(event, Start) and event.devices_loop and event.devices_loop == call.devices_loop:
                     # The loop would go on to the other GPUs, were it not for what starts the runtime in it.
                     continue
-                reported.add(call.span)
+                reported.add((call.path, call.span))
                 yield self._partial(program, call, event)
 
     def _partial(self, program: Program, call: Call, event: Event) -> Finding:
         device = call.arg(0, "device")
         words = device.text if device is not None else "one GPU"
         starts = isinstance(event, Start)
-        where = f" out of {written(event.text)} in line {event.span.row}" if isinstance(event, Start) else ""
+        where = f" out of {written(event.text)} {in_line(event, call.path)}" if isinstance(event, Start) else ""
         others = [setting.value for setting in event.state.growth.values() if setting.by is not call]
         verb = "switched off" if call.value(1, "enable") == Const(False) else "set"
-        trace: tuple[Step, ...] = (Step(program.source.path, call.span, f"{short(call.name)} on {words} alone"),)
+        trace: tuple[Step, ...] = (*call.frames, Step(call.path, call.span, f"{short(call.name)} on {words} alone"))
         if starts:
-            trace = (*trace, Step(program.source.path, event.span, "starts the runtime, which compares the GPUs"))
+            trace = (*trace, *event.frames, Step(event.path, event.span, "starts the runtime, which compares the GPUs"))
         return self.finding(
             program,
             call,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.explain import growth_intent, limit_intent, short
 from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.tensorflow import SET_GROWTH, SET_LOGICAL
+from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:

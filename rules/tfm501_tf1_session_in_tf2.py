@@ -17,8 +17,8 @@ from tfmemlint.explain import (
 )
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import SessionMade, Use
-from tfmemlint.flow.tensorflow import DISABLE_EAGER, PROTOS, SESSIONS, SET_SESSION, SET_SESSION_OF_KERAS
 from tfmemlint.knowledge import names
+from tfmemlint.knowledge.functions import DISABLE_EAGER, PROTOS, SESSIONS, SET_SESSION, SET_SESSION_OF_KERAS
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:

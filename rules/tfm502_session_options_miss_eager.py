@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import carriers, options_intent, plain_options, short, start_trace, written
+from tfmemlint.explain import carriers, line, options_intent, plain_options, short, start_trace, written
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import SessionMade
 from tfmemlint.flow.state import Tri
@@ -70,12 +70,12 @@ class SessionOptionsMissEager(Rule):
                 continue
             context = session.state.context.under(session.guards)
             late = context.has is Tri.YES and context.by is not None
-            row = context.by.span.row if context.by is not None else 0
+            where = line(context.by, session.path) if context.by is not None else ""
             yield self.finding(
                 program,
                 session,
                 f"Eager code never looks at this {short(session.name)}"
-                + (f", and line {row} has started the runtime" if late else ": its GPU options work by a side effect"),
+                + (f", and {where} has started the runtime" if late else ": its GPU options work by a side effect"),
                 severity=Severity.ERROR if late and not session.state.open else Severity.WARNING,
                 intent=options_intent(options),
                 outcome="Nothing is raised; the options are lost"
@@ -83,7 +83,7 @@ class SessionOptionsMissEager(Rule):
                 else "The options take effect only as long as nothing makes the GPU devices before this line",
                 advice="Configure the physical devices by tf.config, before the first operation",
                 trace=start_trace(
-                    program, context.by, session, f"{written(short(session.name))} comes after the devices are made"
+                    context.by, session, f"{written(short(session.name))} comes after the devices are made"
                 )
                 if late
                 else (),

@@ -9,8 +9,8 @@ from tfmemlint.explain import options_intent, plain_options, short
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import ProtoMade
-from tfmemlint.flow.tensorflow import PROTOS
 from tfmemlint.knowledge import names
+from tfmemlint.knowledge.functions import PROTOS
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from tfmemlint.explain import (
 )
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import Call, SessionMade
-from tfmemlint.flow.tensorflow import SET_SESSION, SET_SESSION_OF_KERAS
 from tfmemlint.flow.values import Made
 from tfmemlint.knowledge import names
+from tfmemlint.knowledge.functions import SET_SESSION, SET_SESSION_OF_KERAS
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.explain import attribute_error, options_intent, plain_options
 from tfmemlint.finding import Finding, Severity, Span
-from tfmemlint.flow.tensorflow import ENABLE_EAGER
 from tfmemlint.flow.values import Const, Proto, Value
 from tfmemlint.knowledge import names
+from tfmemlint.knowledge.functions import ENABLE_EAGER
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:

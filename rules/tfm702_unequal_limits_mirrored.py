@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import short
+from tfmemlint.explain import in_line, short
 from tfmemlint.finding import Finding, Severity, Step
-from tfmemlint.flow.tensorflow import SET_LOGICAL
 from tfmemlint.flow.values import Const, Limit, Seq
 from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge import wishes
+from tfmemlint.knowledge.functions import SET_LOGICAL
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -92,13 +92,13 @@ class UnequalLimitsMirrored(Rule):
         return self.finding(
             program,
             call,
-            f"{short(strategy.name)} in line {strategy.span.row} mirrors one model over GPUs with unequal limits",
+            f"{short(strategy.name)} {in_line(strategy, call.path)} mirrors one model over GPUs with unequal limits",
             intent=Intent(Wish.LIMIT, "each GPU"),
             outcome="Every replica needs the same memory: the GPU with the smallest limit sets the pace",
             advice="Give the GPUs of one mirrored strategy the same limit",
             trace=(
-                Step(program.source.path, strategy.span, "mirrors one model over all GPUs"),
-                Step(program.source.path, call.span, "limits the GPUs to different sizes"),
+                Step(strategy.path, strategy.span, "mirrors one model over all GPUs"),
+                Step(call.path, call.span, "limits the GPUs to different sizes"),
             ),
         )
 

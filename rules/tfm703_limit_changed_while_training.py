@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.explain import short, while_training
 from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.tensorflow import SET_GROWTH, SET_LOGICAL
 from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge import wishes
+from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import Program
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.rule import Rule, rules
-from tfmemlint.run import Job, one
+from tfmemlint.run import Item, Job, one
 from tfmemlint.sources import Source
 
 UNREADABLE = {
@@ -53,7 +53,7 @@ def test_a_comment_does_not_silence_a_rule_that_fails() -> None:
 @pytest.mark.parametrize("name", UNREADABLE)
 def test_a_file_that_cannot_be_read_is_one_finding(name: str) -> None:
     path = FIXTURES / "TFM902" / name
-    outcome = one(str(path), path.read_bytes(), None, Job())
+    outcome = one(Item(str(path), path.read_bytes()), Job())
     assert [finding.code for finding in outcome.findings] == ["TFM902"]
     assert UNREADABLE[name] in outcome.findings[0].message.lower()
 
@@ -63,12 +63,12 @@ def test_a_file_that_cannot_be_read_is_not_changed(name: str, tmp_path: Path) ->
     data = (FIXTURES / "TFM902" / name).read_bytes()
     copy = tmp_path / name
     copy.write_bytes(data)
-    one(str(copy), data, None, Job(fix=True, write=True, unsafe=True))
+    one(Item(str(copy), data), Job(fix=True, write=True, unsafe=True))
     assert copy.read_bytes() == data
 
 
 @pytest.mark.parametrize("path", sorted((FIXTURES / "TFM902").glob("ok_*.py")), ids=lambda path: path.name)
 def test_an_unusual_encoding_that_is_declared_is_read(path: Path) -> None:
-    outcome = one(str(path), path.read_bytes(), None, Job())
+    outcome = one(Item(str(path), path.read_bytes()), Job())
     assert outcome.findings == []
     assert outcome.source is not None

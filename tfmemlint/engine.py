@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.finding import Finding, Severity, Span
 from tfmemlint.suppressions import Suppressions, read_suppressions
 
 if TYPE_CHECKING:
+    from tfmemlint.flow.program import Program
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rule import Rule
     from tfmemlint.sources import Source, Unreadable
@@ -21,14 +22,28 @@ _GRAVITY = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.ADVICE: 2}
 
 
 def check_source(source: Source, rules: Sequence[Rule], target: Target) -> list[Finding]:
-    """Everything that ``rules`` have to say about one text, in the order of its lines; never raises.
+    """Everything that ``rules`` have to say about one text on its own, in the order of its lines; never raises.
 
     A text that can't be parsed, or that a rule fails on, is itself one finding.
     """
-    from tfmemlint.flow import analyze
+    return settle(source, judge_source(source, rules, target), rules)
 
+
+def settle(source: Source, found: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]:
+    """Of all that was found in one text, what is to be said: once, in order, and not what its comments silence."""
     suppressions = read_suppressions(source.text)
     if suppressions.skip_file:
+        return []
+    by_code = {rule.code: rule for rule in rules}
+    kept = one_a_place(found, by_code)
+    return sorted(_suppressed(kept, suppressions, by_code, source), key=lambda finding: finding.sort_key)
+
+
+def judge_source(source: Source, rules: Sequence[Rule], target: Target) -> list[Finding]:
+    """What ``rules`` find in one text on its own, whatever its comments silence."""
+    from tfmemlint.flow import analyze
+
+    if read_suppressions(source.text).skip_file:
         return []
     by_code = {rule.code: rule for rule in rules}
     try:
@@ -40,14 +55,21 @@ def check_source(source: Source, rules: Sequence[Rule], target: Target) -> list[
     except Exception as error:  # a file that the interpreter fails on must not take the run with it
         found = [_failed(source, by_code, "The interpreter", error)]
     else:
-        found = []
-        for rule in rules:
-            try:
-                found.extend(rule.check(program))
-            except Exception as error:  # a rule that fails must not take the run with it
-                found.append(_failed(source, by_code, rule.code, error))
-    kept = one_a_place([finding for finding in found if finding is not None], by_code)
-    return sorted(_suppressed(kept, suppressions, by_code, source), key=lambda finding: finding.sort_key)
+        found = list(judge_program(program, rules))
+    return [finding for finding in found if finding is not None]
+
+
+def judge_program(program: Program, rules: Sequence[Rule]) -> Iterator[Finding]:
+    """What ``rules`` find in a program. In modules other than the one that is run, only those speak that are about what
+    a program does as a whole: for all else, each module is judged on its own."""
+    by_code = {rule.code: rule for rule in rules}
+    for rule in rules:
+        try:
+            for finding in rule.check(program):
+                if rule.across or finding.path == program.source.path:
+                    yield finding
+        except Exception as error:  # a rule that fails must not take the run with it
+            yield from _optional(_failed(program.source, by_code, rule.code, error))
 
 
 def unreadable(path: str, error: Unreadable, rules: Iterable[Rule]) -> list[Finding]:
@@ -59,9 +81,9 @@ def unreadable(path: str, error: Unreadable, rules: Iterable[Rule]) -> list[Find
 
 def one_a_place(found: Sequence[Finding], by_code: dict[str, Rule]) -> list[Finding]:
     """One finding a place: of equal ones the gravest with the shortest trace, of related ones the most specific."""
-    best: dict[tuple[str, Span], Finding] = {}
+    best: dict[tuple[str, str, Span], Finding] = {}
     for finding in found:
-        key = (finding.code, finding.span)
+        key = (finding.code, finding.path, finding.span)
         known = best.get(key)
         if known is None or _weight(finding) < _weight(known):
             best[key] = finding

@@ -34,22 +34,68 @@ def written(text: str, limit: int = 60) -> str:
     return line if len(line) <= limit else f"{line[: limit - 20]} ... {line[-15:]}"
 
 
-def start_step(program: Program, start: Start) -> Step:
+def line(event: Event, seen_from: str) -> str:
+    """Where an event is, as it reads in a finding about the file ``seen_from``: ``line 12``, ``core/model.py:12``."""
+    return f"line {event.span.row}" if event.path == seen_from else f"{event.path}:{event.span.row}"
+
+
+def in_line(event: Event, seen_from: str) -> str:
+    """``in line 12``, or ``in core/model.py:12``."""
+    return f"in {line(event, seen_from)}"
+
+
+def start_step(start: Start) -> Step:
     """The step of a trace in which something starts the runtime."""
-    return Step(program.source.path, start.span, f"{written(start.text)} {_STARTED[start.what]}")
+    where = f"{start.where} " if start.where else ""
+    return Step(start.path, start.span, f"{where}{written(start.text)} {_STARTED[start.what]}")
 
 
-def start_trace(program: Program, start: Start | None, call: Event, words: str) -> tuple[Step, ...]:
+def start_trace(start: Start | None, call: Event, words: str) -> tuple[Step, ...]:
     """From the entry point to what starts the runtime, and from there to ``call``, which comes too late."""
-    last = Step(program.source.path, call.span, words)
+    last = Step(call.path, call.span, words)
     if start is None:
         return (*call.frames, last)
-    shared = 0
-    for one, other in zip(start.frames, call.frames, strict=False):
-        if one != other:
-            break
-        shared += 1
-    return (*start.frames, start_step(program, start), *call.frames[shared:], last)
+    return (*start.frames, start_step(start), *call.frames[_shared(start, call) :], last)
+
+
+def _shared(one: Event, other: Event) -> int:
+    """How many of the calls and imports that lead to the one lead to the other, too."""
+    pairs = zip(one.frames, other.frames, strict=False)
+    return next((number for number, (a, b) in enumerate(pairs) if a != b), min(len(one.frames), len(other.frames)))
+
+
+def lead(start: Start, call: Event) -> Step | None:
+    """Where the way to ``start`` leaves that to ``call``: the import or call in the same file that leads to what starts
+    the runtime; None where that is in another file."""
+    shared = _shared(start, call)
+    steps = [*start.frames[shared:], start_step(start)]
+    return next((step for step in steps if step.path == call.path), None)
+
+
+def start_words(start: Start, call: Event, verb: str = "starts it") -> str:
+    """What starts the runtime, for a message about ``call``."""
+    return f"{written(start.text)} {in_line(start, call.path)} {verb}"
+
+
+def above_words(start: Start, call: Event) -> str:
+    """Above what a configuration has to stand: a line of its own file."""
+    if start.path == call.path:
+        return f"above line {start.span.row}"
+    step = lead(start, call)
+    if step is None:
+        return f"to where the program starts, before {start.path}:{start.span.row} is reached"
+    words = step.words[max(step.words.find("calls "), 0) :]
+    return f"above line {step.span.row}, which {words}"
+
+
+def start_anchors(start: Start | None, call: Event) -> dict[str, Span]:
+    """What a rewrite has to know to move ``call`` above ``start``: their places, as far as they are in one file."""
+    if start is None:
+        return {"call": call.span}
+    step = lead(start, call)
+    if start.path == call.path:
+        return {"call": call.span, "start": start.span}
+    return {"call": call.span} | ({"start": step.span} if step is not None else {})
 
 
 def device_words(value: Value, text: str = "") -> str:
@@ -159,12 +205,10 @@ def too_late(rule: Rule, program: Program, call: Call, intent: Intent, **more: A
     outcome = call.outcome
     assert outcome is not None
     start = outcome.cause
-    where = f" in line {start.span.row}" if start is not None else ""
-    what = written(start.text) if start is not None else "something"
+    what = start_words(start, call) if start is not None else "something starts it"
     has = "has" if outcome.certain else "may have"
-    message = f"{short(call.name)} after the runtime {has} started: {what}{where} starts it"
-    trace = start_trace(program, start, call, f"{short(call.name)} comes too late")
-    anchors = {"call": call.span} | ({"start": start.span} if start is not None else {})
+    message = f"{short(call.name)} after the runtime {has} started: {what}"
+    trace = start_trace(start, call, f"{short(call.name)} comes too late")
     raises = "TensorFlow raises" if names.ever_existed(call.name) else "Even the function that exists would raise"
     return rule.finding(
         program,
@@ -173,10 +217,10 @@ def too_late(rule: Rule, program: Program, call: Call, intent: Intent, **more: A
         severity=severity_of(call, outcome),
         intent=intent,
         outcome=f"{raises} {outcome.exception}: {outcome.message}",
-        advice=f"Move this above line {start.span.row}" if start is not None else "Move this to the program's start",
+        advice=f"Move this {above_words(start, call)}" if start is not None else "Move this to the program's start",
         trace=trace,
         notes=handler_notes(call, outcome.exception),
-        anchors=anchors,
+        anchors=start_anchors(start, call),
         details={
             "called": short(call.name),
             "training": while_training(call),

@@ -37,6 +37,9 @@ class Rule(ABC):
     over: ClassVar[tuple[str, ...]] = ()
     """Codes of rules that keep silent where this one has seen the same defect at the same place."""
 
+    across: ClassVar[bool] = False
+    """It is about what a program does as a whole: it also speaks of modules other than the one that is run."""
+
     @abstractmethod
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield what is wrong with ``program``."""
@@ -57,7 +60,7 @@ class Rule(ABC):
             code=self.code,
             name=self.name,
             severity=severity,
-            path=program.source.path,
+            path=event.path,
             span=span,
             message=message,
             noqa_row=more.pop("noqa_row", event.statement.end_row),

@@ -28,3 +28,15 @@ _matters = re.compile(_MATTERS).search
 def matters(data: bytes) -> bool:
     """Whether a file can hold anything that a rule would report."""
     return any(hint in data for hint in _HINTS) and _tensorflow(data) is not None and _matters(data) is not None
+
+
+_CONFIGURES = (
+    b"memory_growth", b"_device_configuration", b"LogicalDevice", b"VirtualDevice", b"set_visible_devices",
+    b"VISIBLE_DEVICES", b"TF_FORCE_GPU", b"TF_GPU_", b"TF_CUDNN", b"threading.set_", b"set_memory_limit",
+    b"set_gpu_memory", b"memory_limit",
+)  # fmt: skip
+
+
+def configures(data: bytes) -> bool:
+    """Whether a file can configure GPUs by ``tf.config`` or the environment, so that it matters what has run before."""
+    return any(word in data for word in _CONFIGURES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 _OF_INTEREST = re.compile(
     r"memory|gpu|device|session|config|environ|putenv|eager|v2_behavior|as_default|contrib|experimental|getattr"
@@ -43,6 +43,10 @@ class Reach:
     def text(self, node: ast.AST) -> str:
         """The lines that ``node`` stands in."""
         return "\n".join(self._lines[getattr(node, "lineno", 1) - 1 : getattr(node, "end_lineno", None)])
+
+    def defined(self) -> Mapping[str, Sequence[ast.stmt]]:
+        """Every function and class, by its name."""
+        return self._of_name
 
     def _leads_on(self, name: str) -> bool:
         seen = {name}

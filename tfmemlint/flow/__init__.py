@@ -5,19 +5,44 @@ from __future__ import annotations
 import ast
 import sys
 import warnings
+from typing import TYPE_CHECKING
 
 from tfmemlint.flow.program import Program
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.sources import Source
 
-__all__ = ["Program", "analyze"]
+if TYPE_CHECKING:
+    from tfmemlint.flow.unit import Run, Text
+
+__all__ = ["Program", "analyze", "parse"]
 
 RECURSION_LIMIT = 6_000
 """Frames for interpreting calls within calls; nesting beyond it ends in a RecursionError that is reported."""
 
 
-def analyze(source: Source, target: Target) -> Program:
-    """Interpret one file on its own.
+def parse(source: Source) -> Text:
+    """Read a module, so that it can be interpreted, as part of any number of programs.
+
+    Raises:
+        SyntaxError, ValueError: the text isn't Python 3 (`ast.parse`).
+        RecursionError: it is nested too deeply.
+    """
+    from tfmemlint.facts.mentions import Mentions
+    from tfmemlint.facts.reach import Reach
+    from tfmemlint.flow.unit import Text
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(source.text, filename=source.path)
+    reach = Reach(tree, source.lines)
+    return Text(source, tree, reach, Mentions(tree, reach))
+
+
+def analyze(source: Source | Text, target: Target, run: Run | None = None) -> Program:
+    """Interpret a program from its entry point on: a file on its own, or with all that it imports of its project.
+
+    Args:
+        source: the file that is run. run: how it is run, and where its imports are found; None for a file alone.
 
     Raises:
         SyntaxError, ValueError: the text isn't Python 3 (`ast.parse`).
@@ -26,11 +51,10 @@ def analyze(source: Source, target: Target) -> Program:
     from tfmemlint.flow.interpreter import Interpreter
 
     limit = sys.getrecursionlimit()
+    text = parse(source) if isinstance(source, Source) else source
+    unit = text.unit(run.name if run is not None else "__main__", run.package if run is not None else None)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(source.text, filename=source.path)
         sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
-        return Interpreter(source, tree, target).run()
+        return Interpreter(unit, target, run).run()
     finally:
         sys.setrecursionlimit(limit)

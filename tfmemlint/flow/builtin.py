@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfmemlint.facts import folding
-from tfmemlint.facts.names import is_tensorflow
+from tfmemlint.facts.names import canonical, is_tensorflow
 from tfmemlint.facts.syntax import is_exit
 from tfmemlint.flow.evaluate import Evaluator
 from tfmemlint.flow.items import lift
@@ -17,10 +17,13 @@ from tfmemlint.flow.values import (
     Const,
     Count,
     Devices,
+    Dict,
     Function,
     Indices,
+    Module,
     Ref,
     Seq,
+    Thread,
     Value,
     Zipped,
 )
@@ -68,10 +71,16 @@ class Builtins(Evaluator):
             return Zipped((Indices(first) if isinstance(first, Devices) else UNKNOWN, first))
         if name == "zip":
             return Zipped(tuple(values))
-        if name == "map" and len(values) == 2:
-            return self._map(values[0], values[1], node)
+        if name in ("threading.Thread", "threading.Timer"):
+            position = 1 if name.endswith("Timer") else None
+            return self._thread(values, keywords, position)
         if name in _SAME and values:
             return values[0] if isinstance(values[0], (Devices, Seq, Zipped)) else UNKNOWN
+        if name in ("importlib.import_module", "__import__") and values:
+            return self._import_by_name(name, node, values, keywords)
+        if name in ("sys.path.insert", "site.addsitedir"):
+            self.path_changed = True
+            return Const(None)
         if name in ("getattr", "hasattr") and len(values) >= 2:
             return self._by_attribute(name, node, values, written)
         if name in _MAIN_RUNNERS:
@@ -88,25 +97,40 @@ class Builtins(Evaluator):
                 return None
         return None
 
+    def _import_by_name(self, name: str, node: ast.AST, values: list[Value], keywords: dict[str, Value]) -> Value:
+        """``importlib.import_module("core.model")``."""
+        wanted, package = values[0], keywords.get("package", values[1] if len(values) > 1 else Const(None))
+        if not (isinstance(wanted, Const) and isinstance(wanted.value, str)) or not isinstance(package, Const):
+            return UNKNOWN
+        full: str = wanted.value
+        if name == "importlib.import_module" and full.startswith("."):
+            level = len(full) - len(full.lstrip("."))
+            parts = str(package.value or "").split(".")
+            if not package.value or level > len(parts):
+                return UNKNOWN
+            full = ".".join([*parts[: len(parts) - level + 1], *filter(None, [full[level:]])])
+        own = self.import_module(full, node)
+        if own is None:
+            self.foreign_import(full, node)
+            own = Ref(canonical(full))
+        if name == "__import__" and "." in full:
+            return (self.import_module(full.split(".")[0], node) if isinstance(own, Module) else None) or UNKNOWN
+        return own
+
     def _has_tf(self) -> bool:
         """Whether the module has imported TensorFlow by now."""
         return any(isinstance(value, Ref) and is_tensorflow(value.name) for value in self.module.names.values())
 
-    def _map(self, function: Value, iterable: Value, node: ast.AST) -> Value:
-        """``map(function, iterable)``: not run here, in truth, but nearly always run at once."""
-        item: list[Value] = []
-
-        def bind(value: Value) -> None:
-            item[:] = [value]
-
-        def body() -> None:
-            if isinstance(function, Ref):
-                self.call_name(function.name, node, list(item), {}, [])
-            else:
-                self.call_value(function, item, {}, node)
-
-        self.iterate(node, iterable, bind, body, frozenset())
-        return UNKNOWN
+    def _thread(self, values: list[Value], keywords: dict[str, Value], position: int | None) -> Value:
+        """A thread that is yet to be started."""
+        listed = values[position] if position is not None and position < len(values) else UNKNOWN
+        target = keywords.get("target", keywords.get("function", listed))
+        args, kwargs = keywords.get("args"), keywords.get("kwargs")
+        return Thread(
+            target,
+            args.items if isinstance(args, Seq) else (),
+            kwargs.items if isinstance(kwargs, Dict) else {},
+        )
 
     def _length(self, value: Value) -> Value:
         match value:
@@ -137,6 +161,12 @@ class Builtins(Evaluator):
         return Ref(f"{owner.name}.{key.value}")
 
     # What the other parts add
+
+    def import_module(self, name: str, node: ast.AST) -> Value | None:
+        raise NotImplementedError
+
+    def foreign_import(self, name: str, node: ast.AST, *, member: bool = False) -> None:
+        raise NotImplementedError
 
     def has_attribute(self, owner: str, name: str) -> bool | None:
         raise NotImplementedError

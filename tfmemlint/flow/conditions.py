@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tfmemlint.facts.syntax import has_call, names_in
 from tfmemlint.flow.machine import Machine
@@ -19,6 +19,18 @@ class Verdict:
     def __init__(self, truth: bool | None, assumed: bool = False) -> None:
         self.truth = truth
         self.assumed = assumed
+
+
+@dataclass(frozen=True, slots=True)
+class TestFacts:
+    """What stands in a test: its text, or that of its opposite (``positive`` False); the names and attributes that it
+    reads; whether it calls anything."""
+
+    text: str
+    positive: bool
+    names: tuple[str, ...]
+    attributes: tuple[str, ...]
+    calls: bool
 
 
 class Conditions(Machine):
@@ -118,24 +130,24 @@ class Conditions(Machine):
             return self.guards_of(test.operand, not outcome)
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is outcome:
             return tuple(guard for part in test.values for guard in self.guards_of(part, outcome))
-        if isinstance(test, ast.Compare) and len(test.ops) == 1:
-            # `x != 1` and `not x == 1` are one condition.
-            opposite = _OPPOSITES.get(type(test.ops[0]))
-            if opposite is not None:
-                positive = ast.Compare(test.left, [opposite()], test.comparators)
-                return ((self._guard_name(positive), not outcome),)
-        return ((self._guard_name(test), outcome),)
+        facts = self.test_facts.get(id(test))
+        if facts is None:
+            facts = self.test_facts[id(test)] = _test_facts(test)
+        return ((self._guard_name(test, facts), outcome is facts.positive),)
 
-    def _guard_name(self, test: ast.expr) -> str:
-        if has_call(test) and not self._comes_out_alike(test):
-            return f"{ast.unparse(test)} @{self.next_serial()}"
+    def _guard_name(self, test: ast.expr, facts: TestFacts) -> str:
+        if facts.calls and not self._comes_out_alike(test):
+            return f"{facts.text} @{self.next_serial()}"
         versions = []
-        for name in sorted(set(names_in(test))):
-            number = self.scope.number if name in self.scope.local else 0
+        for name in facts.names:
+            number = self.scope.owner(name).number
             times = self.rebindings.get((number, name), 0)
             if number or times > 1:
                 versions.append(f"{name}@{number}#{times}")
-        return " ".join([ast.unparse(test), *versions])
+        for name in facts.attributes:
+            if name in self.attributes_set:
+                versions.append(f".{name}#{self.attributes_set[name]}")
+        return " ".join([facts.text, *versions]) if versions else facts.text
 
     def _comes_out_alike(self, test: ast.expr) -> bool:
         """Whether all that ``test`` calls gives the same answer throughout a run, as long as its names stay."""
@@ -163,6 +175,21 @@ class Conditions(Machine):
         return self._last_values
 
     _last_values: dict[int, Value]
+    test_facts: dict[int, TestFacts]
+
+
+def _test_facts(test: ast.expr) -> TestFacts:
+    positive = True
+    written = test
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        # `x != 1` and `not x == 1` are one condition.
+        opposite = _OPPOSITES.get(type(test.ops[0]))
+        if opposite is not None:
+            positive, written = False, ast.Compare(test.left, [opposite()], test.comparators)
+    attributes = sorted({child.attr for child in ast.walk(test) if isinstance(child, ast.Attribute)})
+    return TestFacts(
+        ast.unparse(written), positive, tuple(sorted(set(names_in(test)))), tuple(attributes), has_call(test)
+    )
 
 
 _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {

@@ -61,7 +61,9 @@ class Evaluator(Items):
         if found is not None:
             return found
         if node.id == "__name__":
-            return Const("__main__")
+            return Const(self.unit.name)
+        if node.id == "__package__":
+            return Const(self.unit.package or "")
         for module in self.stars:
             name = f"{module}.{node.id}"
             if inventory.ever_existed(name):
@@ -83,7 +85,8 @@ class Evaluator(Items):
     def _Lambda(self, node: ast.Lambda) -> Value:
         self.evaluate_defaults(node.args)
         function = Function(node, self.scope)
-        self.functions.setdefault(id(node), function)
+        if self.unit is self.main:
+            self.functions.setdefault(id(node), function)
         return function
 
     # Operators
@@ -163,10 +166,6 @@ class Evaluator(Items):
         self.assign(node.target, value)
         return value
 
-    def _Yield(self, node: ast.Yield) -> Value:
-        self.escape(self.evaluate(node.value))
-        return UNKNOWN
-
     # Containers
 
     def _List(self, node: ast.List) -> Value:
@@ -216,10 +215,6 @@ class Evaluator(Items):
     def _SetComp(self, node: ast.SetComp) -> Value:
         return self._comprehension(node, node.elt)
 
-    def _GeneratorExp(self, node: ast.GeneratorExp) -> Value:
-        # Not run here, in truth, but nearly always run at once by what it is passed to.
-        return self._comprehension(node, node.elt)
-
     def _DictComp(self, node: ast.DictComp) -> Value:
         self._comprehension(node, node.key, node.value)
         return UNKNOWN
@@ -233,6 +228,8 @@ class Evaluator(Items):
         def level(depth: int) -> None:
             if depth == len(generators):
                 values.append([self.evaluate(element) for element in elements][-1])
+                if isinstance(node, ast.GeneratorExp):
+                    self.yielded(values[-1])
                 return
             generator = generators[depth]
             iterable = self.evaluate(generator.iter)
@@ -288,6 +285,9 @@ class Evaluator(Items):
     made_by: dict[int, Any]
 
     def assign(self, target: ast.expr, value: Value) -> None:
+        raise NotImplementedError
+
+    def yielded(self, value: Value) -> None:
         raise NotImplementedError
 
     def escape(self, value: Value) -> None:

@@ -7,15 +7,16 @@ import re
 from dataclasses import replace
 
 from tfmemlint.facts.names import canonical, is_tensorflow
-from tfmemlint.finding import Span
+from tfmemlint.finding import Span, Step
+from tfmemlint.flow.conditions import TestFacts
 from tfmemlint.flow.machine import Frame, GaveUp
 from tfmemlint.flow.program import Call, End, Event, Program, ProtoMade, SessionMade
 from tfmemlint.flow.state import Phase, State, Tri
 from tfmemlint.flow.statements import Statements
-from tfmemlint.flow.values import Class, Function, Instance, Proto, Ref, Value
+from tfmemlint.flow.unit import Run, Unit
+from tfmemlint.flow.values import Class, Function, Instance, Module, Proto, Ref, Value
 from tfmemlint.knowledge import names as inventory
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.sources import Source
 
 MAX_ENTRIES = 2_000
 _CHAIN = re.compile(r"(?<![\w.])([^\W\d]\w*)((?:\.[^\W\d]\w*)+)")
@@ -25,10 +26,10 @@ _CHAIN = re.compile(r"(?<![\w.])([^\W\d]\w*)((?:\.[^\W\d]\w*)+)")
 class Interpreter(Statements):
     """Runs a module from top to bottom, then every function that nothing in it calls."""
 
-    def __init__(self, source: Source, tree: ast.Module, target: Target) -> None:
-        super().__init__(source, tree, target)
+    def __init__(self, unit: Unit, target: Target, run: Run | None = None) -> None:
+        super().__init__(unit, target, run)
         self._last_values: dict[int, Value] = {}
-        self.stars: list[str] = []
+        self.test_facts: dict[int, TestFacts] = {}
         self.made_by: dict[int, Call] = {}
         self.defaults: dict[int, Value] = {}
         self.protos: list[tuple[Proto, Call]] = []
@@ -42,8 +43,8 @@ class Interpreter(Statements):
     def run(self) -> Program:
         """Interpret the whole file."""
         try:
-            self.execute(self.tree.body)
-            self._end("module", self.tree)
+            self._go()
+            self._end("module", self.main.tree)
             self._uncalled()
         except GaveUp as reason:
             self.gave_up.append(str(reason))
@@ -52,7 +53,44 @@ class Interpreter(Statements):
             replace(event, used=event.serial in self.used) if isinstance(event, SessionMade) else event
             for event in self.events
         ]
-        return Program(self.source, self.tree, self.target, events, self.gave_up)
+        return Program(self.main.source, self.main.tree, self.target, events, self.gave_up)
+
+    def _go(self) -> None:
+        """What is run: the packages that the module is in, what a test runner reads, the module, its main function."""
+        run = self.run_as
+        if run is not None:
+            self.leading.add(self.main.name, self.main.mentions)
+            self._before(run)
+        if self.state is None:
+            return
+        if run is None or run.name == "__main__":
+            self.execute(self.main.tree.body)
+        elif run.name not in self.here.imported:
+            self.state = replace(self.here, imported={**self.here.imported, run.name: True})
+            self.run_module(self.main, None)
+        self._main_function()
+
+    def _before(self, run: Run) -> None:
+        if run.name != "__main__":
+            self.units[run.name] = self.main
+        if run.package and run.package != run.name:
+            self.import_module(run.package, self.main.tree)
+        for number, text in enumerate(run.before):
+            unit = text.unit("conftest", None, self.next_serial())
+            self.leading.add("conftest", unit.mentions)
+            if self.state is not None:
+                self.run_module(unit, Step(text.source.path, Span(1, 1, 1, 1), f"pytest reads {text.source.path}"))
+            if number == len(run.before) - 1:
+                self.units.setdefault("conftest", unit)
+
+    def _main_function(self) -> None:
+        """The function that a console script calls."""
+        if self.run_as is None or self.run_as.function is None or self.state is None:
+            return
+        value: Value = Module(self.main.name, self.main.scope)
+        for name in self.run_as.function.split("."):
+            value = self.attribute(value, name, self.main.tree)
+        self.call_value(value, [], {}, self.main.tree)
 
     def _end(self, entry: str, node: ast.AST) -> None:
         """The end of an entry point, wherever it is: behind its last line, or where the program is left before that."""
@@ -87,7 +125,8 @@ class Interpreter(Statements):
             if self._is_plain(function.node):
                 continue
             self.state, self.guards, self.uncertain, self.statement = before, (), 0, None
-            self.frames, self.loops, self.handlers = [Frame("", self.module, self.tree)], [], []
+            self.frames, self.loops, self.handlers = [Frame("", self.main.scope, self.main.tree)], [], []
+            self.unit, self.doubts, self.depth = self.main, [], 0
             self.run_function(self._with_receiver(function), [], {}, None, graph=_is_graph_function(function))
             self.statement = None
             self._end(getattr(function.node, "name", "<lambda>"), function.node)

@@ -23,6 +23,7 @@ from tfmemlint.flow.values import (
     Index,
     Instance,
     Made,
+    Module,
     Proto,
     Ref,
     Seq,
@@ -60,7 +61,7 @@ class Items(Conditions):
 
     def use(self, node: ast.AST, name: str, *, called: bool = False, origin: str = "attribute") -> None:
         """Report a reference to a TensorFlow name, where it could matter: all but ordinary names that exist."""
-        if self.state is None or not is_tensorflow(name):
+        if self.state is None or self.unit is not self.main or not is_tensorflow(name):
             return
         if name.startswith(_WATCHED) or not inventory.exists(name, self.target):
             text = self.text(node) if not isinstance(node, ast.alias) else name
@@ -88,6 +89,8 @@ class Items(Conditions):
                 return self.member(base, name, node)
             case Class():
                 return self.class_member(base, name) or UNKNOWN
+            case Module():
+                return self.module_member(base, name)
             case Const(value) if isinstance(value, tuple) and name in ("major", "minor", "release"):
                 return _version_part(value, name)
             case _:
@@ -102,8 +105,9 @@ class Items(Conditions):
 
     def member(self, instance: Instance, name: str, node: ast.AST) -> Value:
         """An attribute of an object of the program's own: a field, a method, a property, or an inherited name."""
-        if name in instance.fields:
-            return instance.fields[name]
+        field = self.heap.get((instance, name))
+        if field is not None:
+            return field
         found = self.class_member(instance.cls, name)
         if isinstance(found, Function):
             names = {value.name for value in found.decorators if isinstance(value, Ref)}
@@ -116,8 +120,19 @@ class Items(Conditions):
             return bound
         return found if found is not None else UNKNOWN
 
+    def module_member(self, module: Module, name: str) -> Value:
+        """A name of a module of the project's own, or a module within that package that has been imported."""
+        found = module.scope.names.get(name)
+        if found is None and module.scope.unit is not None:
+            inner = self.units.get(f"{module.name}.{name}")
+            found = Module(f"{module.name}.{name}", inner.scope) if inner is not None else None
+        return found if found is not None else UNKNOWN
+
     def class_member(self, cls: Class, name: str, seen: int = 0) -> Value | None:
         """A name of a class or of its bases; a base that is TensorFlow's answers with its own name."""
+        later = self.heap.get((cls, name))
+        if later is not None:
+            return later
         if name in cls.members:
             return cls.members[name]
         for base in cls.bases:

@@ -17,6 +17,8 @@ from tfmemlint.flow.values import (
     Devices,
     Index,
     Indices,
+    Instance,
+    Lazy,
     Seq,
     Value,
     Zipped,
@@ -53,6 +55,13 @@ class Loops(TensorFlow):
     ) -> None:
         """Go through a loop: over what is known item by item, otherwise twice, since a second pass can be too late."""
         if self.state is None:
+            return
+        if isinstance(iterable, Instance):
+            iterable = self.called_on(iterable, "__iter__", node)
+        if self.state is None:
+            return
+        if isinstance(iterable, Lazy):
+            self.iterate_lazy(node, iterable, bind, body, rebound)
             return
         passes = elements(iterable)
         over_devices = any(_has_device(value) for value, _ in passes)
@@ -123,19 +132,22 @@ class Loops(TensorFlow):
             with self.doubtful(doubt=unsure):
                 if enter():
                     body()
-            for state, names in loop.continues:
-                self.merge((state, names, dict(self.module.names)))
+            for skipped in loop.continues:
+                self.merge(skipped)
             loop.continues.clear()
         self.loops.pop()
-        if endless:
+        if endless and any(frame.on_yield is not None for frame in self.frames):
+            # Whoever iterates over an endless generator ends it.
+            self.state = None
+        elif endless:
             self.leave(certain=not loop.breaks)
         else:
             for end in ends:
                 self.merge(end)
             if not definite:
                 self.merge(before)
-        for state, names in loop.breaks:
-            self.merge((state, names, dict(self.module.names)))
+        for left in loop.breaks:
+            self.merge(left)
         if self.state is not None and self.state.graphs != graphs:
             self.state = replace(self.state, graphs=graphs)
 

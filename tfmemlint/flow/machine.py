@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tfmemlint.facts.reach import Reach
+from tfmemlint.facts.mentions import MATTERS, Leading
 from tfmemlint.facts.syntax import assigned_names
 from tfmemlint.finding import Span, Step
 from tfmemlint.flow.program import Event, Handler, Start
 from tfmemlint.flow.scopes import Scope
 from tfmemlint.flow.state import Guards, Phase, State, Tri, join_states
-from tfmemlint.flow.values import UNKNOWN, Function, Instance, Made, Value, join
+from tfmemlint.flow.unit import Run, Unit
+from tfmemlint.flow.values import UNKNOWN, Class, Function, Instance, Made, Value, join
 
 if TYPE_CHECKING:
+    from tfmemlint.facts.reach import Reach
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.sources import Source
+
+Heap = Mapping[tuple[Instance | Class, str], Value]
+"""The attributes of objects, and those that classes were given after their body."""
 
 EventT = TypeVar("EventT", bound=Event)
 
@@ -26,6 +31,10 @@ MAX_DEPTH = 24
 """Calls within calls that are followed; deeper ones are not known."""
 MAX_STEPS = 400_000
 """Statements and calls that are interpreted before a program is given up: bounded work for any input."""
+MAX_NESTED = 2
+"""How often a function that configures something is followed within itself."""
+MAX_IMPORTS = 60
+"""Modules imported within modules that are followed."""
 MAX_LOOPS = 3
 """Loops within loops that get a second pass."""
 
@@ -34,9 +43,23 @@ class GaveUp(Exception):
     """The program is too large to follow to its end; what was found so far stands."""
 
 
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """Where whoever iterates over a generator stands, while the generator runs."""
+
+    frames: tuple[Frame, ...]
+    unit: Unit
+    statement: ast.stmt | None
+    loops: list[Loop]
+    handlers: list[tuple[tuple[Handler, ...], int]]
+
+
 @dataclass(slots=True)
 class Frame:
-    """One function call being interpreted."""
+    """One function call, class body or module being interpreted.
+
+    ``on_yield`` takes what a generator gives to ``consumer``.
+    """
 
     function: str
     scope: Scope
@@ -45,6 +68,18 @@ class Frame:
     returns: list[tuple[State, Value]] = field(default_factory=list)
     receiver: Value | None = None
     cls: Value | None = None
+    on_yield: Callable[[Value], None] | None = None
+    consumer: Consumer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All that may differ between two ways through a program, at one point of it."""
+
+    state: State | None
+    names: dict[str, Value]
+    module_names: dict[str, Value]
+    heap: Heap
 
 
 @dataclass(slots=True)
@@ -56,24 +91,31 @@ class Loop:
     devices: bool
     rebound: frozenset[str]
     repeated: bool = False
-    breaks: list[tuple[State, dict[str, Value]]] = field(default_factory=list)
-    continues: list[tuple[State, dict[str, Value]]] = field(default_factory=list)
+    breaks: list[Snapshot] = field(default_factory=list)
+    continues: list[Snapshot] = field(default_factory=list)
 
 
 class Machine:
     """What all parts of the interpreter share."""
 
-    def __init__(self, source: Source, tree: ast.Module, target: Target) -> None:
-        self.source = source
-        self.tree = tree
+    def __init__(self, unit: Unit, target: Target, run: Run | None = None) -> None:
+        self.main = self.unit = unit
+        unit.scope.unit = unit
         self.target = target
-        self.module = Scope()
+        self.run_as = run
+        self.modules = run.modules if run is not None else None
+        """Where other modules of the project are found; None where imports aren't followed."""
+        self.leading = Leading(MATTERS)
+        self.quiet: dict[tuple[int, int], bool] = {}
+        self.units: dict[str, Unit] = {}
+        """The modules that this program has imported."""
+        self.heap: Heap = {}
         self.state: State | None = State()
         """The state here; None where no way leads."""
         self.left: State | None = None
         """The state in which the entry point is left before its end; None where it isn't."""
         self.surely_left = False
-        self.frames: list[Frame] = [Frame("", self.module, tree)]
+        self.frames: list[Frame] = [Frame("", unit.scope, unit.tree)]
         self.loops: list[Loop] = []
         self.handlers: list[tuple[tuple[Handler, ...], int]] = []
         self.guards: Guards = ()
@@ -83,9 +125,23 @@ class Machine:
         self.visited: set[int] = set()
         self.instances: dict[int, Instance] = {}
         self.functions: dict[int, Function] = {}
+        self.tracing = 0
+        """How many Keras objects of the program's own are being called here: operations in them are only recorded."""
+        self.raised: dict[int, list[State]] = {}
+        """By the id of a handler: the states in which something that it catches was raised for sure."""
+        self.begun: dict[int, object] = {}
+        """Generators that somebody has begun to iterate over."""
+        self.where = ""
+        """What is being evaluated, where that runs at a moment that is easily overlooked."""
+        self.depth = 0
+        """Calls within calls."""
+        self.path_changed = False
+        """The program has changed where it looks for modules."""
+        self.attributes_set: dict[str, int] = {}
+        """How often an attribute of that name was set."""
         self.rebindings: dict[tuple[int, str], int] = {}
-        self.reach = Reach(tree, source.lines)
-        self.walrus = ":=" in source.text
+        self.doubts: list[tuple[Scope, Scope]] = []
+        """For each branch that we are in, the scopes whose names are put back when it ends."""
         self.bound: dict[int, frozenset[str]] = {}
         """The names that pieces of code bind, by the first node of each."""
         self.settled: dict[int, bool] = {}
@@ -97,6 +153,25 @@ class Machine:
         """Serial numbers of `Made` values whose attributes or methods were used, or that were handed on."""
 
     # Where we are
+
+    @property
+    def source(self) -> Source:
+        """The text that is being gone through."""
+        return self.unit.source
+
+    @property
+    def module(self) -> Scope:
+        """The names of the module that is being gone through."""
+        return self.unit.scope
+
+    @property
+    def reach(self) -> Reach:
+        return self.unit.reach
+
+    @property
+    def stars(self) -> list[str]:
+        """The modules of others that star-imports took everything from."""
+        return self.unit.stars
 
     @property
     def frame(self) -> Frame:
@@ -112,6 +187,10 @@ class Machine:
         assert self.state is not None
         return self.state
 
+    def consumer(self) -> Consumer:
+        """Where we are, to come back to while a generator runs."""
+        return Consumer(tuple(self.frames), self.unit, self.statement, self.loops, self.handlers)
+
     def next_serial(self) -> int:
         self.serial += 1
         return self.serial
@@ -120,6 +199,11 @@ class Machine:
         self.steps += 1
         if self.steps > MAX_STEPS:
             raise GaveUp(f"more than {MAX_STEPS} steps")
+
+    def give_up(self, reason: str) -> None:
+        """Say, once, that something was not followed to its end."""
+        if reason not in self.gave_up:
+            self.gave_up.append(reason)
 
     def span(self, node: ast.AST) -> Span:
         return self.source.span(node)
@@ -134,7 +218,7 @@ class Machine:
         key = id(body[0])
         found = self.bound.get(key)
         if found is None:
-            found = self.bound[key] = frozenset(assigned_names(body, expressions=self.walrus))
+            found = self.bound[key] = frozenset(assigned_names(body, expressions=self.unit.walrus))
         return found
 
     # Events
@@ -156,6 +240,7 @@ class Machine:
                 )
         devices = next((loop for loop in reversed(self.loops) if loop.devices), None)
         return {
+            "path": self.source.path,
             "span": self.span(node),
             "statement": self.statement_span(statement),
             "state": self.here,
@@ -190,7 +275,9 @@ class Machine:
         now = phase.under(self.guards)
         if now.has is Tri.YES:
             return
-        event = Start(what=what, name=name, text=text, first=now.has in (Tri.NO, Tri.UNKNOWN), **self.around(node))
+        where = self.where or ("class body:" if isinstance(self.frame.node, ast.ClassDef) else "")
+        first = now.has in (Tri.NO, Tri.UNKNOWN)
+        event = Start(what=what, name=name, text=text, first=first, where=where, **self.around(node))
         self.emit(event)
         changes = {what: Phase(Tri.YES, event)}
         # Making the devices lists them, and the context makes them.
@@ -199,6 +286,14 @@ class Machine:
         if what == "context" and state.allocator.has is not Tri.YES:
             changes["allocator"] = Phase(Tri.YES, event)
         self.state = replace(state, **changes)  # type: ignore[arg-type]
+
+    def raises(self, exception: str) -> None:
+        """Something raises here for sure: if a handler catches that, the program goes on there."""
+        for group, _ in reversed(self.handlers):
+            for handler in group:
+                if handler.takes(exception):
+                    self.raised.setdefault(id(handler), []).append(self.here)
+                    return
 
     # Ways that end, part and meet
 
@@ -211,34 +306,55 @@ class Machine:
             self.surely_left = sure
         self.state = None
 
-    def snapshot(self) -> tuple[State | None, dict[str, Value], dict[str, Value]]:
-        return self.state, dict(self.scope.names), dict(self.module.names)
+    def snapshot(self) -> Snapshot:
+        """How things stand, to be put back or merged by the same function."""
+        module_names = dict(self.module.names) if self.scope is not self.module else {}
+        return Snapshot(self.state, dict(self.scope.names), module_names, self.heap)
 
-    def restore(self, saved: tuple[State | None, dict[str, Value], dict[str, Value]]) -> None:
-        self.state = saved[0]
+    def restore(self, saved: Snapshot, state: State | None = None) -> None:
+        """Put things back as they were, but for another ``state`` where one is given."""
+        self.state = state or saved.state
+        self.heap = saved.heap
         self.scope.names.clear()
-        self.scope.names.update(saved[1])
+        self.scope.names.update(saved.names)
         if self.scope is not self.module:
             self.module.names.clear()
-            self.module.names.update(saved[2])
+            self.module.names.update(saved.module_names)
 
-    def merge(
-        self,
-        other: tuple[State | None, dict[str, Value], dict[str, Value]],
-        mine: Guards = (),
-        theirs: Guards = (),
-    ) -> None:
+    def merge(self, other: Snapshot, mine: Guards = (), theirs: Guards = ()) -> None:
         """Let another way end here: what the two agree on is known from here on."""
-        state, names, module_names = other
-        if state is None:
+        if other.state is None:
             return
         if self.state is None:
             self.restore(other)
             return
-        self.state = join_states(self.state, state, mine, theirs)
-        _join_names(self.scope.names, names, self.used)
+        self.state = join_states(self.state, other.state, mine, theirs)
+        _join_names(self.scope.names, other.names, self.used)
         if self.scope is not self.module:
-            _join_names(self.module.names, module_names, self.used)
+            _join_names(self.module.names, other.module_names, self.used)
+        if self.heap is not other.heap:
+            self.heap = _joined_heap(self.heap, other.heap, self.used)
+
+    def keep(self, holder: Instance | Class, name: str, value: Value) -> None:
+        """Give an object, or a class, an attribute."""
+        self.heap = {**self.heap, (holder, name): value}
+
+    def bind_outer(self, home: Scope, name: str, value: Value) -> None:
+        """Bind a name of another scope than the current one: where some branch that we are in won't put it back, what
+        it is from here on is not known."""
+        covered = all(home is scope or home is module for scope, module in self.doubts)
+        if not covered:
+            _lose(value, self.used)
+        home.names[name] = value if covered else UNKNOWN
+
+    @contextmanager
+    def at(self, where: str) -> Iterator[None]:
+        """Within: a default argument, say, is evaluated."""
+        saved, self.where = self.where, where
+        try:
+            yield
+        finally:
+            self.where = saved
 
     @contextmanager
     def doubtful(self, guards: Guards = (), *, doubt: bool = True) -> Iterator[None]:
@@ -246,11 +362,13 @@ class Machine:
         saved = self.guards
         self.guards = (*saved, *guards)
         self.uncertain += doubt
+        self.doubts.append((self.scope, self.module))
         try:
             yield
         finally:
             self.guards = saved
             self.uncertain -= doubt
+            self.doubts.pop()
 
     # The parts that the subclasses add
 
@@ -260,9 +378,7 @@ class Machine:
     def evaluate(self, node: ast.expr | None) -> Value:
         raise NotImplementedError
 
-    def call_value(
-        self, callee: Value, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST, text: str = ""
-    ) -> Value:
+    def call_value(self, callee: Value, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST) -> Value:
         raise NotImplementedError
 
     def iterate(self, node: ast.AST, iterable: Value, bind: object, body: object, rebound: frozenset[str]) -> None:
@@ -280,6 +396,21 @@ def _join_names(mine: dict[str, Value], theirs: dict[str, Value], used: set[int]
             if mine[name] == UNKNOWN:
                 _lose(value, used)
                 _lose(other, used)
+
+
+def _joined_heap(mine: Heap, theirs: Heap, used: set[int]) -> Heap:
+    joined = dict(mine)
+    for key, other in theirs.items():
+        value = mine.get(key)
+        if value is not other:
+            joined[key] = join(value, other)
+            if joined[key] == UNKNOWN:
+                _lose(value, used)
+                _lose(other, used)
+    for key in mine.keys() - theirs.keys():
+        joined[key] = join(mine[key], None)
+        _lose(mine[key], used)
+    return joined
 
 
 def _lose(value: Value | None, used: set[int]) -> None:

@@ -52,13 +52,18 @@ class Handler:
     here: bool = True
     silent: bool = False
 
+    def takes(self, exception: str) -> bool:
+        """Whether it catches ``exception`` (a builtin name, or ``tf.errors.X``)."""
+        names = {exception, *_ANCESTORS.get(exception, ()), "Exception", "BaseException", "*"}
+        return not names.isdisjoint(self.catches)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Event:
     """One thing that happens.
 
     Attributes:
-        span: its place. statement: the whole statement that it stands in.
+        path: the file that it happens in. span: its place. statement: the whole statement that it stands in.
         state: the runtime just before it.
         frames: how it was reached: the calls from the entry point down to it, outermost first (empty at the top level).
         handlers: the ``except`` clauses that an exception would meet, innermost first.
@@ -71,6 +76,7 @@ class Event:
             or in a loop that may not run at all.
     """
 
+    path: str
     span: Span
     statement: Span
     state: State
@@ -85,11 +91,7 @@ class Event:
 
     def handler_for(self, exception: str) -> Handler | None:
         """The innermost handler that catches ``exception`` (a builtin name, or ``tf.errors.X``), or None."""
-        names = {exception, *_ANCESTORS.get(exception, ()), "Exception", "BaseException", "*"}
-        for handler in self.handlers:
-            if names.intersection(handler.catches):
-                return handler
-        return None
+        return next((handler for handler in self.handlers if handler.takes(exception)), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -191,12 +193,14 @@ class Start(Event):
     their allocator (``what='allocator'``) or the first listing of physical devices (``what='listing'``).
 
     ``first``: nothing had started it for sure before. ``name``: what did it, canonical; ``text`` as written.
+    ``where``: what it is part of, where that runs at a moment that is easily overlooked ("default argument").
     """
 
     what: str
     name: str
     text: str
     first: bool = True
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from tfmemlint.finding import Span
-from tfmemlint.flow.calls import Caller
+from tfmemlint.flow.lazy import Later
 from tfmemlint.flow.program import Arg, Call, EnvWrite, SessionMade
 from tfmemlint.flow.state import Tri
 from tfmemlint.flow.values import (
@@ -23,7 +23,7 @@ from tfmemlint.flow.values import (
 from tfmemlint.knowledge import effects
 
 
-class Protos(Caller):
+class Protos(Later):
     """Messages, sessions, environment variables."""
 
     # Protos and sessions

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tfmemlint.flow.values import UNKNOWN, Value
+
+if TYPE_CHECKING:
+    from tfmemlint.flow.unit import Unit
 
 
 @dataclass(slots=True, eq=False)
@@ -19,7 +23,9 @@ class Scope:
     """Names that the function binds somewhere: they never mean an outer name."""
     is_class: bool = False
     number: int = 0
-    """Tells one call's scope from another's; 0 for the module."""
+    """Tells one scope from another; 0 for that of the module that is run."""
+    unit: Unit | None = None
+    """The module whose names these are; only for the scope of a module."""
 
     def lookup(self, name: str) -> Value | None:
         """The value of ``name`` as Python would find it, or None where no scope binds it."""
@@ -35,11 +41,22 @@ class Scope:
 
     def bind(self, name: str, value: Value) -> None:
         """Bind ``name`` where an assignment in this scope would."""
+        self.home(name).names[name] = value
+
+    def home(self, name: str) -> Scope:
+        """The scope that an assignment to ``name`` in this one binds it in."""
         scope = self
         if name in self.outer:
             while scope.parent is not None and (scope is self or name not in scope.names):
                 scope = scope.parent
-        scope.names[name] = value
+        return scope
+
+    def owner(self, name: str) -> Scope:
+        """The scope whose ``name`` is meant here; that of the module where none has it."""
+        scope = self
+        while scope.parent is not None and name not in scope.local and name not in scope.names:
+            scope = scope.parent
+        return scope
 
     @property
     def module(self) -> Scope:

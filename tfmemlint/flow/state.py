@@ -93,6 +93,7 @@ class State:
         visible: the value of the last ``set_visible_devices`` for GPUs, if any.
         threading: the value of each ``tf.config.threading`` setting.
         env: what the program itself has put into the environment.
+        imported: the project's own modules that were imported: for sure (True), or on some way to here.
         shown: what the program had put into ``CUDA_VISIBLE_DEVICES`` by the time it was read.
         open: the state before the entry point isn't known (a function that nothing in the file calls).
         fewest, most: how many GPUs there are, as far as conditions on the way here tell.
@@ -109,6 +110,7 @@ class State:
     visible: Setting | None = None
     threading: Mapping[str, Value] = field(default_factory=dict)
     env: Mapping[str, Value] = field(default_factory=dict)
+    imported: Mapping[str, bool] = field(default_factory=dict)
     shown: Value | None = None
     open: bool = False
     fewest: int = 0
@@ -214,6 +216,7 @@ def join_states(left: State, right: State, left_guard: Guards = (), right_guard:
         visible=_join_setting(left.visible, right.visible),
         threading=_join_values(left.threading, right.threading),
         env=_join_values(left.env, right.env),
+        imported=_join_imported(left.imported, right.imported),
         shown=left.shown if left.shown is right.shown else join(left.shown, right.shown),
         open=left.open or right.open,
         fewest=min(left.fewest, right.fewest),
@@ -244,6 +247,13 @@ def _join_values(left: Mapping[str, Value], right: Mapping[str, Value]) -> Mappi
     if left == right:
         return left
     return {key: join(left.get(key), right.get(key)) for key in [*left, *(key for key in right if key not in left)]}
+
+
+def _join_imported(left: Mapping[str, bool], right: Mapping[str, bool]) -> Mapping[str, bool]:
+    if left is right or left == right:
+        return left
+    names = [*left, *(name for name in right if name not in left)]
+    return {name: bool(left.get(name) and right.get(name)) for name in names}
 
 
 @dataclass(frozen=True, slots=True)

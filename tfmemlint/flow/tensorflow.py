@@ -10,14 +10,12 @@ import ast
 from dataclasses import replace
 
 from tfmemlint.facts.names import called_name, canonical, is_tensorflow
+from tfmemlint.flow.configuring import Configuring
 from tfmemlint.flow.program import Arg, Call
-from tfmemlint.flow.protos import Protos
-from tfmemlint.flow.state import ANY, Key, Outcome, Setting, State, Tri
+from tfmemlint.flow.state import Outcome
 from tfmemlint.flow.values import (
-    EACH,
     UNKNOWN,
     Const,
-    Device,
     Devices,
     Function,
     Limit,
@@ -26,61 +24,30 @@ from tfmemlint.flow.values import (
     Seq,
     Value,
 )
-from tfmemlint.intent import Wish
-from tfmemlint.knowledge import effects, wishes
+from tfmemlint.knowledge import effects
 from tfmemlint.knowledge import names as inventory
+from tfmemlint.knowledge.functions import (
+    DISABLE_EAGER,
+    ENABLE_EAGER,
+    LIST_LOCAL,
+    LIST_LOGICAL,
+    LIST_PHYSICAL,
+    LOGICAL_CONFIGURATION,
+    PROTOS,
+    SEQUENTIAL,
+    SESSIONS,
+    SET_GROWTH,
+    SET_LOGICAL,
+    SET_VISIBLE,
+)
 from tfmemlint.knowledge.signatures import SIGNATURES
 
-SET_GROWTH = "tf.config.experimental.set_memory_growth"
-SET_LOGICAL = ("tf.config.set_logical_device_configuration", "tf.config.experimental.set_virtual_device_configuration")
-LOGICAL_CONFIGURATION = ("tf.config.LogicalDeviceConfiguration", "tf.config.experimental.VirtualDeviceConfiguration")
-SET_VISIBLE = ("tf.config.set_visible_devices", "tf.config.experimental.set_visible_devices")
-LIST_PHYSICAL = (
-    "tf.config.list_physical_devices",
-    "tf.config.experimental.list_physical_devices",
-    "tf.config.get_visible_devices",
-    "tf.config.experimental.get_visible_devices",
-)
-LIST_LOGICAL = ("tf.config.list_logical_devices", "tf.config.experimental.list_logical_devices")
-LIST_LOCAL = "tf.python.client.device_lib.list_local_devices"
-SESSIONS = frozenset(
-    f"{prefix}{name}"
-    for prefix in ("tf.", "tf.compat.v1.")
-    for name in (
-        "Session",
-        "InteractiveSession",
-        "train.MonitoredTrainingSession",
-        "train.MonitoredSession",
-        "train.SingularMonitoredSession",
-    )
-)
-PROTOS = frozenset(
-    f"{prefix}{name}"
-    for prefix in ("tf.", "tf.compat.v1.")
-    for name in ("ConfigProto", "GPUOptions", "OptimizerOptions", "GraphOptions", "GPUOptions.Experimental")
-)
-SET_SESSION = ("tf.keras.backend.set_session", "tf.compat.v1.keras.backend.set_session")
-SET_SESSION_OF_KERAS = ("keras.backend.set_session", "keras.backend.tensorflow_backend.set_session")
-DISABLE_EAGER = ("tf.compat.v1.disable_eager_execution", "tf.compat.v1.disable_v2_behavior")
-ENABLE_EAGER = (
-    "tf.enable_eager_execution",
-    "tf.compat.v1.enable_eager_execution",
-    "tf.compat.v1.enable_v2_behavior",
-)
-SEQUENTIAL = frozenset(
-    f"{prefix}keras.{name}" for prefix in ("tf.", "tf.compat.v1.") for name in ("Sequential", "models.Sequential")
-)
 _INPUTS = ("tf.keras.Input", "tf.keras.layers.Input", "tf.keras.layers.InputLayer")
 _INPUT_SHAPES = ("input_shape", "input_dim", "batch_input_shape")
-GRAPHS = frozenset({"tf.Graph().as_default", "tf.compat.v1.Graph().as_default"})
-
-PHYSICAL_FIXED = "Physical devices cannot be modified after being initialized"
-VIRTUAL_FIXED = "Virtual devices cannot be modified after being initialized"
-VISIBLE_FIXED = "Visible devices cannot be modified after being initialized"
-GROWTH_REFUSED = "Cannot set memory growth on device when virtual devices configured"
+_VARIABLES = frozenset({"tf.Variable", "tf.compat.v1.Variable"})
 
 
-class TensorFlow(Protos):
+class TensorFlow(Configuring):
     """Calling TensorFlow."""
 
     def call_name(
@@ -88,10 +55,14 @@ class TensorFlow(Protos):
     ) -> Value:
         """Call something by its canonical name."""
         if not is_tensorflow(name):
+            lazy = self.lazy_builtin(name, node, values, keywords)
+            if lazy is not None:
+                return lazy
             builtin = self.call_builtin(name, node, values, keywords, written)
             if builtin is None:
                 for value in (*values, *keywords.values()):
                     self.escape(value)
+                    self.hand_on(value)
                 if name == "os.putenv":
                     self._env_write(values, node, written)
                 if name.startswith(("keras.", "horovod.", "pynvml.")):
@@ -138,7 +109,12 @@ class TensorFlow(Protos):
         if self.state is None:
             return
         graph = self.here.graph_mode
-        effect = effects.effect(name, self.target, graph=graph)
+        effect = effects.effect(name, self.target, graph=graph or self.tracing > 0)
+        if self.tracing and not graph and (name in _VARIABLES or name.endswith("().add_weight")):
+            # Variables are lifted out of the graph in which a model's operations are recorded.
+            effect = effects.Effect.STARTS
+        elif self.tracing and not graph and name.endswith("()") and effects.has_weights(name[:-2], self.target):
+            effect = effects.Effect.STARTS
         text = self.text(node.func) if isinstance(node, ast.Call) else name
         if effect is effects.Effect.STARTS:
             if self.here.eager is None:
@@ -218,194 +194,6 @@ class TensorFlow(Protos):
             return Const(None)
         return None
 
-    def _outcome(self, name: str, values: list[Value], keywords: dict[str, Value]) -> Outcome | None:
-        """What TensorFlow does with a configuring call instead of what was asked, if anything."""
-
-        def arg(position: int, keyword: str) -> Value:
-            return keywords.get(keyword, values[position] if position < len(values) else UNKNOWN)
-
-        if name == SET_GROWTH:
-            return self._growth_outcome(arg(0, "device"), arg(1, "enable"))
-        if name in SET_LOGICAL:
-            key = device_key(arg(0, "device"))
-            wanted = arg(1, "logical_devices")
-            if isinstance(arg(0, "device"), Device) and arg(0, "device").type == "CPU":  # type: ignore[union-attr]
-                return self._late(VIRTUAL_FIXED, self.here.cpu_split, wanted) or self._void_growth(wanted)
-            return self._late(VIRTUAL_FIXED, self.here.limit_of(key), wanted) or self._void_growth(wanted)
-        if name in SET_VISIBLE:
-            kind = arg(1, "device_type")
-            if kind == Const("CPU") or self._shows_what_is_shown(arg(0, "devices"), kind):
-                return None
-            return self._late(VISIBLE_FIXED, self._visible_in_force(), _as_shown(arg(0, "devices")))
-        if name.startswith("tf.config.threading.set_"):
-            which = "Intra" if "intra" in name else "Inter"
-            message = f"{which} op parallelism cannot be modified after initialization."
-            before = self.here.threading.get(name)
-            return self._late(message, Setting(before) if before is not None else None, arg(0, "num_threads"))
-        made_up = wishes.wish_of(name)
-        if made_up is not None and made_up.wish in (Wish.GROWTH, Wish.LIMIT, Wish.FRACTION):
-            return self._late(PHYSICAL_FIXED if made_up.wish is Wish.GROWTH else VIRTUAL_FIXED, None, UNKNOWN)
-        return None
-
-    def _shows_what_is_shown(self, devices: Value, kind: Value) -> bool:
-        """Whether all GPUs are to be visible where all of them are: accepted at any time."""
-        if self.here.visible is not None or not isinstance(devices, (Device, Devices)) or devices.kind != "physical":
-            return False
-        if kind != Const("GPU"):
-            return isinstance(devices, Devices) and devices.whole and devices.type is None
-        return devices.type == "GPU" and (self.here.one_gpu or (isinstance(devices, Devices) and devices.whole))
-
-    def _visible_in_force(self) -> Setting | None:
-        """The last ``set_visible_devices``, with its value in the form that values are compared in."""
-        visible = self.here.visible
-        return Setting(_as_shown(visible.value), visible.by) if visible is not None else None
-
-    def _shown(self, listed: Devices) -> Value:
-        """What ``get_visible_devices`` returns."""
-        visible = self.here.visible
-        if visible is None or listed.type != "GPU":
-            return listed
-        value = _as_shown(visible.value)
-        return value if isinstance(value, Seq) else replace(listed, whole=False)
-
-    def _late(self, message: str, in_force: Setting | None, wanted: Value) -> Outcome | None:
-        """The runtime has started: a value that differs from the one in force is refused, or comes to nothing."""
-        state = self.here
-        if in_force is not None and wanted != UNKNOWN and in_force.value == wanted:
-            return None
-        unsure = in_force is not None and UNKNOWN in (wanted, in_force.value)
-        context = state.context.under(self.guards)
-        several = any(loop.devices and loop.repeated for loop in self.loops)
-        if context.has in (Tri.YES, Tri.MAYBE):
-            if unsure:
-                # The same value may be in force already; TensorFlow accepts that in silence.
-                return None
-            certain = context.has is Tri.YES and not state.open and not several
-            before = in_force.by if in_force is not None else None
-            return Outcome("late", "RuntimeError", message, certain, context.by, setting=before, several=several)
-        allocator = state.allocator.under(self.guards)
-        if allocator.has in (Tri.YES, Tri.MAYBE):
-            made = allocator.by.state if allocator.by is not None else state
-            if message == PHYSICAL_FIXED and _allows_growth_by_env(made):
-                return None
-            return Outcome("lost", "", "", allocator.has is Tri.YES and not state.open, allocator.by, several=several)
-        return None
-
-    def _growth_outcome(self, device: Value, enable: Value) -> Outcome | None:
-        state = self.here
-        if state.most == 0:
-            # There is none to set it for.
-            return None
-        key = device_key(device)
-        limit = state.limit_of(key)
-        if limit is not None and not self._apart(limit):
-            return Outcome(
-                "refused", "ValueError", GROWTH_REFUSED, key != ANY and limit.value != UNKNOWN, setting=limit.by
-            )
-        late = self._late(PHYSICAL_FIXED, state.growth_of(key), enable)
-        if late is not None:
-            return None if self._completes(device, enable) else late
-        if _allows_growth_by_env(state) or state.visible_gpus == ():
-            return None
-        others = [*state.limits.values(), *([state.cpu_split] if state.cpu_split is not None else [])]
-        other = next((one for one in others if not self._apart(one)), None)
-        if other is not None and enable != Const(False):
-            return Outcome("dropped", certain=other.value != UNKNOWN, setting=other.by)
-        return None
-
-    def _completes(self, device: Value, enable: Value) -> bool:
-        """Whether a loop over the GPUs sets what some of them have already: if that is not all of them, the runtime
-        has never started."""
-        loop = next((one for one in reversed(self.loops) if one.devices), None)
-        if loop is None or not (isinstance(device, Device) and device.each):
-            return False
-        here = self.span(loop.node)
-        others = [one for one in self.here.growth.values() if one.by is None or one.by.devices_loop != here]
-        return bool(others) and all(one.value == enable for one in others)
-
-    def _void_growth(self, wanted: Value) -> Outcome | None:
-        """Logical devices make the growth void that was set before, on every GPU; what isn't a list is refused."""
-        if isinstance(wanted, (Limit, Const)):
-            return None
-        if _allows_growth_by_env(self.here) or self.here.visible_gpus == ():
-            return None
-        for setting in self.here.growth.values():
-            if setting.value != Const(False) and not self._apart(setting):
-                return Outcome("drops", certain=setting.value == Const(True), setting=setting.by)
-        return None
-
-    def _apart(self, setting: Setting) -> bool:
-        """Whether a setting was made under conditions that exclude those that hold here."""
-        guards = setting.by.guards if setting.by is not None else ()
-        return any((text, not outcome) in self.guards for text, outcome in guards)
-
-    def _is_refused(self, call: Call) -> bool:
-        """Whether a configuring call raises for sure, and so changes nothing."""
-        outcome = call.outcome
-        if outcome is None or outcome.kind not in ("late", "refused"):
-            return False
-        if outcome.several and self.here.context.under(self.guards).has is Tri.YES:
-            # Unless it is the loop itself that starts the runtime: it goes for all GPUs, whatever becomes of it.
-            own = outcome.cause is not None and outcome.cause.devices_loop == call.devices_loop
-            settings = (*self.here.growth.values(), *self.here.limits.values())
-            passed = any(one.by is not None and one.by.span == call.span for one in settings)
-            return not own and not passed and not self.here.open
-        return outcome.certain
-
-    def _set_growth(self, device: Value | None, enable: Value | None, call: Call) -> None:
-        self.start(call.node or self.tree, "listed", call.name, call.text)
-        if self._is_refused(call):
-            return
-        key = device_key(device or UNKNOWN)
-        setting = Setting(enable or UNKNOWN, call)
-        before = self.here.growth.get(key)
-        if key != EACH and before is not None and before.value == enable != UNKNOWN:
-            # It is the earlier call that counts.
-            return
-        growth: dict[Key, Setting] = {EACH: setting} if key == EACH else {**self.here.growth, key: setting}
-        self.state = replace(self.here, growth=growth)
-
-    def _set_logical(self, device: Value | None, logical: Value | None, call: Call) -> None:
-        self.start(call.node or self.tree, "listed", call.name, call.text)
-        if self._is_refused(call) or isinstance(logical, (Limit, Const)):
-            # One that isn't a list is refused as well.
-            return
-        setting = Setting(logical or UNKNOWN, call)
-        if isinstance(device, Device) and device.type == "CPU":
-            self.state = replace(self.here, cpu_split=setting)
-            return
-        key = device_key(device or UNKNOWN)
-        limits: dict[Key, Setting] = {EACH: setting} if key == EACH else {**self.here.limits, key: setting}
-        self.state = replace(self.here, limits=limits)
-
-    def _set_visible(self, devices: Value | None, device_type: Value | None, call: Call) -> None:
-        self.start(call.node or self.tree, "listed", call.name, call.text)
-        if not self._is_refused(call) and device_type != Const("CPU"):
-            self.state = replace(self.here, visible=Setting(devices or UNKNOWN, call))
-
-
-def device_key(value: Value) -> Key:
-    """A device's place in a table of settings."""
-    if isinstance(value, Device) and value.kind == "physical":
-        if value.index is None:
-            return ANY
-        return value.index
-    return ANY
-
-
-def _as_shown(devices: Value) -> Value:
-    """What ``set_visible_devices`` makes of its argument, one device being a list of one; UNKNOWN for a part of the
-    GPUs, which may be equal to another part."""
-    match devices:
-        case Device():
-            return Seq((devices,))
-        case Devices(whole=False):
-            return UNKNOWN
-        case Seq(items):
-            return Seq(items)
-        case _:
-            return devices
-
 
 def _device_type(value: Value | None) -> str | None:
     """The type of device that a listing asks for; None for all, ``?`` where it isn't known."""
@@ -414,8 +202,3 @@ def _device_type(value: Value | None) -> str | None:
     if isinstance(value, Const) and isinstance(value.value, str):
         return value.value
     return "?"
-
-
-def _allows_growth_by_env(state: State) -> bool:
-    """Whether ``TF_FORCE_GPU_ALLOW_GROWTH=true`` made the devices grow whatever their options."""
-    return state.env.get("TF_FORCE_GPU_ALLOW_GROWTH") == Const("true")

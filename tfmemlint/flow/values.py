@@ -7,7 +7,7 @@ concluded from it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -186,11 +186,43 @@ class Function:
     scope: Scope
     decorators: tuple[Value, ...] = ()
     bound: Value | None = None
+    setter: Function | None = None
+    """Of a property: what is called when it is set."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partial:
+    """``functools.partial(...)``: what is called, and the arguments that it gets first."""
+
+    function: Value
+    args: tuple[Value, ...]
+    keywords: Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lazy:
+    """A generator, a generator expression, a ``map``: nothing of it has run yet.
+
+    Attributes:
+        run: go through it; the function is given each value. quiet: it can't configure anything.
+    """
+
+    run: Callable[[Callable[[Value], None]], Value]
+    quiet: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Thread:
+    """A ``threading.Thread`` that hasn't been started."""
+
+    function: Value
+    args: tuple[Value, ...]
+    keywords: Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Class:
-    """A class of the program."""
+    """A class of the program; ``members`` are the names that its body binds (what is set later is in the heap)."""
 
     node: ast.ClassDef
     scope: Scope
@@ -200,15 +232,22 @@ class Class:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instance:
-    """An object of a class of the program; ``fields`` are its attributes as far as they are known."""
+    """An object of a class of the program; its attributes are in the heap."""
 
     cls: Class
-    fields: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Module:
+    """A module of the project's own; its attributes are the names of ``scope``."""
+
+    name: str
+    scope: Scope
 
 
 Value: TypeAlias = (
     "Unknown | Const | Ref | Seq | Dict | Devices | Device | Count | Indices | Index | Zipped | DeviceName | Limit "
-    "| Made | Proto | Function | Class | Instance"
+    "| Made | Proto | Function | Partial | Lazy | Thread | Class | Instance | Module"
 )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 from tfmemlint.explain import short
+from tfmemlint.flow.configuring import device_key
 from tfmemlint.flow.program import Call, Store
 from tfmemlint.flow.state import Outcome
-from tfmemlint.flow.tensorflow import GROWTH_REFUSED, SET_VISIBLE, device_key
 from tfmemlint.flow.values import EACH, Device
 from tfmemlint.intent import Wish
+from tfmemlint.knowledge.functions import GROWTH_REFUSED, SET_VISIBLE
 from tfmemlint.plan.conflicts import beyond, granted, hidden, lost_again, overruled, same, voided, words_of
 from tfmemlint.plan.model import Fate, Verdict
 from tfmemlint.plan.replacing import replaced

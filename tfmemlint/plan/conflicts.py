@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from tfmemlint.explain import written
 from tfmemlint.flow.program import Call, Start
 from tfmemlint.flow.state import Outcome, Setting, Tri
-from tfmemlint.flow.tensorflow import SET_VISIBLE
 from tfmemlint.flow.values import EACH, UNKNOWN, Const, Devices, Value
 from tfmemlint.intent import Wish
+from tfmemlint.knowledge.functions import SET_VISIBLE
 from tfmemlint.plan.model import Fate, Verdict
 from tfmemlint.plan.scene import BLIND, Scene, numbers_of
 from tfmemlint.wanted import Wanted

@@ -10,10 +10,10 @@ from tfmemlint.explain import short, written
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import Call, EnvWrite, ProtoMade, SessionMade
-from tfmemlint.flow.tensorflow import LOGICAL_CONFIGURATION, SET_LOGICAL
 from tfmemlint.flow.values import Const
 from tfmemlint.intent import Wish
 from tfmemlint.knowledge import names
+from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, SET_LOGICAL
 from tfmemlint.plan import calls, options, variables
 from tfmemlint.plan.model import Fate, Verdict
 from tfmemlint.plan.scene import Scene, conditions

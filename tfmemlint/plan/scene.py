@@ -13,8 +13,8 @@ from tfmemlint.explain import plain_options, written
 from tfmemlint.finding import Finding, Span, Step
 from tfmemlint.flow.program import Call, End, EnvWrite, Event, Program, SessionMade, Start
 from tfmemlint.flow.state import State, Tri
-from tfmemlint.flow.tensorflow import LIST_LOCAL, SESSIONS
 from tfmemlint.flow.values import Const, Device, Seq, Value
+from tfmemlint.knowledge.functions import LIST_LOCAL, SESSIONS
 from tfmemlint.plan.model import Place
 
 EventT = TypeVar("EventT", bound=Event)

@@ -15,10 +15,10 @@ from tfmemlint.explain import (
 )
 from tfmemlint.finding import Span
 from tfmemlint.flow.program import Call, EnvWrite, Event, Item, ProtoMade, SessionMade, Store
-from tfmemlint.flow.tensorflow import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
 from tfmemlint.flow.values import EACH, Const, Limit, Seq, Value
 from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge import environment, wishes
+from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
 from tfmemlint.wanted.model import Wanted, number_of
 
 REPORTS = ("tf.config.experimental.get_memory_info", "tf.config.experimental.get_memory_usage")

@@ -1,0 +1,182 @@
+"""Assignments: what names, attributes and items stand for from here on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from tfmemlint.facts.names import is_tensorflow
+from tfmemlint.flow.imports import Imports
+from tfmemlint.flow.program import Store
+from tfmemlint.flow.values import (
+    UNKNOWN,
+    Class,
+    Const,
+    Device,
+    Devices,
+    Dict,
+    Function,
+    Instance,
+    Made,
+    Module,
+    Proto,
+    Ref,
+    Seq,
+    Value,
+)
+from tfmemlint.knowledge.wishes import REAL_KEYS
+
+
+class Assigning(Imports):
+    """Binding."""
+
+    def bind(self, name: str, value: Value) -> None:
+        """Bind a name where an assignment here would."""
+        home = self.scope.home(name)
+        key = (home.number, name)
+        self.rebindings[key] = self.rebindings.get(key, 0) + 1
+        if home is self.scope:
+            home.names[name] = value
+        else:
+            self.bind_outer(home, name, value)
+
+    def _Assign(self, node: ast.Assign) -> None:
+        value = self.evaluate(node.value)
+        if self.state is None:
+            return
+        for target in node.targets:
+            self.assign(target, value)
+
+    def _AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            value = self.evaluate(node.value)
+            if self.state is not None:
+                self.assign(node.target, value)
+
+    def _AugAssign(self, node: ast.AugAssign) -> None:
+        read = ast.copy_location(ast.BinOp(_as_load(node.target), node.op, node.value), node)
+        value = self.evaluate(read)
+        if self.state is not None and not isinstance(node.target, ast.Subscript):
+            self.assign(node.target, value)
+
+    def assign(self, target: ast.expr, value: Value) -> None:
+        """Bind a target to a value."""
+        match target:
+            case ast.Name():
+                self.bind(target.id, value)
+            case ast.Tuple() | ast.List():
+                self._unpack(target.elts, value)
+            case ast.Starred():
+                self.assign(target.value, UNKNOWN)
+            case ast.Attribute():
+                self._set_attribute(target, value)
+            case ast.Subscript():
+                self._set_item(target, value)
+            case _:
+                pass
+
+    def _unpack(self, targets: Sequence[ast.expr], value: Value) -> None:
+        items: Sequence[Value] = [UNKNOWN] * len(targets)
+        if isinstance(value, Seq) and len(value.items) == len(targets):
+            if not any(isinstance(target, ast.Starred) for target in targets):
+                items = value.items
+        elif isinstance(value, Devices):
+            items = [Device(value.kind, value.type, position) for position in range(len(targets))]
+        else:
+            self.escape(value)
+        for target, item in zip(targets, items, strict=True):
+            self.assign(target, item)
+
+    def _set_attribute(self, target: ast.Attribute, value: Value) -> None:
+        base = self._base(target.value)
+        self.attributes_set[target.attr] = self.attributes_set.get(target.attr, 0) + 1
+        match base:
+            case Proto():
+                self.set_field(base, target.attr, value, self.span(target))
+            case Instance():
+                known = self.class_member(base.cls, target.attr)
+                if isinstance(known, Function) and known.setter is not None:
+                    setter = known.setter
+                    bound = Function(setter.node, setter.scope, setter.decorators, base)
+                    self.call_function(bound, [value], {}, target)
+                else:
+                    self.keep(base, target.attr, value)
+            case Class():
+                self.keep(base, target.attr, value)
+            case Ref("sys") if target.attr == "path":
+                self.path_changed = True
+            case Ref(owner) if is_tensorflow(owner):
+                self._store(target, owner, value)
+            case Device():
+                self._store(target, "device", value, base)
+            case Module(_, scope):
+                self.bind_outer(scope, target.attr, value)
+            case _:
+                self.escape(value)
+
+    def _store(self, target: ast.Attribute, owner: str, value: Value, device: Value = UNKNOWN) -> None:
+        written = getattr(self.statement, "value", None)
+        self.emit(
+            Store(
+                owner=owner,
+                attribute=target.attr,
+                value=value,
+                text=self.text(target),
+                device=device,
+                owner_text=self.text(target.value),
+                value_text=self.text(written) if isinstance(written, ast.expr) else "",
+                **self.around(target),
+            )
+        )
+
+    def _set_item(self, target: ast.Subscript, value: Value) -> None:
+        base = self.evaluate(target.value)
+        key = self.evaluate(target.slice)
+        if base == Ref("os.environ"):
+            if isinstance(key, Const) and isinstance(key.value, str):
+                written = getattr(self.statement, "value", None)
+                self.set_env(key.value, value, target, self.text(written) if isinstance(written, ast.expr) else "")
+            return
+        self.escape(value)
+        if isinstance(target.value, ast.Name):
+            if isinstance(base, Dict) and isinstance(key, Const) and isinstance(key.value, str):
+                self.scope.bind(target.value.id, Dict({**base.items, key.value: value}, base.open))
+            elif isinstance(base, (Seq, Dict)) or (isinstance(base, Made) and base.name in REAL_KEYS):
+                self.scope.bind(target.value.id, UNKNOWN)
+
+    def _Delete(self, node: ast.Delete) -> None:
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                self.bind(target.id, UNKNOWN)
+            elif isinstance(target, ast.Subscript) and self.evaluate(target.value) == Ref("os.environ"):
+                key = self.evaluate(target.slice)
+                if isinstance(key, Const):
+                    self.unset_env(str(key.value))
+
+    def escape(self, value: Value) -> None:
+        """A value goes where it can't be followed."""
+        match value:
+            case Proto(_, record):
+                record.consumed = True
+            case Made(_, serial):
+                self.used.add(serial)
+            case Seq(items):
+                for item in items:
+                    self.escape(item)
+            case Dict(items):
+                for item in items.values():
+                    self.escape(item)
+            case _:
+                pass
+
+
+def _as_load(target: ast.expr) -> ast.expr:
+    match target:
+        case ast.Name():
+            return ast.copy_location(ast.Name(target.id, ast.Load()), target)
+        case ast.Attribute():
+            return ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
+        case ast.Subscript():
+            return ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
+        case _:
+            return target

@@ -1,0 +1,351 @@
+"""Calling the functions and classes of a program: their bodies are gone through with what they are given."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tfmemlint.facts.names import is_tensorflow
+from tfmemlint.finding import Step
+from tfmemlint.flow.builtin import Builtins
+from tfmemlint.flow.machine import MAX_DEPTH, MAX_NESTED, Frame
+from tfmemlint.flow.program import Arg
+from tfmemlint.flow.scopes import Scope
+from tfmemlint.flow.state import Tri, join_states
+from tfmemlint.flow.unit import Unit
+from tfmemlint.flow.values import (
+    UNKNOWN,
+    Class,
+    Const,
+    Function,
+    Instance,
+    Lazy,
+    Made,
+    Partial,
+    Proto,
+    Ref,
+    Value,
+    join,
+)
+
+
+class Functions(Builtins):
+    """Calling functions and making objects."""
+
+    def call_value(self, callee: Value, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST) -> Value:
+        """Call what is not a name of somebody else's: a function, a class, an object of the program."""
+        if self.state is None:
+            return UNKNOWN
+        match callee:
+            case Function():
+                return self.call_function(callee, args, keywords, node)
+            case Class():
+                return self.instantiate(callee, args, keywords, node)
+            case Instance():
+                method = self.member(callee, "__call__", node)
+                if isinstance(method, Function):
+                    return self.call_function(method, args, keywords, node)
+                if isinstance(method, Ref) and is_tensorflow(method.name):
+                    self.call_built(callee, method.name.removesuffix(".__call__"), args, keywords, node)
+            case Partial(function, first, named):
+                return self.call_any(function, [*first, *args], {**named, **keywords}, node)
+            case Made(name) if is_tensorflow(name):
+                self.call_made(name, node)
+            case _:
+                pass
+        for value in (*args, *keywords.values()):
+            self.escape(value)
+            self.hand_on(value)
+        return UNKNOWN
+
+    def call_function(
+        self, function: Function, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST
+    ) -> Value:
+        """Interpret a call of a function of the program."""
+        self.step()
+        self.visited.add(id(function.node))
+        again = sum(frame.node is function.node for frame in self.frames)
+        quiet = self.is_quiet(function)
+        if self.depth >= MAX_DEPTH or again > (0 if quiet else MAX_NESTED):
+            # What is left of the recursion may do as much again, or nothing.
+            if not again:
+                self.give_up(f"{self.source.path}:{self.span(node).row}: calls are nested more than {MAX_DEPTH} deep")
+            self.unsure(quiet)
+            return UNKNOWN
+        unit = function.scope.module.unit or self.unit
+        lazy = _mentions(unit, function.node, "yield") and is_generator(function.node)
+        if lazy:
+            # Nothing runs before it is iterated over, or entered.
+            return self.generator(function, args, keywords, node)
+        graph = any(isinstance(value, Ref) and value.name == "tf.function" for value in function.decorators) or any(
+            isinstance(value, Made) and value.name == "tf.function" for value in function.decorators
+        )
+        if graph and not self.here.graph_mode:
+            self.start(node, "context", "tf.function", f"{function_name(function.node)}(), a tf.function,")
+        key = id(function.node)
+        if quiet and self.modules is not None and unit is not self.main and self.here.context.has is Tri.YES:
+            # Nothing is left that it could start, and it configures nothing.
+            for value in (*args, *keywords.values()):
+                self.escape(value)
+            return UNKNOWN
+        if key in self.settled and (not self.settled[key] or self.here.context.has is Tri.YES):
+            # It was gone through before and neither configures anything nor would start what has not started yet.
+            for value in (*args, *keywords.values()):
+                self.escape(value)
+            return UNKNOWN
+        before = self.here
+        result = self.run_function(function, args, keywords, node, graph=graph)
+        if quiet:
+            after = self.state
+            starts = after is None or (after.context, after.allocator, after.listed) != (
+                before.context,
+                before.allocator,
+                before.listed,
+            )
+            if after is None:
+                # It never came back: what stands behind the call is not reached, and it has to be seen each time.
+                self.settled.pop(key, None)
+            else:
+                self.settled[key] = starts or self.settled.get(key, False)
+        return result
+
+    def run_function(
+        self,
+        function: Function,
+        args: Sequence[Value],
+        keywords: dict[str, Value],
+        node: ast.AST | None,
+        *,
+        graph: bool = False,
+        on_yield: Callable[[Value], None] | None = None,
+    ) -> Value:
+        """Interpret a function's body with these arguments; ``node`` is the call, None for an entry point."""
+        assert self.state is not None
+        code = function.node
+        name = function_name(code)
+        body = code.body if isinstance(code.body, list) else []
+        call = None
+        if node is not None and not isinstance(code, ast.Lambda):
+            where = f"{self.frame.function} calls" if self.frame.function else "calls"
+            call = Step(self.source.path, self.span(node), f"{where} {name}()")
+        consumer = self.consumer() if on_yield is not None else None
+        here, self.unit = self.unit, function.scope.module.unit or self.unit
+        local = self.bound_names(body) | frozenset(_parameters(code.args))
+        outer = _outer_names(self.unit, code, body)
+        scope = Scope(function.scope, outer=outer, local=local, number=self.next_serial())
+        receiver = function.bound
+        values = [receiver, *args] if receiver is not None else list(args)
+        self._bind_parameters(code.args, scope, values, keywords, entry=node is None)
+        cls = self._class_of(receiver, code)
+        frame = Frame(name, scope, code, call, receiver=receiver, cls=cls, on_yield=on_yield, consumer=consumer)
+        statement, graphs = self.statement, self.state.graphs
+        if graph:
+            self.state = replace(self.state, graphs=graphs + 1)
+        self.frames.append(frame)
+        self.depth += 1
+        where, self.where = self.where, ""
+        try:
+            if isinstance(code, ast.Lambda):
+                value = self.evaluate(code.body)
+                if self.state is not None:
+                    frame.returns.append((self.state, value))
+            else:
+                self.execute(code.body)
+                if self.state is not None:
+                    frame.returns.append((self.state, Const(None)))
+        finally:
+            self.frames.pop()
+            self.statement = statement
+            self.unit = here
+            self.depth -= 1
+            self.where = where
+        self.state, result = _joined(frame.returns)
+        if self.state is not None and self.state.graphs != graphs:
+            self.state = replace(self.state, graphs=graphs)
+        return result
+
+    def _class_of(self, receiver: Value | None, code: ast.AST) -> Value | None:
+        """The class in whose body a method stands: where ``super()`` starts from."""
+        cls = receiver.cls if isinstance(receiver, Instance) else receiver
+        pending = [cls] if isinstance(cls, Class) else []
+        while pending:
+            one = pending.pop()
+            if any(isinstance(value, Function) and value.node is code for value in one.members.values()):
+                return one
+            pending.extend(base for base in one.bases if isinstance(base, Class))
+        return cls
+
+    def _bind_parameters(
+        self, args: ast.arguments, scope: Scope, values: list[Value], keywords: dict[str, Value], *, entry: bool
+    ) -> None:
+        positional = [*args.posonlyargs, *args.args]
+        defaults: dict[str, ast.expr] = dict(
+            zip([arg.arg for arg in positional[len(positional) - len(args.defaults) :]], args.defaults, strict=True)
+        )
+        defaults.update(
+            {arg.arg: default for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default}
+        )
+        known = dict(zip([arg.arg for arg in positional], values, strict=False)) | keywords
+        for arg in (*positional, *args.kwonlyargs):
+            value = known.get(arg.arg)
+            if value is None and arg.arg in defaults:
+                value = self.defaults.get(id(defaults[arg.arg]))
+                if entry and not isinstance(value, Ref):
+                    # Whoever calls it may well pass something else.
+                    value = None
+            if value is None or (value == UNKNOWN and arg.arg == "tf"):
+                # TensorFlow handed in as a parameter goes by its usual name.
+                value = Ref("tf") if arg.arg == "tf" else UNKNOWN
+            scope.names[arg.arg] = value
+        for rest in (args.vararg, args.kwarg):
+            if rest is not None:
+                scope.names[rest.arg] = UNKNOWN
+
+    def called_on(self, instance: Instance, name: str, node: ast.AST, args: Sequence[Value] = ()) -> Value:
+        """Call a method of an object by its name; UNKNOWN where its class has none of that name."""
+        method = self.class_member(instance.cls, name) if self.state is not None else None
+        if not isinstance(method, Function):
+            return UNKNOWN
+        return self.call_function(Function(method.node, method.scope, method.decorators, instance), args, {}, node)
+
+    def instantiate(self, cls: Class, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST) -> Value:
+        """Interpret the making of an object of a class of the program."""
+        instance = Instance(cls)
+        self.instances[id(cls.node)] = instance
+        init = self.class_member(cls, "__init__")
+        if isinstance(init, Function):
+            bound = Function(init.node, init.scope, init.decorators, instance)
+            self.call_function(bound, args, keywords, node)
+        elif isinstance(after := self.class_member(cls, "__post_init__"), Function):
+            # A dataclass.
+            bound = Function(after.node, after.scope, after.decorators, instance)
+            self.call_function(bound, [], {}, node)
+        elif isinstance(init, Ref):
+            self.call_name(init.name.removesuffix("().__init__"), node, list(args), keywords, [])
+        else:
+            for value in (*args, *keywords.values()):
+                self.escape(value)
+        return instance
+
+    def call_built(
+        self, instance: Instance, base: str, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST
+    ) -> None:
+        """Call an object of a class that is derived from one of Keras's: a model or a layer of the program's own."""
+        if self.state is None:
+            return
+        for name in ("build", "call"):
+            method = self.class_member(instance.cls, name)
+            if isinstance(method, Function) and self.state is not None:
+                bound = Function(method.node, method.scope, method.decorators, instance)
+                self.tracing += 1
+                self.call_function(
+                    bound, list(args) if name == "call" else [], keywords if name == "call" else {}, node
+                )
+                self.tracing -= 1
+        if self.state is not None:
+            self.call_made(base.removesuffix("()"), node)
+
+    def evaluate_defaults(self, args: ast.arguments) -> None:
+        """Default values are evaluated once, where the function is defined."""
+        for default in (*args.defaults, *(one for one in args.kw_defaults if one is not None)):
+            with self.at("default argument"):
+                self.defaults[id(default)] = self.evaluate(default)
+
+    defaults: dict[int, Value]
+
+    def generator(self, function: Function, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST) -> Value:
+        raise NotImplementedError
+
+    def call_any(self, callee: Value, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST) -> Value:
+        raise NotImplementedError
+
+    def in_the_background(
+        self, function: Value, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST
+    ) -> None:
+        raise NotImplementedError
+
+    def unsure(self, quiet: bool = False) -> None:
+        raise NotImplementedError
+
+    def is_quiet(self, function: Value) -> bool:
+        raise NotImplementedError
+
+    def hand_on(self, value: Value) -> None:
+        raise NotImplementedError
+
+    def drain(self, lazy: Lazy) -> Value:
+        raise NotImplementedError
+
+    def has_attribute(self, owner: str, name: str) -> bool | None:
+        raise NotImplementedError
+
+    def add_layer(self, model: Made, layer: Value, node: ast.AST) -> None:
+        raise NotImplementedError
+
+    def call_made(self, name: str, node: ast.AST) -> None:
+        raise NotImplementedError
+
+    def call_name(
+        self, name: str, node: ast.AST, values: list[Value], keywords: dict[str, Value], written: list[Arg]
+    ) -> Value:
+        raise NotImplementedError
+
+    def environ_method(
+        self, name: str, node: ast.Call, values: list[Value], keywords: dict[str, Value], written: list[Arg]
+    ) -> Value:
+        raise NotImplementedError
+
+    def proto_method(self, base: Proto, name: str, values: Sequence[Value]) -> Value:
+        raise NotImplementedError
+
+
+def function_name(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> str:
+    """A function's name, ``<lambda>`` for a lambda."""
+    return "<lambda>" if isinstance(node, ast.Lambda) else node.name
+
+
+def is_generator(node: ast.AST) -> bool:
+    """Whether a function's own body yields."""
+    pending: list[ast.AST] = list(getattr(node, "body", [])) if isinstance(getattr(node, "body", None), list) else []
+    while pending:
+        child = pending.pop()
+        if isinstance(child, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            pending.extend(ast.iter_child_nodes(child))
+    return False
+
+
+def _parameters(args: ast.arguments) -> list[str]:
+    rest = [arg.arg for arg in (args.vararg, args.kwarg) if arg is not None]
+    return [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)] + rest
+
+
+def _mentions(unit: Unit, node: ast.AST, word: str) -> bool:
+    """Whether a keyword stands in the text of ``node``: what lacks it need not be looked through."""
+    first, last = getattr(node, "lineno", 1), getattr(node, "end_lineno", None)
+    return any(word in line for line in unit.source.lines[first - 1 : last])
+
+
+def _outer_names(unit: Unit, code: ast.AST, body: Sequence[ast.AST]) -> frozenset[str]:
+    """The names that a function declares ``global`` or ``nonlocal``."""
+    if not (_mentions(unit, code, "global") or _mentions(unit, code, "nonlocal")):
+        return frozenset()
+    return frozenset(
+        name
+        for statement in body
+        for child in ast.walk(statement)
+        if isinstance(child, (ast.Global, ast.Nonlocal))
+        for name in child.names
+    )
+
+
+def _joined(returns: list[tuple[Any, Value]]) -> tuple[Any, Value]:
+    if not returns:
+        return None, UNKNOWN
+    state, value = returns[0]
+    for other_state, other in returns[1:]:
+        state, value = join_states(state, other_state), join(value, other)
+    return state, value

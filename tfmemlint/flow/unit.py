@@ -1,0 +1,94 @@
+"""One module of the program that is interpreted: its text, its names, and where other modules are found."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from tfmemlint.facts.mentions import Mentions
+from tfmemlint.facts.reach import Reach
+from tfmemlint.flow.scopes import Scope
+
+if TYPE_CHECKING:
+    from tfmemlint.sources import Source
+
+
+@dataclass(slots=True, eq=False)
+class Unit:
+    """One module, as it is within one program.
+
+    Attributes:
+        name: its dotted name; ``__main__`` for the module that is run.
+        package: what relative imports in it start from; None where they can't work (a plain script).
+        scope: its names. stars: the modules of others that it star-imports from.
+        running: its top level is being gone through.
+        location: how a person calls the file (``core/model.py``).
+    """
+
+    source: Source
+    tree: ast.Module
+    reach: Reach
+    mentions: Mentions
+    name: str = "__main__"
+    package: str | None = None
+    scope: Scope = field(default_factory=Scope)
+    stars: list[str] = field(default_factory=list)
+    running: bool = False
+
+    @property
+    def walrus(self) -> bool:
+        """Whether ``:=`` may bind names in it."""
+        return ":=" in self.source.text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """A module that was read and parsed, whatever program it is part of."""
+
+    source: Source
+    tree: ast.Module
+    reach: Reach
+    mentions: Mentions
+
+    def unit(self, name: str, package: str | None, number: int = 0) -> Unit:
+        """It as a module of one program."""
+        unit = Unit(self.source, self.tree, self.reach, self.mentions, name, package, Scope(number=number))
+        unit.scope.unit = unit
+        return unit
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a module of the project's own is: ``text`` is None for a package without ``__init__.py``, or one that
+    can't be read (``readable`` False), about which nothing is known."""
+
+    name: str
+    text: Text | None
+    is_package: bool
+    readable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How a program is run.
+
+    Attributes:
+        modules: where it finds its project's own modules. name: its ``__name__``.
+        package: the package that it is in, imported first; None for a script.
+        before: what runs before it: the ``conftest.py`` files of a test.
+        function: what is called at the end, as by a console script; it may be a method of a class.
+    """
+
+    modules: Modules
+    name: str = "__main__"
+    package: str | None = None
+    before: tuple[Text, ...] = ()
+    function: str | None = None
+
+
+class Modules(Protocol):
+    """The modules that a program can import from its own project."""
+
+    def find(self, name: str) -> Found | None:
+        """The module of this absolute name; None where it is not the project's own, or can't be told."""

@@ -1,0 +1,50 @@
+"""The functions of TensorFlow that are known by name, under their canonical names, and the words of its checks."""
+
+from __future__ import annotations
+
+SET_GROWTH = "tf.config.experimental.set_memory_growth"
+SET_LOGICAL = ("tf.config.set_logical_device_configuration", "tf.config.experimental.set_virtual_device_configuration")
+LOGICAL_CONFIGURATION = ("tf.config.LogicalDeviceConfiguration", "tf.config.experimental.VirtualDeviceConfiguration")
+SET_VISIBLE = ("tf.config.set_visible_devices", "tf.config.experimental.set_visible_devices")
+LIST_PHYSICAL = (
+    "tf.config.list_physical_devices",
+    "tf.config.experimental.list_physical_devices",
+    "tf.config.get_visible_devices",
+    "tf.config.experimental.get_visible_devices",
+)
+LIST_LOGICAL = ("tf.config.list_logical_devices", "tf.config.experimental.list_logical_devices")
+LIST_LOCAL = "tf.python.client.device_lib.list_local_devices"
+SESSIONS = frozenset(
+    f"{prefix}{name}"
+    for prefix in ("tf.", "tf.compat.v1.")
+    for name in (
+        "Session",
+        "InteractiveSession",
+        "train.MonitoredTrainingSession",
+        "train.MonitoredSession",
+        "train.SingularMonitoredSession",
+    )
+)
+PROTOS = frozenset(
+    f"{prefix}{name}"
+    for prefix in ("tf.", "tf.compat.v1.")
+    for name in ("ConfigProto", "GPUOptions", "OptimizerOptions", "GraphOptions", "GPUOptions.Experimental")
+)
+SET_SESSION = ("tf.keras.backend.set_session", "tf.compat.v1.keras.backend.set_session")
+SET_SESSION_OF_KERAS = ("keras.backend.set_session", "keras.backend.tensorflow_backend.set_session")
+DISABLE_EAGER = ("tf.compat.v1.disable_eager_execution", "tf.compat.v1.disable_v2_behavior")
+ENABLE_EAGER = (
+    "tf.enable_eager_execution",
+    "tf.compat.v1.enable_eager_execution",
+    "tf.compat.v1.enable_v2_behavior",
+)
+SEQUENTIAL = frozenset(
+    f"{prefix}keras.{name}" for prefix in ("tf.", "tf.compat.v1.") for name in ("Sequential", "models.Sequential")
+)
+GRAPHS = frozenset({"tf.Graph().as_default", "tf.compat.v1.Graph().as_default"})
+
+PHYSICAL_FIXED = "Physical devices cannot be modified after being initialized"
+VIRTUAL_FIXED = "Virtual devices cannot be modified after being initialized"
+VISIBLE_FIXED = "Visible devices cannot be modified after being initialized"
+GROWTH_REFUSED = "Cannot set memory growth on device when virtual devices configured"
+"""Source: ``tensorflow/python/eager/context.py``; the same words in every release from 2.4 to 2.21."""

@@ -1,0 +1,129 @@
+"""What imports what, as far as names tell: which programs may have to do with the modules that configure GPU memory.
+
+Nothing is run and nothing is parsed: a module counts as imported wherever an import *may* mean it, so that too much is
+looked at later rather than too little. Where an import really leads is for `SearchPath` to say.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from tfmemlint.project.imports import Imported, scan
+from tfmemlint.screen import configures
+
+LARGEST_PROJECT = 20_000
+"""Files beyond which nobody looks for programs that import a module."""
+_ABOUT = (b"tensorflow", b"keras", b"tf.")
+
+
+@dataclass(slots=True)
+class Module:
+    """One file of a project: what it may import, whether it configures anything, whether it uses TensorFlow."""
+
+    path: str
+    imports: tuple[Imported, ...]
+    configures: bool
+    uses: bool
+    leads_to: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Graph:
+    """The modules of some files, by path; edges go from what imports to what is imported."""
+
+    modules: Mapping[str, Module]
+    importers: dict[str, set[str]] = field(default_factory=dict)
+
+    def reaching(self, paths: Iterable[str]) -> set[str]:
+        """The files from which some of ``paths`` may be imported, directly or through others, these included."""
+        found = set(paths)
+        pending = list(found)
+        while pending:
+            for other in self.importers.get(pending.pop(), ()):
+                if other not in found:
+                    found.add(other)
+                    pending.append(other)
+        return found
+
+    def closure(self, path: str) -> frozenset[str]:
+        """All that a program which starts in ``path`` may import, itself included."""
+        found = {path}
+        pending = [path]
+        while pending:
+            for other in self.modules[pending.pop()].leads_to:
+                if other not in found:
+                    found.add(other)
+                    pending.append(other)
+        return frozenset(found)
+
+
+def graph(paths: Iterable[str], read: Callable[[str], bytes | None]) -> Graph:
+    """The graph of these files."""
+    modules: dict[str, Module] = {}
+    for path in paths:
+        data = read(path)
+        if data is not None:
+            uses = any(word in data for word in _ABOUT)
+            modules[path] = Module(path, scan(data), configures(data), uses)
+    by_name: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    for path in modules:
+        parts = _parts(path)
+        if parts:
+            by_name.setdefault(parts[-1], []).append((parts, path))
+    made = Graph(modules)
+    for path, module in modules.items():
+        module.leads_to = frozenset(_targets(path, module.imports, by_name)) - {path}
+        for other in module.leads_to:
+            made.importers.setdefault(other, set()).add(path)
+    return made
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    """``core/model.py`` as ``("core", "model")``, a package by its directory."""
+    stem, _ = os.path.splitext(path)
+    parts = [part for part in stem.replace(os.sep, "/").split("/") if part not in ("", ".")]
+    return tuple(parts[:-1] if parts[-1:] == ["__init__"] else parts)
+
+
+def _targets(
+    path: str, imports: tuple[Imported, ...], by_name: Mapping[str, list[tuple[tuple[str, ...], str]]]
+) -> Iterable[str]:
+    here = _parts(path)
+    package = here if path.endswith("__init__.py") else here[:-1]
+    for one in imports:
+        module = tuple(one.module.split(".")) if one.module else ()
+        if one.level:
+            if one.level - 1 > len(package):
+                continue
+            base = package[: len(package) - one.level + 1] + module
+            names = [base, *((*base, name) for name in one.names if name != "*")]
+            for name in names:
+                yield from _at(name, by_name)
+            continue
+        for length in range(1, len(module) + 1):
+            yield from _ending_in(module[:length], package, by_name)
+        for inner in one.names:
+            if inner != "*":
+                yield from _ending_in((*module, inner), package, by_name)
+
+
+def _at(parts: tuple[str, ...], by_name: Mapping[str, list[tuple[tuple[str, ...], str]]]) -> Iterable[str]:
+    """The file of exactly this place."""
+    for known, path in by_name.get(parts[-1], ()) if parts else ():
+        if known == parts:
+            yield path
+
+
+def _ending_in(
+    module: tuple[str, ...], package: tuple[str, ...], by_name: Mapping[str, list[tuple[tuple[str, ...], str]]]
+) -> Iterable[str]:
+    """The files that an absolute import of this name may mean: below a directory above the importing file, or below
+    one beside such a directory (``src``, or that of the script that is run)."""
+    size = len(module)
+    for known, path in by_name.get(module[-1], ()):
+        if known[-size:] == module:
+            above = known[:-size]
+            if above == package[: len(above)] or above[:-1] == package[: len(above) - 1]:
+                yield path
