@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import above_words, in_line, start_anchors, start_trace, written
+from tfmemlint.explain import in_line, start_trace, written
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import EnvWrite
 from tfmemlint.flow.state import Tri
-from tfmemlint.flow.values import Const
+from tfmemlint.flow.values import UNKNOWN, Const
 from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge.environment import Moment, read_at
+from tfmemlint.parting import start_anchors, start_details, where_to
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -80,9 +81,11 @@ class EnvAfterInit(Rule):
             if phase.has not in (Tri.YES, Tri.MAYBE) or (before is not None and before == write.value):
                 continue
             start = phase.by
-            certain = phase.has is Tri.YES and write.certain and not write.state.open
+            # The same value may be there already, so that nothing is lost.
+            same = before is not None and UNKNOWN in (before, write.value)
+            certain = phase.has is Tri.YES and write.certain and not write.state.open and not same
             read = f"{written(start.text)} {in_line(start, write.path)}" if start is not None else "something before"
-            above = above_words(start, write) if start is not None else "at the program's start"
+            what = f"Set {write.name}"
             value = write.value.value if isinstance(write.value, Const) else None
             verb = "lists the GPUs" if which == "listed" else "makes the GPU devices"
             yield self.finding(
@@ -96,12 +99,13 @@ class EnvAfterInit(Rule):
                     text="" if write.name == "TF_FORCE_GPU_ALLOW_GROWTH" else (write.text or str(value)),
                 ),
                 outcome=f"TensorFlow goes on with the value that {write.name} had before; nothing is raised",
-                advice=f"Set {write.name} {above}",
+                advice=where_to(start, write, what) if start is not None else f"{what} at the program's start",
                 trace=start_trace(start, write, f"{write.name} is set too late"),
                 anchors=start_anchors(start, write),
+                details=start_details(start, write),
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Move the assignment above what reads the variable."""
         editor.statement_at(finding.span)
-        editor.move_above_start(finding)
+        editor.move_above_start(finding, editor.SET)

@@ -77,15 +77,18 @@ class InitBetweenDevices(Rule):
         }
         for start in program.of(Start):
             found = configuring.get(start.devices_loop) if start.devices_loop is not None else None
-            if start.what != "context" or found is None or start.state.single_gpu:
+            if start.what != "context" or found is None or start.state.one_gpu:
                 continue
-            growth = found.name == SET_GROWTH
-            if not (start.state.partial_growth if growth else start.devices_loop in late):
+            growth = found.name == SET_GROWTH and start.state.partial_growth is not None
+            if not growth and start.devices_loop not in late:
                 continue
+            if found.name != SET_GROWTH and start.state.single_gpu:
+                continue
+            what = "Physical" if found.name == SET_GROWTH else "Virtual"
             seen = (
                 "ValueError: Memory growth cannot differ between GPU devices"
                 if growth
-                else "RuntimeError: Virtual devices cannot be modified after being initialized"
+                else f"RuntimeError: {what} devices cannot be modified after being initialized"
             )
             exception = seen.partition(":")[0]
             yield self.finding(

@@ -58,6 +58,7 @@ class MemoryLimitIsAFraction(Rule):
     code = "TFM301"
     name = "memory-limit-is-a-fraction"
     severity = Severity.ERROR
+    across = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

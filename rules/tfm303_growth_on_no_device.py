@@ -60,6 +60,7 @@ class GrowthOnNoDevice(Rule):
     code = "TFM303"
     name = "growth-on-no-device"
     severity = Severity.ERROR
+    across = True
     fixable = "sometimes"
     over = ("TFM401", "TFM402")
 

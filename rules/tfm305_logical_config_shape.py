@@ -58,6 +58,7 @@ class LogicalConfigShape(Rule):
     code = "TFM305"
     name = "logical-config-shape"
     severity = Severity.ERROR
+    across = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

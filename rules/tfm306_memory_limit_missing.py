@@ -56,6 +56,7 @@ class MemoryLimitMissing(Rule):
     code = "TFM306"
     name = "memory-limit-missing"
     severity = Severity.ERROR
+    across = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Limits that are needed, or not allowed."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.explain import growth_intent, handler_notes, in_line, limit_intent, line, short
 from tfmemlint.finding import Finding, Severity, Step
+from tfmemlint.flow.values import Const
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL
 from tfmemlint.rule import Rule
 
@@ -68,11 +69,10 @@ class GrowthAndLogicalDevices(Rule):
             if outcome.kind == "refused":
                 yield self._refused(program, call, outcome.setting, outcome.certain)
             elif outcome.kind == "dropped":
-                yield self._dropped(program, call, outcome.setting, outcome.certain)
+                yield self._dropped(program, call, outcome.setting, outcome.certain and not _taken_back(program, call))
             elif outcome.kind == "drops":
                 growth = outcome.setting
-                always = call.certain or set(call.guards) <= set(growth.guards)
-                yield self._dropped(program, growth, call, outcome.certain and always)
+                yield self._dropped(program, growth, call, outcome.certain and call.comes_with(growth))
 
     def _refused(self, program: Program, growth: Call, limit: Call, certain: bool) -> Finding:
         hidden = growth.handler_for("ValueError") is not None
@@ -123,6 +123,14 @@ class GrowthAndLogicalDevices(Rule):
             editor.unsafe("Drop the growth, which is refused (a handler catches the error, so the flow changes)")
         else:
             editor.unsafe("Drop the growth, which is refused")
+
+
+def _taken_back(program: Program, growth: Call) -> bool:
+    """Whether growth is switched off again afterwards, so that there is none to lose."""
+    later = iter(program.calls(SET_GROWTH))
+    if growth.value(1, "enable") == Const(False) or growth not in later:
+        return False
+    return any(one.value(1, "enable") != growth.value(1, "enable") for one in later)
 
 
 def _at_one_place(one: Call, other: Call) -> bool:

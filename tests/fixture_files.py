@@ -7,6 +7,11 @@ lines of a file may state, one a line, what TensorFlow itself makes of it: ``# g
 driver``) is claimed by ``# observed: all`` (all the memory that is free is taken), ``# observed: refuses 16 MiB``, or
 ``# observed: raises Type: text`` (at the first use of a GPU). ``# computes: why`` says that the program needs the
 values of its operations, which the simulated driver does not compute.
+
+A folder of ``fixtures/programs/`` is a program of several files. A file that it starts in has a header of its own;
+besides the above that may state ``# entry: python -m package`` (how it is run), ``# env: USE_GPU=1``,
+``# has: allow_growth=True`` (it ends with this configuration), ``# severity: warning`` (of all that is found), and
+``# known: why`` (the analysis doesn't have it right yet).
 """
 
 from __future__ import annotations
@@ -17,7 +22,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "fixtures"
-KEYS = ("gpus", "raises", "lacks", "fixed", "target", "since", "ground", "observed", "computes")
+KEYS = (
+    *("gpus", "raises", "lacks", "fixed", "target", "since", "ground", "observed", "computes"),
+    *("entry", "env", "has", "severity", "known"),
+)
 
 _HEADER = re.compile(r"#[ \t]*([a-z]+):[ \t]*(.*?)[ \t]*\r?$")
 _EXPECT = re.compile(r"[ \t]*#[ \t]*expect:[ \t]*(.*?)[ \t]*(\r?)$")

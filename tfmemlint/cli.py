@@ -15,7 +15,9 @@ from tfmemlint import __version__
 
 if TYPE_CHECKING:
     from tfmemlint.config import Config
+    from tfmemlint.finding import Finding
     from tfmemlint.run import Job, Outcome
+    from tfmemlint.sources import Source
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 _OF_ANOTHER_RELEASE = ("TFM206", "TFM501")
@@ -245,6 +247,8 @@ def _report(arguments: argparse.Namespace, config: Config, job: Job, outcomes: l
     for outcome in outcomes:
         if arguments.verbose and outcome.candidate:
             _say(f"read closely: {outcome.path}")
+        for note in outcome.notes if arguments.verbose else ():
+            _say(f"{outcome.path}: not followed to the end: {note}")
     if arguments.statistics:
         statistics(findings, stream, output_format, unsafe=job.unsafe)
         if not arguments.quiet and output_format in ("full", "concise"):
@@ -257,7 +261,7 @@ def _report(arguments: argparse.Namespace, config: Config, job: Job, outcomes: l
         by_code = {rule.code: rule for rule in rules()}
     render(
         findings,
-        {outcome.path: outcome.source for outcome in outcomes if outcome.source is not None},
+        _sources(outcomes, findings),
         output_format=output_format,
         stream=stream,
         rules=by_code,
@@ -271,6 +275,17 @@ def _report(arguments: argparse.Namespace, config: Config, job: Job, outcomes: l
             f"{old} findings are about names of other releases; for code that runs on TensorFlow 1 say so:"
             " --target-version 1.15"
         )
+
+
+def _sources(outcomes: list[Outcome], findings: list[Finding]) -> dict[str, Source]:
+    """The texts to quote from: those of the files that were checked, and of those that lead to what was found there."""
+    known = {outcome.path: outcome.source for outcome in outcomes if outcome.source is not None}
+    others = {step.path for finding in findings for step in finding.trace} - known.keys()
+    if others:
+        from tfmemlint import programs
+
+        known |= programs.sources(others)
+    return known
 
 
 def _is_plain(arguments: argparse.Namespace, outcomes: list[Outcome], output_format: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tfmemlint.finding import Finding, Severity, Span, Step
+from tfmemlint.finding import Finding, Severity, Span
 from tfmemlint.flow.program import Call, Event, Program, SessionMade, Start, Use
 from tfmemlint.flow.state import Outcome
 from tfmemlint.flow.values import EACH, Const, Device, Devices, Limit, Seq, Value
@@ -14,24 +14,15 @@ from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge import names, wishes
 from tfmemlint.knowledge.wishes import MadeUp
 from tfmemlint.madeup import Meaning, meaning
+from tfmemlint.parting import start_anchors, start_details, where_to
+from tfmemlint.parting import start_trace as start_trace
+from tfmemlint.parting import written as written
 from tfmemlint.rule import Rule
-
-_STARTED = {
-    "context": "starts the runtime",
-    "allocator": "makes the GPU devices and their allocator",
-    "listed": "lists the GPUs, which reads the environment",
-}
 
 
 def short(name: str) -> str:
     """The last part of a dotted name."""
     return name.rsplit(".", 1)[-1]
-
-
-def written(text: str, limit: int = 60) -> str:
-    """A piece of code as it reads in a sentence: on one line, shortened in the middle."""
-    line = " ".join(text.split())
-    return line if len(line) <= limit else f"{line[: limit - 20]} ... {line[-15:]}"
 
 
 def line(event: Event, seen_from: str) -> str:
@@ -44,58 +35,9 @@ def in_line(event: Event, seen_from: str) -> str:
     return f"in {line(event, seen_from)}"
 
 
-def start_step(start: Start) -> Step:
-    """The step of a trace in which something starts the runtime."""
-    where = f"{start.where} " if start.where else ""
-    return Step(start.path, start.span, f"{where}{written(start.text)} {_STARTED[start.what]}")
-
-
-def start_trace(start: Start | None, call: Event, words: str) -> tuple[Step, ...]:
-    """From the entry point to what starts the runtime, and from there to ``call``, which comes too late."""
-    last = Step(call.path, call.span, words)
-    if start is None:
-        return (*call.frames, last)
-    return (*start.frames, start_step(start), *call.frames[_shared(start, call) :], last)
-
-
-def _shared(one: Event, other: Event) -> int:
-    """How many of the calls and imports that lead to the one lead to the other, too."""
-    pairs = zip(one.frames, other.frames, strict=False)
-    return next((number for number, (a, b) in enumerate(pairs) if a != b), min(len(one.frames), len(other.frames)))
-
-
-def lead(start: Start, call: Event) -> Step | None:
-    """Where the way to ``start`` leaves that to ``call``: the import or call in the same file that leads to what starts
-    the runtime; None where that is in another file."""
-    shared = _shared(start, call)
-    steps = [*start.frames[shared:], start_step(start)]
-    return next((step for step in steps if step.path == call.path), None)
-
-
 def start_words(start: Start, call: Event, verb: str = "starts it") -> str:
     """What starts the runtime, for a message about ``call``."""
     return f"{written(start.text)} {in_line(start, call.path)} {verb}"
-
-
-def above_words(start: Start, call: Event) -> str:
-    """Above what a configuration has to stand: a line of its own file."""
-    if start.path == call.path:
-        return f"above line {start.span.row}"
-    step = lead(start, call)
-    if step is None:
-        return f"to where the program starts, before {start.path}:{start.span.row} is reached"
-    words = step.words[max(step.words.find("calls "), 0) :]
-    return f"above line {step.span.row}, which {words}"
-
-
-def start_anchors(start: Start | None, call: Event) -> dict[str, Span]:
-    """What a rewrite has to know to move ``call`` above ``start``: their places, as far as they are in one file."""
-    if start is None:
-        return {"call": call.span}
-    step = lead(start, call)
-    if start.path == call.path:
-        return {"call": call.span, "start": start.span}
-    return {"call": call.span} | ({"start": step.span} if step is not None else {})
 
 
 def device_words(value: Value, text: str = "") -> str:
@@ -138,10 +80,10 @@ def visible_intent(call: Call) -> Intent:
     return Intent(Wish.VISIBLE, text=devices.text if devices else "")
 
 
-def severity_of(call: Call, outcome: Outcome) -> Severity:
+def severity_of(program: Program, call: Call, outcome: Outcome) -> Severity:
     """An error where it is so on every way, and nothing swallows the exception; else a warning."""
     hidden = bool(outcome.exception) and call.handler_for(outcome.exception) is not None
-    return Severity.ERROR if outcome.certain and not hidden else Severity.WARNING
+    return Severity.ERROR if outcome.certain and not hidden and not program.accepts(call) else Severity.WARNING
 
 
 def handler_notes(call: Event, exception: str, words: str = "the setting never takes effect") -> tuple[str, ...]:
@@ -206,18 +148,20 @@ def too_late(rule: Rule, program: Program, call: Call, intent: Intent, **more: A
     assert outcome is not None
     start = outcome.cause
     what = start_words(start, call) if start is not None else "something starts it"
-    has = "has" if outcome.certain else "may have"
+    has = "has" if outcome.certain or outcome.of_many else "may have"
     message = f"{short(call.name)} after the runtime {has} started: {what}"
     trace = start_trace(start, call, f"{short(call.name)} comes too late")
+    if outcome.of_many:
+        message += "; with two or more GPUs it is refused"
     raises = "TensorFlow raises" if names.ever_existed(call.name) else "Even the function that exists would raise"
     return rule.finding(
         program,
         call,
         message,
-        severity=severity_of(call, outcome),
+        severity=severity_of(program, call, outcome),
         intent=intent,
-        outcome=f"{raises} {outcome.exception}: {outcome.message}",
-        advice=f"Move this {above_words(start, call)}" if start is not None else "Move this to the program's start",
+        outcome=f"{'With two or more GPUs ' if outcome.of_many else ''}{raises} {outcome.exception}: {outcome.message}",
+        advice=where_to(start, call) if start is not None else "Move this to the program's start",
         trace=trace,
         notes=handler_notes(call, outcome.exception),
         anchors=start_anchors(start, call),
@@ -225,6 +169,7 @@ def too_late(rule: Rule, program: Program, call: Call, intent: Intent, **more: A
             "called": short(call.name),
             "training": while_training(call),
             "before": outcome.setting.span.row if outcome.setting is not None else None,
+            **start_details(start, call),
         },
         **more,
     )

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine import RUN_CODES
-from tfmemlint.facts.mentions import CONFIGURES, Leading
-from tfmemlint.finding import Finding
+from tfmemlint.facts.mentions import CONFIGURES, Leading, Mentions, Piece
+from tfmemlint.finding import Finding, Span
 from tfmemlint.flow import analyze, parse
-from tfmemlint.flow.unit import Found, Run, Text
-from tfmemlint.project.entries import Entry, console_scripts, entry_of
+from tfmemlint.flow.program import Call, EnvWrite, Event, Start
+from tfmemlint.flow.unit import Found, Kept, Run, Text
+from tfmemlint.project.entries import Entry, console_scripts, entry_of, is_test, says_so
 from tfmemlint.project.imports import scan
 from tfmemlint.project.kinds import Kind
-from tfmemlint.project.reaching import LARGEST_PROJECT, graph
-from tfmemlint.project.roots import package_root, project_root, search_path
-from tfmemlint.run import asked_for, enabled, target_of
-from tfmemlint.screen import configures
+from tfmemlint.project.listing import Listings
+from tfmemlint.project.reaching import LARGEST_PROJECT, Graph, graph
+from tfmemlint.project.roots import conftests, package_root, project_root, search_path
+from tfmemlint.run import Outcome, asked_for, enabled, target_of
+from tfmemlint.screen import about_tensorflow, configures
 from tfmemlint.sources import Source, Unreadable, decode, read_bytes
 
 if TYPE_CHECKING:
     from tfmemlint.project.search import SearchPath
-    from tfmemlint.run import Job, Outcome
+    from tfmemlint.run import Job
 
 
 def _absolute(path: str) -> str:
@@ -43,6 +46,13 @@ class Texts:
     shown: Mapping[str, str] = field(default_factory=dict)
     instead: Mapping[str, Source] = field(default_factory=dict)
     _known: dict[str, Text | None] = field(default_factory=dict)
+    _mentions: dict[str, Mentions | None] = field(default_factory=dict)
+    setting: Leading | None = None
+    """What leads to code that configures GPUs, among the modules of all programs."""
+    listings: Listings = field(default_factory=Listings)
+    quiet: dict[int, bool] = field(default_factory=dict)
+    kept: dict[object, dict[str, Kept]] = field(default_factory=dict)
+    """What importing modules came to, by where they are looked for."""
 
     def called(self, path: str) -> str:
         """What the file at ``path`` is called in reports."""
@@ -67,10 +77,26 @@ class Texts:
         except (Unreadable, SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 
+    def mentions(self, path: str) -> Mentions | None:
+        """What a module mentions; None where it can't be read."""
+        name = self.called(path)
+        if name not in self._mentions:
+            self._mentions[name] = self._mentioned(path, name)
+        return self._mentions[name]
+
+    def _mentioned(self, path: str, name: str) -> Mentions | None:
+        try:
+            source = self.instead.get(name) or decode(name, read_bytes(path))
+        except Unreadable:
+            return None
+        imports = scan(source.text.encode("utf-8", "surrogatepass"))
+        return Mentions(source.text, {part for one in imports for part in (*one.module.split("."), *one.names) if part})
+
     def with_instead(self, instead: Mapping[str, Source]) -> Texts:
         """The same, but for some files another text."""
         known = {name: text for name, text in self._known.items() if name not in instead}
-        return Texts(self.shown, {**self.instead, **instead}, known)
+        mentions = {name: one for name, one in self._mentions.items() if name not in instead}
+        return Texts(self.shown, {**self.instead, **instead}, known, mentions, self.setting, self.listings)
 
 
 @dataclass(slots=True)
@@ -79,6 +105,21 @@ class OwnModules:
 
     search: SearchPath
     texts: Texts
+    kept: dict[str, Kept] = field(init=False)
+    quiet: dict[int, bool] = field(init=False)
+
+    def __post_init__(self) -> None:
+        places = (self.search.directories, self.search.ambiguous)
+        self.kept = self.texts.kept.setdefault(places, {})
+        self.quiet = self.texts.quiet
+
+    def sets(self, path: str, name: str, lines: Sequence[str]) -> bool:
+        """Whether a function of the module at ``path`` may configure a GPU, by the names that it mentions."""
+        setting = self.texts.setting
+        if setting is None or path in self.texts.instead:
+            return True
+        piece = Piece(name, "\n".join(lines))
+        return setting.is_about(piece) or setting.mentioned(piece, os.path.normpath(path))
 
     def find(self, name: str) -> Found | None:
         """The module of this absolute name; None where it is not the project's own, or can't be told."""
@@ -95,13 +136,25 @@ class OwnModules:
 class Judged:
     """What was found in a program, in any of its files, whatever comments silence; and where it was not followed.
 
-    ``failed``: why it was not followed at all, or "".
+    ``reached``: the places of all that it does to the runtime and its configuration. ``failed``: why it was not
+    followed at all, or "".
     """
 
     entry: Entry
     findings: tuple[Finding, ...] = ()
+    reached: frozenset[tuple[str, Span]] = frozenset()
     gave_up: tuple[str, ...] = ()
     failed: str = ""
+
+    @property
+    def paths(self) -> set[str]:
+        """The files in which it does something that matters."""
+        return {self.entry.path, *(path for path, _ in self.reached), *(one.path for one in self.findings)}
+
+    @property
+    def known(self) -> bool:
+        """Whether it is a program that really runs, and was followed to its end."""
+        return self.entry.kind is not Kind.LIBRARY and not self.notes
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -123,10 +176,16 @@ def judge(entry: Entry, texts: Texts, job: Job) -> Judged:
         return Judged(entry, failed="it is nested too deeply")
     except Exception as error:  # one program must not take the run with it; its files are judged on their own
         return Judged(entry, failed=f"{type(error).__name__}: {error}")
-    here = {rule.code for rule in enabled(job.selection, text.source.path)}
-    wanted = [rule for rule in rules() if rule.across or rule.code in here]
-    found = [one for one in judge_program(program, wanted) if one.path != text.source.path or one.code in here]
-    return Judged(entry, tuple(found), tuple(program.gave_up))
+    found = judge_program(program, [rule for rule in rules() if rule.across])
+    reached = frozenset((one.path, one.span) for one in program.events if _matters(one))
+    return Judged(entry, tuple(found), reached, tuple(program.gave_up))
+
+
+def _matters(event: Event) -> bool:
+    """Whether an event is one that a rule about whole programs may speak of."""
+    if isinstance(event, Call):
+        return event.name.startswith("tf.config.") or event.outcome is not None
+    return isinstance(event, EnvWrite) or (isinstance(event, Start) and event.what == "allocator")
 
 
 _texts = Texts()
@@ -142,48 +201,83 @@ def prepare(paths: Iterable[str]) -> None:
 def starting(paths: Sequence[str]) -> list[Entry]:
     """The programs of several files that have to do with ``paths`` and may configure something.
 
-    Those that start in one of these files, or import one of them that configures GPU memory; such a file itself, where
-    no program is known that imports it.
+    Those that start in one of these files, or import one of them; such a file itself, if it configures GPU memory and
+    no program is known that starts there.
     """
     given = {os.path.normpath(path) for path in paths}
     made = graph(_universe(given), _bytes)
     configuring = {path for path, module in made.modules.items() if module.configures}
+    tests = {path: _conftests(path, made) for path in made.modules if is_test(os.path.basename(path))}
     near = made.reaching(configuring)
+    near |= {path for path, before in tests.items() if not near.isdisjoint(before)}
     scripts = _console_scripts(near)
-    hot = Leading(CONFIGURES)
-    for path in sorted(near):
-        if (text := _texts.get(path)) is not None:
-            hot.add(path, text.mentions)
-            for other in made.modules[path].leads_to & near:
-                hot.link(path, other)
+    hot = _texts.setting = _leading(CONFIGURES, near, made)
     found = []
     for path in sorted(near):
-        closure = made.closure(path)
-        if not any(made.modules[one].uses for one in closure if one != path):
+        closure = made.closure(path).union(*(made.closure(one) for one in tests.get(path, ())))
+        if len(closure) == 1 or not any(made.modules[one].uses for one in closure) or given.isdisjoint(closure):
             continue
-        if path not in given and not given.intersection(configuring, closure):
-            continue
-        entry = _entry(path, path in configuring, scripts)
+        imported = bool(made.importers.get(path))
+        entry = _entry(path, scripts, configures=path in configuring, imported=imported)
         if entry is not None and (path in configuring or _may_configure(path, closure & near, hot)):
             found.append(entry)
     return found
 
 
+def _conftests(path: str, made: Graph) -> list[str]:
+    """The ``conftest.py`` files that are read before a test, as the graph has them."""
+    here = (os.path.normpath(_texts.called(one)) for one in conftests(path, _texts.listings))
+    return [one for one in here if one in made.modules]
+
+
+def _leading(about: re.Pattern[str], paths: set[str], made: Graph) -> Leading:
+    found = Leading(about)
+    for path in sorted(paths):
+        mentions = _texts.mentions(path)
+        if mentions is not None:
+            found.add(path, mentions, made.modules[path].leads_to & paths)
+    found.settle()
+    return found
+
+
+FEW = 100
+"""Files, named one by one, whose projects are looked through for the programs that they are part of; where more are
+named, nearly always whole projects are, and those that don't configure anything lead nowhere else."""
+
+
 def _universe(given: set[str]) -> set[str]:
-    """All files of the projects that some of the ``given`` files configure GPU memory in, and all that are given."""
+    """All that is given, and all files of the projects that some of it may be part of the configuration of."""
     from tfmemlint.sources import walk
 
     found = set(given)
-    for root in sorted({project_root(path) for path in given if _configures(path)}):
+    few = len(given) <= FEW
+    roots = {project_root(path, _texts.listings) for path in given if _concerns(path, few=few)}
+    for root in sorted(roots):
         files = walk([os.path.relpath(root)]).files
         if len(files) <= LARGEST_PROJECT:
             found.update(os.path.normpath(file) for file in files)
     return found
 
 
-def _entry(path: str, configures: bool, scripts: Mapping[str, str]) -> Entry | None:
+def _concerns(path: str, *, few: bool) -> bool:
     data = _bytes(path)
-    entry = entry_of(path, data) if data is not None else None
+    if data is None or configures(data):
+        return data is not None
+    return few and (about_tensorflow(data) or _imports_own(path, data))
+
+
+def _imports_own(path: str, data: bytes) -> bool:
+    """Whether a file imports anything of its own project."""
+    search = search_path(path, kind=Kind.SCRIPT, data=data, listings=_texts.listings)
+    return any(one.level or search.locate(one.module.split(".")[0]) is not None for one in scan(data))
+
+
+def _entry(path: str, scripts: Mapping[str, str], *, configures: bool, imported: bool) -> Entry | None:
+    data = _bytes(path)
+    entry = entry_of(path, data, _texts.listings) if data is not None else None
+    if entry is not None and entry.kind is Kind.SCRIPT and imported and data is not None and not says_so(data):
+        # It does some work at its top, but others import it: nobody runs it by itself.
+        entry = None
     module = package_root(path)[1]
     if entry is None and path in scripts:
         return Entry(Kind.CONSOLE, path, module, scripts[path])
@@ -207,12 +301,11 @@ def _may_configure(path: str, near: Iterable[str], hot: Leading) -> bool:
     """Whether code in ``path`` mentions a name by which configuring code is reached, or some module that it imports
     configures something when it is imported."""
     for one in near:
-        text = _texts.get(one)
-        if text is None:
+        module = _texts.mentions(one)
+        if module is None:
             continue
-        module = text.mentions
-        pieces = [module.whole] if one == path else [module.top]
-        if (one != path and hot.is_about(module.top)) or any(hot.mentioned(piece, one) for piece in pieces):
+        piece = module.whole if one == path else module.top
+        if (one != path and hot.is_about(piece)) or hot.mentioned(piece, one):
             return True
     return False
 
@@ -224,51 +317,38 @@ def _bytes(path: str) -> bytes | None:
         return None
 
 
-def _configures(path: str) -> bool:
-    data = _bytes(path)
-    return data is not None and configures(data)
-
-
 def begin(outcome: Outcome, source: Source, entry: Entry, job: Job) -> Outcome:
-    """The outcome of the file that a program starts in, but for what other programs do in it."""
+    """The outcome of the file that a program starts in, as far as that program goes."""
     judged = judge(entry, _texts, job)
-    outcome.programs, outcome.notes = (entry,), judged.notes
-    outcome.raw = [one for one in judged.findings if one.path == source.path]
-    outcome.elsewhere = [one for one in judged.findings if one.path != source.path]
-    if judged.notes:
-        outcome.raw = _alone(source, job) + outcome.raw
-    outcome.findings = _said(source, outcome.raw, job)
+    outcome.judged, outcome.notes, outcome.programs = judged, judged.notes, (entry,)
     return outcome
 
 
 def together(outcomes: list[Outcome], named: set[str], job: Job) -> list[Outcome]:
-    """Give each file what the programs that start in other files do in it.
+    """Give each file what all programs do in it.
 
     Of the files that nobody named, those are among the outcomes that a named one makes do what they don't do by
     themselves.
     """
     known = {outcome.path: outcome for outcome in outcomes if outcome.path in named}
-    found: dict[str, list[Finding]] = {}
-    starts: dict[str, list[Entry]] = {}
+    doing: dict[str, list[Judged]] = {}
     for outcome in outcomes:
-        for finding in outcome.elsewhere:
-            if outcome.path not in named and finding.path not in named:
-                continue
-            found.setdefault(finding.path, []).append(finding)
-            if outcome.programs[0] not in starts.setdefault(finding.path, []):
-                starts[finding.path].extend(outcome.programs)
-    for path, others in sorted(found.items()):
-        outcome = known.get(path) or _followed(path)
+        for path in outcome.judged.paths if outcome.judged is not None else ():
+            if outcome.path in named or path in named:
+                doing.setdefault(path, []).append(outcome.judged)  # type: ignore[arg-type]
+    for path, programs in sorted(doing.items()):
+        outcome = known.get(path) or Outcome(path, candidate=True)
+        if outcome.source is None:
+            text = _texts.get(path)
+            outcome.source = text.source if text is not None else None
         if outcome.source is None:
             continue
-        alone = outcome.raw if outcome.programs else _alone(outcome.source, job)
+        found = _of_file(outcome.source, programs, job)
         if path not in known:
-            own = {(one.code, one.span) for one in alone}
-            others = [one for one in others if (one.code, one.span) not in own]
-            alone = []
-        outcome.raw = alone + others
-        outcome.programs = (*outcome.programs, *starts[path])
-        outcome.findings = _said(outcome.source, outcome.raw, job)
+            own = {(one.code, one.span) for one in _alone(outcome.source, job)}
+            found = [one for one in found if (one.code, one.span) not in own]
+        outcome.programs = tuple(one.entry for one in programs)
+        outcome.findings = _said(outcome.source, found, job)
         if outcome.findings:
             known[path] = outcome
     return list(known.values())
@@ -278,29 +358,34 @@ def look(source: Source, entries: Sequence[Entry], job: Job) -> list[Finding]:
     """What is found in a file if it has the text of ``source``, by itself and in the programs that start at
     ``entries``."""
     texts = _texts.with_instead({source.path: source})
-    found: list[Finding] = []
-    followed = False
-    for entry in entries:
-        judged = judge(entry, texts, job)
-        found.extend(one for one in judged.findings if one.path == source.path)
-        followed = followed or (texts.called(entry.path) == source.path and not judged.notes)
-    if not followed:
-        found = _alone(source, job) + found
-    return _said(source, found, job)
+    return _said(source, _of_file(source, [judge(entry, texts, job) for entry in entries], job), job)
+
+
+def _of_file(source: Source, programs: Sequence[Judged], job: Job) -> list[Finding]:
+    """What is found in one file: what programs do in it, and what it is by itself. Where a program that really runs
+    comes to a place, it is known what happens there; what might happen if another one came there is no matter."""
+    from tfmemlint.rule import rules
+
+    across = {rule.code for rule in rules() if rule.across}
+    own = any(_texts.called(one.entry.path) == source.path and not one.notes for one in programs)
+    reached = {span for one in programs if one.known for path, span in one.reached if path == source.path}
+    found = [one for one in _alone(source, job) if one.code not in across or not (own or one.span in reached)]
+    for judged in programs:
+        here = (one for one in judged.findings if one.path == source.path)
+        found.extend(one for one in here if judged.known or one.span not in reached)
+    return found
+
+
+def sources(paths: Iterable[str]) -> dict[str, Source]:
+    """The texts of modules that programs have imported, by what they are called."""
+    texts = {path: _texts.get(path) for path in paths}
+    return {path: text.source for path, text in texts.items() if text is not None}
 
 
 def replaced(source: Source) -> None:
     """A file has been given another text."""
     global _texts
     _texts = _texts.with_instead({source.path: source})
-
-
-def _followed(path: str) -> Outcome:
-    """A file that nobody named, and that a program imports."""
-    from tfmemlint.run import Outcome
-
-    text = _texts.get(path)
-    return Outcome(path, candidate=True, source=text.source if text is not None else None)
 
 
 def _alone(source: Source, job: Job) -> list[Finding]:
@@ -323,7 +408,8 @@ def _run(entry: Entry, text: Text, texts: Texts) -> Run:
         package = entry.module
     data = text.source.text.encode("utf-8", "surrogatepass")
     inside = entry.kind is not Kind.SCRIPT or any(one.level for one in scan(data))
-    modules = OwnModules(search_path(entry.path, kind=entry.kind), texts)
+    search = search_path(entry.path, kind=entry.kind, listings=texts.listings)
+    modules = OwnModules(search, texts)
     if entry.kind in (Kind.SCRIPT, Kind.MAIN_MODULE):
         return Run(modules, package=(package or None) if inside else None)
     before = tuple(one for path in entry.conftests if path != entry.path and (one := texts.get(path)) is not None)

@@ -56,6 +56,9 @@ class Rule(ABC):
         """A finding of this rule at ``event``; ``more`` are fields of `Finding`, by their names."""
         span = more.pop("span", event.span)
         severity = more.pop("severity", self.severity)
+        if severity is Severity.ERROR and self.across and event.state.open and program.comes_by(event):
+            # Nobody calls the function that it is found through; whoever comes by here comes another way.
+            severity = Severity.WARNING
         return Finding(
             code=self.code,
             name=self.name,

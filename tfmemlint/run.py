@@ -19,6 +19,7 @@ from tfmemlint.sources import Source, Unreadable, decode, read_bytes
 
 if TYPE_CHECKING:
     from tfmemlint.knowledge.releases import Target
+    from tfmemlint.programs import Judged
     from tfmemlint.project.entries import Entry
     from tfmemlint.rule import Rule
     from tfmemlint.selection import Selection
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 WORTH_A_POOL = 24
 """Files to read closely from which a second process pays for its start."""
 
+FEW_FILES = 100
+"""Files, named one by one, that may be part of a program which configures GPU memory elsewhere."""
 FEW = 40
 """Findings for which a report for people tells what the fix would do: more than that nobody reads one by one, and each
 costs as much as checking a dozen files."""
@@ -59,8 +62,7 @@ class Outcome:
         candidate: it was read closely. findings: what is left. applied: what was mended.
         source: its text as it is now, for excerpts. old: its text before, where that differs.
         problem: why it could not be written, or "". notes: what was not followed to its end.
-        raw: what was found in it, whatever comments silence; elsewhere: what its program does in other files.
-        programs: where the programs start that have to do with it.
+        programs: where the programs start that have to do with it. judged: the one that starts in it, gone through.
     """
 
     path: str
@@ -71,9 +73,8 @@ class Outcome:
     old: Source | None = None
     problem: str = ""
     notes: tuple[str, ...] = ()
-    raw: list[Finding] = field(default_factory=list)
-    elsewhere: list[Finding] = field(default_factory=list)
     programs: tuple[Entry, ...] = ()
+    judged: Judged | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +107,12 @@ def _checked(files: Iterable[tuple[str, bool]], job: Job) -> list[Outcome]:
         except Unreadable as error:
             items.append(Item(path, None, error))
             continue
-        if matters(data):
-            items.append(Item(path, data))
-            some_configure = some_configure or configures(data)
-        elif named and not _is_plain(path, data):
+        some_configure = some_configure or configures(data)
+        if matters(data) or (named and not _is_plain(path, data)):
             items.append(Item(path, data))
         else:
             outcomes.append(Outcome(path))
-    if some_configure:
+    if some_configure or len(paths) <= FEW_FILES:
         items = _with_programs(items, paths)
         among = {item.path for item in items}
         outcomes = [outcome for outcome in outcomes if outcome.path not in among]

@@ -30,10 +30,15 @@ def matters(data: bytes) -> bool:
     return any(hint in data for hint in _HINTS) and _tensorflow(data) is not None and _matters(data) is not None
 
 
+def about_tensorflow(data: bytes) -> bool:
+    """Whether a file mentions TensorFlow, or Keras."""
+    return _tensorflow(data) is not None
+
+
 _CONFIGURES = (
     b"memory_growth", b"_device_configuration", b"LogicalDevice", b"VirtualDevice", b"set_visible_devices",
-    b"VISIBLE_DEVICES", b"TF_FORCE_GPU", b"TF_GPU_", b"TF_CUDNN", b"threading.set_", b"set_memory_limit",
-    b"set_gpu_memory", b"memory_limit",
+    b"VISIBLE_DEVICES", b"TF_FORCE_GPU", b"TF_GPU_ALLOCATOR", b"TF_PER_DEVICE_MEM", b"threading.set_",
+    b"set_memory_limit", b"set_gpu_memory",
 )  # fmt: skip
 
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Put what the tool prints about the articles into README.md and docs/verify.md; ``--check`` only compares.
+"""Put what the tool prints about the articles into README.md and docs; ``--check`` only compares.
 
 A block of text behind ``<!-- COMMAND: FILE ... -->`` is the output of that command on those articles (all of them where
-none is named), without the comments of the fixtures. Needs TensorFlow.
+none is named), without the comments of the fixtures; behind ``<!-- check: NAME -->``, what is found in that folder of
+``fixtures/programs``. Needs TensorFlow.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.articles import copy_articles  # noqa: E402
+from tests.fixture_files import read_text, strip_markers  # noqa: E402
 from tfmemlint.verify.grounds import Driver  # noqa: E402
 from tfmemlint.verify.result import GroundError  # noqa: E402
 
-PAGES = ("README.md", "docs/verify.md")
+PAGES = ("README.md", "docs/programs.md", "docs/verify.md")
 _BLOCK = re.compile(
-    r"(<!-- (?P<command>(?:verify|plan)\b[^:]*?)(?:: (?P<files>[^>]*?))? -->\n```text\n)(?P<text>.*?)(?=```)", re.DOTALL
+    r"(<!-- (?P<command>(?:verify|plan|check)\b[^:]*?)(?:: (?P<files>[^>]*?))? -->\n```text\n)(?P<text>.*?)(?=```)", re.DOTALL
 )
 _VERSION = re.compile(r"TensorFlow \d+\.\d+\.\d+\w*")
 
@@ -58,7 +60,22 @@ def _renewed(block: re.Match[str]) -> str:
     return block[1] + _printed(block["command"], block["files"] or "")
 
 
+def _checked(name: str) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        for path in (ROOT / "fixtures" / "programs" / name).rglob("*"):
+            copy = Path(folder) / path.relative_to(ROOT / "fixtures" / "programs" / name)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_file() and path.suffix == ".py":
+                copy.write_text(strip_markers(read_text(path))[0], encoding="utf-8")
+            elif path.is_file():
+                copy.write_bytes(path.read_bytes())
+        tool = [sys.executable, "-m", "tfmemlint", "check"]
+        return subprocess.run(tool, cwd=folder, capture_output=True, text=True, encoding="utf-8").stdout.rstrip() + "\n"
+
+
 def _printed(command: str, files: str) -> str:
+    if command == "check":
+        return _checked(files)
     with tempfile.TemporaryDirectory() as folder:
         articles = Path(folder) / "articles"
         articles.mkdir()

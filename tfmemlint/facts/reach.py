@@ -34,11 +34,16 @@ class Reach:
         """Whether neither ``node`` nor anything of the module that it mentions has a word of interest in it."""
         name = getattr(node, "name", None)
         if name is None:
-            return False
+            return self._is_inert_text(self.text(node))
         known = self._interesting.get(name)
         if known is None:
             known = self._interesting[name] = self._leads_on(name)
         return not known
+
+    def _is_inert_text(self, text: str) -> bool:
+        if _OF_INTEREST.search(text):
+            return False
+        return not any(self._leads_on(name) for name in self._of_name.keys() & set(_WORD.findall(text)))
 
     def text(self, node: ast.AST) -> str:
         """The lines that ``node`` stands in."""

@@ -8,7 +8,7 @@ from typing import cast
 
 import libcst as cst
 
-from tfmemlint.fixes.imports import is_import
+from tfmemlint.fixes.imports import is_import, is_standard
 from tfmemlint.fixes.layout import Line, comments_inside, joined, noted, own_line, parse, separated, split_lines, swap
 from tfmemlint.fixes.tree import comments_in
 
@@ -27,6 +27,8 @@ class Changes:
         top: new lines at the top of the module, by the index of the statement that they follow (-1: the very top).
         gap: how many blank lines follow the new lines at the top.
         apart: statements that a blank line parts from what is put above them.
+        fenced: imports above which code is put, and whether more of it stands there: the imports that it brings join
+            those above, and a blank line follows.
     """
 
     replaced: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict)
@@ -40,6 +42,7 @@ class Changes:
     top: dict[int, list[Line]] = field(default_factory=dict)
     gap: int = 0
     apart: set[cst.CSTNode] = field(default_factory=set)
+    fenced: dict[cst.CSTNode, bool] = field(default_factory=dict)
 
     def nodes(self) -> set[cst.CSTNode]:
         """Every node that something is to be done with or at."""
@@ -178,7 +181,11 @@ class Rewriter(cst.CSTTransformer):
             swapped = next((changes.swapped[one] for one in handles if one in changes.swapped), None)
             notes = [note for one in handles for note in changes.trailing.get(one, ())]
             if before:
-                first = before[0].with_changes(leading_lines=[*joined(pending, loose), *before[0].leading_lines])
+                lead = joined(pending, loose)
+                fence = next((changes.fenced[one] for one in handles if one in changes.fenced), None)
+                if fence is not None:
+                    lead, before = _fenced(body, lead, before, more=fence)
+                first = before[0].with_changes(leading_lines=[*lead, *before[0].leading_lines])
                 body.extend([first, *before[1:]])
                 # A comment that belongs to what stands below must not look as if it closed what was put in.
                 parted = bool(tight) or not changes.apart.isdisjoint(handles)
@@ -221,6 +228,27 @@ class Rewriter(cst.CSTTransformer):
             else:
                 found.append(cast("Line", one))
         return found
+
+
+def _fenced(
+    body: Sequence[Line], lead: list[cst.EmptyLine], lines: Sequence[Line], *, more: bool
+) -> tuple[list[cst.EmptyLine], list[Line]]:
+    """Imports, and the code that needs them, put below ``body``: the blank lines above the first of them, and all."""
+    found = list(lines)
+    imports = next((index for index, line in enumerate(found) if not is_import(line)), len(found))
+    below = bool(body) and is_import(body[-1])
+    joins = is_standard(found[0]) == is_standard(body[-1]) if imports and below else more and not imports and not below
+    if joins and all(one.comment is None for one in lead):
+        lead = []
+    blank = cst.EmptyLine(indent=False)
+    for index in range(imports, len(found)):
+        line = found[index]
+        above = [*lead, *line.leading_lines] if not index else line.leading_lines
+        wanted = 2 if index > imports and isinstance(found[index - 1], (cst.FunctionDef, cst.ClassDef)) else 0
+        wanted = wanted or int(index == imports and (imports > 0 or below))
+        if not any(one.comment is None for one in above):
+            found[index] = line.with_changes(leading_lines=[*[blank] * wanted, *line.leading_lines])
+    return lead, found
 
 
 def _small(line: cst.CSTNode) -> Sequence[cst.BaseSmallStatement]:

@@ -15,7 +15,9 @@ from tfmemlint.fixes import memory
 from tfmemlint.fixes.changes import Changes, Rewriter
 from tfmemlint.fixes.hoist import Hoist
 from tfmemlint.fixes.imports import imports_of, is_import
+from tfmemlint.fixes.keeping import CONFIGURED, JOINS, SET, imports, keep
 from tfmemlint.fixes.layout import parse
+from tfmemlint.fixes.lift import above_start
 from tfmemlint.fixes.spelling import Spelling
 from tfmemlint.fixes.strings import fitted
 from tfmemlint.fixes.tree import Statement, comments_in, comments_of, differs, tree
@@ -37,6 +39,7 @@ class Editor:
     """
 
     Withheld: ClassVar[type[Withheld]] = Withheld
+    SET: ClassVar[tuple[str, str, str]] = SET
 
     def __init__(self, text: str, target: Target, gpu_memory_mib: float | None = None) -> None:
         """``text`` with line ends as ``\\n``.
@@ -228,7 +231,9 @@ class Editor:
             Withheld: it can't be done, or another thing would come out.
         """
         whole = [self._whole(one) for one in statements]
-        moved = Hoist(self._tree, self._imports).plan(whole, self._whole(above))
+        self._move(Hoist(self._tree, self._imports).plan(whole, self._whole(above)), above)
+
+    def _move(self, moved: Sequence[Statement], above: Statement) -> None:
         # What two moves need goes with the first of them.
         moved = [one for one in moved if one not in self._changes.moved]
         self._changes.moved.update(moved)
@@ -237,8 +242,9 @@ class Editor:
             self._changes.apart.add(self._whole(above))
         self._changes.before.setdefault(self._whole(above), []).extend(moved)
 
-    def move_above_start(self, finding: Finding) -> None:
-        """Move the configuration of ``finding`` above what starts the runtime (``finding.anchors["start"]``).
+    def move_above_start(self, finding: Finding, why: tuple[str, str, str] = CONFIGURED) -> None:
+        """Move the configuration of ``finding`` above what starts the runtime (``finding.anchors["start"]``); with
+        comments about ``why`` where that is an import.
 
         Raises:
             Withheld: as `hoist`; or the two don't stand in one function, or more than configuration would move.
@@ -248,9 +254,11 @@ class Editor:
             raise Withheld(f"line {before} has set another value already; it can be set once only")
         if finding.details.get("training"):
             raise Withheld("it is to change the memory while training goes on, which no call can")
-        line, above = Hoist(self._tree, self._imports).places(finding)
-        self.hoist([line], above)
-        self.unsafe("Move the configuration above what starts the runtime")
+        moved, above, message = above_start(Hoist(self._tree, self._imports), finding)
+        self.unsafe(message)
+        self._move(moved, above)
+        if imports(self._tree.statement_at(finding.anchors["start"])):
+            keep(self._tree, self._changes, moved, above, why)
 
     # Names
 
@@ -320,7 +328,8 @@ class Editor:
         text = module.code
         after = comments_of(text)
         lost = Counter(comments_of(self.text)) - Counter(after)
-        kept = "  ".join(after)
+        # A code may have joined those of a comment.
+        kept = "  ".join([*after, *(one.replace(f", {JOINS}", "") for one in after)])
         if any(comment not in kept for comment in lost):
             raise Withheld("a comment would be lost")
         try:

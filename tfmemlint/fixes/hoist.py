@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 import libcst as cst
 
-from tfmemlint.finding import Finding, Span
+from tfmemlint.finding import Finding, Span, Step
 from tfmemlint.fixes.imports import Imports
 from tfmemlint.fixes.names import HARMLESS, Names, names_of
 from tfmemlint.fixes.tree import Statement, Tree
@@ -24,12 +25,58 @@ _TAME = ("argparse.", "json.", "math.", "os.path.", "os.environ.", "pathlib.", "
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class Entry:
     """A statement on the way up, or the head of a ``with`` (which has no ``node``: it never moves)."""
 
     node: Statement | None
     names: Names
     row: int
+
+
+def ways(finding: Finding) -> tuple[Sequence[Step], Sequence[Step]]:
+    """The steps to what starts the runtime, and those to the configuration, from where the two part."""
+    started, parting = finding.details.get("started"), finding.details.get("parting", 0)
+    if not isinstance(started, int):
+        spans = [step.span for step in finding.trace]
+        start = finding.anchors.get("start")
+        started = spans.index(start) if start in spans else len(spans)
+    return finding.trace[parting if isinstance(parting, int) else 0 : started + 1], finding.trace[started + 1 :]
+
+
+def is_outside(step: Step, tree: Tree) -> bool:
+    """Whether a step is done by what no file of the project says, such as the command that calls a function: it is said
+    to stand at no place then, or where that function does."""
+    span = step.span
+    if (span.row, span.column) == (span.end_row, span.end_column):
+        return True
+    place = tree.statement_at(span)
+    end = tree.span(place)
+    return isinstance(place, cst.FunctionDef) and (end.end_row, end.end_column) == (span.end_row, span.end_column)
+
+
+def reached(finding: Finding, tree: Tree) -> tuple[Span, Span]:
+    """The places of configuration and start within one function: themselves, or the calls that lead to them.
+
+    Raises:
+        Withheld: nothing in the finding's own file leads to the start, or the two part in another file.
+    """
+    early, late = ways(finding)
+    if early and late and (early[0].path != finding.path or late[0].path != finding.path):
+        first, then = early[0], next((step for step in reversed(late) if step.path != finding.path), late[0])
+        raise Withheld(f"{then.path}:{then.span.row} leads to it, and comes after {first.path}:{first.span.row}")
+    if "start" not in finding.anchors:
+        raise Withheld("what starts the runtime is not known")
+    start = finding.anchors["start"]
+    if not late:
+        return finding.span, start
+    if is_outside(late[0], tree):
+        raise Withheld(f"what {late[0].words} stands outside of this file")
+    function = tree.function_of(tree.statement_at(late[0].span))
+    own = list(takewhile(lambda step: step.path == finding.path, early))
+    for step in reversed(own):
+        if tree.function_of(tree.statement_at(step.span)) is function:
+            return late[0].span, step.span
+    return late[0].span, start
 
 
 class Hoist:
@@ -38,12 +85,12 @@ class Hoist:
     def __init__(self, tree: Tree, imports: Imports) -> None:
         self.tree = tree
         self.imports = imports
-        self._bodies: dict[str, Names] = {}
-        self._declared: set[str] = set()
+        self.bodies: dict[str, Names] = {}
+        self.declared: set[str] = set()
         for statement in tree.statements(tree.module):
-            names = self._read(statement)
-            self._bodies |= names.bodies
-            self._declared |= names.declared
+            names = self.read(statement)
+            self.bodies |= names.bodies
+            self.declared |= names.declared
 
     def plan(self, statements: Sequence[Statement], above: Statement) -> list[Statement]:
         """What moves above ``above``, in order: ``statements``, and what they need of what stands between.
@@ -51,7 +98,10 @@ class Hoist:
         Raises:
             Withheld: it can't be moved, or another thing would come out.
         """
-        row = self._way(statements, above)
+        return self.choose(self._way(statements, above), statements)
+
+    def choose(self, row: Sequence[Entry], statements: Sequence[Statement]) -> list[Statement]:
+        """What of ``row``, the statements that are run one after another, moves above its first, as `plan` has it."""
         moved = {index for index, entry in enumerate(row) if entry.node is not None and entry.node in statements}
         for index in sorted(moved):
             self._movable(row[index])
@@ -76,9 +126,7 @@ class Hoist:
             Withheld: the two don't stand in one block, or more than configuration would move.
         """
         tree = self.tree
-        if "start" not in finding.anchors:
-            raise Withheld("what starts the runtime is not known")
-        call, start = self._reached(finding)
+        call, start = reached(finding, tree)
         late, early = tree.statement_at(call), tree.statement_at(start)
         if tree.function_of(late) is not tree.function_of(early):
             raise Withheld("the configuration and what starts the runtime stand in different functions")
@@ -101,27 +149,11 @@ class Hoist:
             raise Withheld("what starts the runtime stands below the configuration")
         if isinstance(above, (cst.FunctionDef, cst.ClassDef)):
             raise Withheld("what starts the runtime stands in a definition")
-        return self._innermost(line, call), above
+        return self.innermost(line, call), above
 
-    def _reached(self, finding: Finding) -> tuple[Span, Span]:
-        """The places of configuration and start within one function: themselves, or the calls that lead to them."""
-        call, start = finding.span, finding.anchors["start"]
-        spans = [step.span for step in finding.trace]
-        if start not in spans:
-            return call, start
-        cut = spans.index(start)
-        late = spans[cut + 1] if cut + 1 < len(spans) else call
-        if any(step.path != finding.path for step in finding.trace):
-            raise Withheld("the way to it leads through another file")
-        function = self.tree.function_of(self.tree.statement_at(late))
-        for early in reversed(spans[: cut + 1]):
-            if self.tree.function_of(self.tree.statement_at(early)) is function:
-                return late, early
-        return late, start
-
-    def _innermost(self, line: Statement, call: Span) -> Statement:
+    def innermost(self, line: Statement, call: Span) -> Statement:
         """The outermost statement around ``call`` that holds configuration only."""
-        while isinstance(line, (cst.FunctionDef, cst.ClassDef)) or (foreign := self._foreign(self._read(line))):
+        while isinstance(line, (cst.FunctionDef, cst.ClassDef)) or (foreign := self.foreign(self.read(line))):
             if isinstance(line, (cst.FunctionDef, cst.ClassDef)):
                 raise Withheld("the configuration stands in a definition")
             inner = line.body if isinstance(line, cst.With) else None
@@ -132,14 +164,16 @@ class Hoist:
             line = child
         return line
 
-    def _read(self, statement: Statement) -> Names:
+    def read(self, statement: Statement) -> Names:
+        """The names of a statement."""
         return names_of(self.tree.code(statement))
 
-    def _entry(self, node: Statement | None, names: Names, row: int) -> _Entry:
+    def entry(self, node: Statement | None, names: Names, row: int) -> Entry:
+        """A statement with all that it does by the functions of this file that it calls."""
         pending, seen = list(names.called), set()
         while pending:
             name = pending.pop()
-            body = self._bodies.get(name)
+            body = self.bodies.get(name)
             if body is None or name in seen:
                 continue
             seen.add(name)
@@ -148,29 +182,29 @@ class Hoist:
             names.binds |= body.declared
             names.environment |= body.environment
             pending.extend(body.called)
-        return _Entry(node, names, row)
+        return Entry(node, names, row)
 
-    def _way(self, statements: Sequence[Statement], above: Statement) -> list[_Entry]:
+    def _way(self, statements: Sequence[Statement], above: Statement) -> list[Entry]:
         """What stands between: from ``above`` down to the last of ``statements``."""
         tree = self.tree
         target = tree.block_of(above)
         within = tree.block_of(statements[0])
         if any(tree.block_of(one) is not within for one in statements):
             raise Withheld("what is to be moved stands in several blocks")
-        parts: list[list[_Entry]] = []
+        parts: list[list[Entry]] = []
         block, last = within, max(statements, key=tree.span)
         while True:
             before = [one for one in tree.statements(block) if tree.span(one) <= tree.span(last)]
             if block is not within:
                 before = [one for one in before if one is not last]
-            parts.insert(0, [self._entry(one, self._read(one), tree.span(one).row) for one in before])
+            parts.insert(0, [self.entry(one, self.read(one), tree.span(one).row) for one in before])
             if block is target:
                 break
             holder = tree.parents.get(block)
             if not isinstance(holder, cst.With):
                 raise Withheld("it would leave the block that it stands in")
             head = cst.With(items=holder.items, body=cst.IndentedBlock([cst.SimpleStatementLine([cst.Pass()])]))
-            parts.insert(0, [self._entry(None, names_of(tree.code(head)), tree.span(holder).row)])
+            parts.insert(0, [self.entry(None, names_of(tree.code(head)), tree.span(holder).row)])
             last, block = holder, tree.block_of(holder)
         row = [entry for part in parts for entry in part]
         first = next((index for index, entry in enumerate(row) if entry.node is above), None)
@@ -178,29 +212,29 @@ class Hoist:
             raise Withheld("the spot to move it to stands below it")
         return row[first:]
 
-    def _movable(self, entry: _Entry) -> None:
+    def _movable(self, entry: Entry) -> None:
         if entry.names.leaves:
             raise Withheld(f"a {entry.names.leaves} stands in it (line {entry.row})")
-        foreign = self._foreign(entry.names)
+        foreign = self.foreign(entry.names)
         if foreign:
             raise Withheld(f"it does more than to configure (line {entry.row}): {foreign}")
 
     def _needs(self, one: Names, other: Names) -> set[str]:
         """The names that ``one`` needs as ``other`` leaves them."""
-        steady = self.imports.imported() | set(self._bodies)
+        steady = self.imports.imported() | set(self.bodies)
         return (one.reads & other.binds) | (one.reads & other.touches - steady)
 
-    def _take(self, entry: _Entry, needed: _Entry, *, first: bool) -> None:
+    def _take(self, entry: Entry, needed: Entry, *, first: bool) -> None:
         name = min(self._needs(entry.names, needed.names))
         if first or needed.node is None:
             raise Withheld(f"it needs {name}, which line {needed.row} gives")
         names = needed.names
-        foreign = self._foreign(names, tame=True)
+        foreign = self.foreign(names, tame=True)
         if names.leaves or foreign or names.star:
             what = foreign or f"line {needed.row}"
             raise Withheld(f"it needs {name}, and moving {what} up might change what comes out")
 
-    def _clash(self, row: Sequence[_Entry], index: int, other: int) -> None:
+    def _clash(self, row: Sequence[Entry], index: int, other: int) -> None:
         """Refuse to move ``row[index]`` above ``row[other]`` where either would see another thing."""
         one, passed = row[index].names, row[other].names
         if passed.leaves:
@@ -211,20 +245,20 @@ class Hoist:
         both = {name for name in one.binds & passed.binds if self._read_elsewhere(name, row[index], row[other])}
         if used or both:
             raise Withheld(f"{min(used | both)} is used or bound between (line {row[other].row})")
-        secret = self._declared & (one.reads | one.binds)
-        if secret and any(name not in HARMLESS and name in self._bodies for name in passed.called):
+        secret = self.declared & (one.reads | one.binds)
+        if secret and any(name not in HARMLESS and name in self.bodies for name in passed.called):
             raise Withheld(f"{min(secret)} may be set by a function called between (line {row[other].row})")
         if one.environment and passed.environment and one.keys & passed.keys:
             raise Withheld(f"the environment is used between (line {row[other].row})")
 
-    def _read_elsewhere(self, name: str, one: _Entry, other: _Entry) -> bool:
+    def _read_elsewhere(self, name: str, one: Entry, other: Entry) -> bool:
         """Whether anything but the loops that bind a name reads it: then the order of the two matters."""
         if name in one.names.reads or name in other.names.reads:
             return True
         anywhere = self.tree.statements(self.tree.block_of(one.node)) if one.node is not None else []
-        return any(name in self._read(each).reads for each in anywhere)
+        return any(name in self.read(each).reads for each in anywhere)
 
-    def _foreign(self, names: Names, *, tame: bool = False, seen: frozenset[str] = frozenset()) -> str:
+    def foreign(self, names: Names, *, tame: bool = False, seen: frozenset[str] = frozenset()) -> str:
         """The first call that is not about configuration, or ""; ``tame``: calls that only compute are let pass."""
         for name in names.called:
             full = self.imports.resolve(name)
@@ -237,9 +271,9 @@ class Hoist:
                 continue
             if tame and (full.startswith(_TAME) or ("." in name and name.split(".")[0] not in self.imports.imported())):
                 continue
-            body = self._bodies.get(name)
+            body = self.bodies.get(name)
             if body is not None and name not in seen:
-                inner = self._foreign(body, tame=tame, seen=seen | {name})
+                inner = self.foreign(body, tame=tame, seen=seen | {name})
                 if not inner:
                     continue
                 return inner

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+import sys
 from dataclasses import dataclass
 from functools import lru_cache
 
 import libcst as cst
+from libcst.helpers import get_full_name_for_node
 
 from tfmemlint.facts.names import canonical
 from tfmemlint.fixes.tree import Tree, comments_in
@@ -141,6 +143,20 @@ def is_import(line: cst.CSTNode) -> bool:
     if isinstance(line, cst.Try):
         return all(is_import(one) for one in line.body.body)
     return False
+
+
+def asked_for(line: cst.CSTNode) -> str:
+    """The module that an import asks for first; "~" for a relative one, which sorts last."""
+    first = line.body[0] if isinstance(line, cst.SimpleStatementLine) else line
+    if isinstance(first, cst.Import):
+        return get_full_name_for_node(first.names[0].name) or ""
+    node = first.module if isinstance(first, cst.ImportFrom) and not first.relative else None
+    return (get_full_name_for_node(node) or "") if node is not None else "~"
+
+
+def is_standard(line: cst.CSTNode) -> bool:
+    """Whether what a line imports first is of the standard library."""
+    return asked_for(line).split(".")[0] in sys.stdlib_module_names
 
 
 def is_docstring(line: cst.CSTNode) -> bool:

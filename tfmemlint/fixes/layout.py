@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from textwrap import dedent
 from typing import TypeAlias, cast
@@ -12,6 +13,7 @@ from tfmemlint.fixes.tree import comments_in
 
 Line: TypeAlias = cst.SimpleStatementLine | cst.If | cst.For | cst.While | cst.With | cst.Try | cst.TryStar
 """What a block consists of (definitions and ``match`` as well: all of them have ``leading_lines``)."""
+_NOQA = re.compile(r"# ?noqa(?::\s?(?P<codes>[A-Z]+\d+(?:[,\s]+[A-Z]+\d+)*))?", re.IGNORECASE)
 
 
 def parse(lines: str) -> list[Line]:
@@ -60,12 +62,26 @@ def noted(line: Line, notes: Sequence[str]) -> Line:
         return line
     if not isinstance(line, cst.SimpleStatementLine):
         return line.with_changes(leading_lines=[*line.leading_lines, *map(own_line, notes)])
-    tail = line.trailing_whitespace
-    there = [tail.comment.value] if tail.comment is not None else []
-    text = "  ".join([*there, *(note for note in notes if note not in there)])
-    return line.with_changes(
-        trailing_whitespace=tail.with_changes(whitespace=cst.SimpleWhitespace("  "), comment=cst.Comment(text))
-    )
+    return line.with_changes(trailing_whitespace=noticed(line.trailing_whitespace, notes))
+
+
+def noticed(tail: cst.TrailingWhitespace, notes: Sequence[str]) -> cst.TrailingWhitespace:
+    """The end of a line with comments added."""
+    text = tail.comment.value if tail.comment is not None else ""
+    for note in notes:
+        text = _with_note(text, note)
+    return tail.with_changes(whitespace=cst.SimpleWhitespace("  "), comment=cst.Comment(text))
+
+
+def _with_note(text: str, note: str) -> str:
+    """A comment with another one behind it; codes for ``noqa`` go to those that are there, as the first one counts."""
+    there, new = _NOQA.search(text), _NOQA.match(note)
+    if there is None or new is None:
+        return text if text == note else "  ".join(filter(None, [text, note]))
+    codes, code = there["codes"], new["codes"]
+    if not codes or code in codes:
+        return text
+    return f"{text[: there.end()]}, {code}{text[there.end() :]}"
 
 
 def swap(old: Line, new: Sequence[Line], leading: Sequence[cst.EmptyLine], notes: Sequence[str]) -> list[Line]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import dataclass
 
 import libcst as cst
-from libcst.helpers import get_full_name_for_node
 
 from tfmemlint.fixes import memory
-from tfmemlint.fixes.imports import Imports, is_docstring, is_import, place
+from tfmemlint.fixes.imports import Imports, asked_for, is_docstring, is_import, is_standard, place
 from tfmemlint.fixes.layout import Line, parse
 from tfmemlint.fixes.tree import Tree
 from tfmemlint.knowledge.names import exists
@@ -178,12 +176,7 @@ def _sorted_in(run: list[cst.SimpleStatementLine], text: str) -> NewImport | Non
 def _sort_key(line: cst.CSTNode) -> tuple[bool, bool, str]:
     """Whether an import is no one of the standard library; whether it is a ``from``; what it imports."""
     first = line.body[0] if isinstance(line, cst.SimpleStatementLine) else line
-    if isinstance(first, cst.Import):
-        name = get_full_name_for_node(first.names[0].name) or ""
-    else:
-        node = first.module if isinstance(first, cst.ImportFrom) and not first.relative else None
-        name = (get_full_name_for_node(node) or "") if node is not None else "~"
-    return name.split(".")[0] not in sys.stdlib_module_names, not isinstance(first, cst.Import), name
+    return not is_standard(line), not isinstance(first, cst.Import), asked_for(line)
 
 
 def _import_text(what: str, local: str) -> str:

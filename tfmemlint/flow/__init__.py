@@ -27,15 +27,13 @@ def parse(source: Source) -> Text:
         SyntaxError, ValueError: the text isn't Python 3 (`ast.parse`).
         RecursionError: it is nested too deeply.
     """
-    from tfmemlint.facts.mentions import Mentions
     from tfmemlint.facts.reach import Reach
     from tfmemlint.flow.unit import Text
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(source.text, filename=source.path)
-    reach = Reach(tree, source.lines)
-    return Text(source, tree, reach, Mentions(tree, reach))
+    return Text(source, tree, Reach(tree, source.lines))
 
 
 def analyze(source: Source | Text, target: Target, run: Run | None = None) -> Program:

@@ -10,6 +10,7 @@ from tfmemlint.flow.imports import Imports
 from tfmemlint.flow.program import Store
 from tfmemlint.flow.values import (
     UNKNOWN,
+    Choice,
     Class,
     Const,
     Device,
@@ -23,6 +24,7 @@ from tfmemlint.flow.values import (
     Ref,
     Seq,
     Value,
+    join,
 )
 from tfmemlint.knowledge.wishes import REAL_KEYS
 
@@ -103,6 +105,10 @@ class Assigning(Imports):
                     self.keep(base, target.attr, value)
             case Class():
                 self.keep(base, target.attr, value)
+            case Choice(options):
+                for option in options:
+                    if isinstance(option, (Instance, Class)):
+                        self.keep(option, target.attr, join(self.heap.get((option, target.attr)), value))
             case Ref("sys") if target.attr == "path":
                 self.path_changed = True
             case Ref(owner) if is_tensorflow(owner):
@@ -166,6 +172,9 @@ class Assigning(Imports):
             case Dict(items):
                 for item in items.values():
                     self.escape(item)
+            case Choice(options):
+                for option in options:
+                    self.escape(option)
             case _:
                 pass
 

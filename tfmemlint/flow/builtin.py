@@ -165,7 +165,7 @@ class Builtins(Evaluator):
     def import_module(self, name: str, node: ast.AST) -> Value | None:
         raise NotImplementedError
 
-    def foreign_import(self, name: str, node: ast.AST, *, member: bool = False) -> None:
+    def foreign_import(self, name: str, node: ast.AST) -> None:
         raise NotImplementedError
 
     def has_attribute(self, owner: str, name: str) -> bool | None:

@@ -10,7 +10,7 @@ from tfmemlint.facts import folding
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.facts.syntax import dotted, is_exit
 from tfmemlint.flow.builtin import constants
-from tfmemlint.flow.functions import Functions
+from tfmemlint.flow.functions import Functions, is_graph_function
 from tfmemlint.flow.program import Arg
 from tfmemlint.flow.values import (
     UNKNOWN,
@@ -64,6 +64,11 @@ class Caller(Functions):
             return self._inherited(func.attr), None
         base = self._base(func.value)
         match base:
+            case Function() if func.attr == "get_concrete_function" and is_graph_function(base):
+                self._arguments(node)
+                if self.state is not None and not self.here.graph_mode:
+                    self.start(node, "context", "tf.function", self.text(func))
+                return UNKNOWN, UNKNOWN
             case Const() | Seq() | Dict() | Devices() | Proto():
                 values, keywords, _ = self._arguments(node)
                 return UNKNOWN, self._method(base, func, values, keywords)

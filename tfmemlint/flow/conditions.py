@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from tfmemlint.facts.syntax import has_call, names_in
 from tfmemlint.flow.machine import Machine
 from tfmemlint.flow.state import Guards, State, Tri
-from tfmemlint.flow.values import Const, Count, Devices, Dict, Made, Ref, Seq, Value
+from tfmemlint.flow.values import Const, Count, Devices, Dict, Made, Module, Ref, Seq, Value
 
 
 class Verdict:
@@ -140,6 +140,11 @@ class Conditions(Machine):
             return f"{facts.text} @{self.next_serial()}"
         versions = []
         for name in facts.names:
+            value = self.scope.lookup(name)
+            if isinstance(value, Module):
+                # The same module, from wherever it is asked.
+                versions.append(f"{name}={value.name}")
+                continue
             number = self.scope.owner(name).number
             times = self.rebindings.get((number, name), 0)
             if number or times > 1:

@@ -3,11 +3,13 @@ are followed, in their order."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+from tfmemlint.flow.machine import LONGEST_UNROLLED
 from tfmemlint.flow.program import Call
 from tfmemlint.flow.protos import Protos
-from tfmemlint.flow.state import ANY, Key, Outcome, Setting, State, Tri
+from tfmemlint.flow.state import ANY, Key, Outcome, Phase, Setting, State, Tri
 from tfmemlint.flow.values import (
     EACH,
     UNKNOWN,
@@ -47,12 +49,13 @@ class Configuring(Protos):
             wanted = arg(1, "logical_devices")
             if isinstance(arg(0, "device"), Device) and arg(0, "device").type == "CPU":  # type: ignore[union-attr]
                 return self._late(VIRTUAL_FIXED, self.here.cpu_split, wanted) or self._void_growth(wanted)
-            return self._late(VIRTUAL_FIXED, self.here.limit_of(key), wanted) or self._void_growth(wanted)
+            in_force = self._in_force(self.here.limits, key)
+            return self._late(VIRTUAL_FIXED, in_force, wanted) or self._void_growth(wanted)
         if name in SET_VISIBLE:
             kind = arg(1, "device_type")
             if kind == Const("CPU") or self._shows_what_is_shown(arg(0, "devices"), kind):
                 return None
-            return self._late(VISIBLE_FIXED, self._visible_in_force(), _as_shown(arg(0, "devices")))
+            return self._visible_outcome(arg(0, "devices"))
         if name.startswith("tf.config.threading.set_"):
             which = "Intra" if "intra" in name else "Inter"
             message = f"{which} op parallelism cannot be modified after initialization."
@@ -71,10 +74,25 @@ class Configuring(Protos):
             return isinstance(devices, Devices) and devices.whole and devices.type is None
         return devices.type == "GPU" and (self.here.one_gpu or (isinstance(devices, Devices) and devices.whole))
 
+    def _visible_outcome(self, devices: Value) -> Outcome | None:
+        """Whether a list of visible GPUs comes too late. What hides some of the GPUs, but not the first, hides nothing
+        where there is only one: it is what is in force already then, which is accepted."""
+        in_force = self._visible_in_force()
+        late = self._late(VISIBLE_FIXED, in_force, _as_shown(devices))
+        if late is None or late.kind != "late" or not late.certain:
+            return late
+        shown = in_force.value if in_force is not None else Devices("physical", "GPU")
+        if self.here.fewest > 1 or _differ_on_one_gpu(shown, _as_shown(devices)):
+            return late
+        return replace(late, certain=False, of_many=True)
+
     def _visible_in_force(self) -> Setting | None:
         """The last ``set_visible_devices``, with its value in the form that values are compared in."""
         visible = self.here.visible
-        return Setting(_as_shown(visible.value), visible.by) if visible is not None else None
+        if visible is None:
+            return Setting(UNKNOWN) if ANY in self.here.growth and self.here.growth[ANY].by is None else None
+        ways = tuple(replace(one, value=_as_shown(one.value)) if one is not None else None for one in visible.either)
+        return Setting(_as_shown(visible.value), visible.by, ways)
 
     def _shown(self, listed: Devices) -> Value:
         """What ``get_visible_devices`` returns."""
@@ -89,14 +107,14 @@ class Configuring(Protos):
         state = self.here
         if in_force is not None and wanted != UNKNOWN and in_force.value == wanted:
             return None
-        unsure = in_force is not None and UNKNOWN in (wanted, in_force.value)
         context = state.context.under(self.guards)
         several = any(loop.devices and loop.repeated for loop in self.loops)
         if context.has in (Tri.YES, Tri.MAYBE):
-            if unsure:
+            differs = self._differs(in_force, wanted, context)
+            if differs is None:
                 # The same value may be in force already; TensorFlow accepts that in silence.
                 return None
-            certain = context.has is Tri.YES and not state.open and not several
+            certain = differs and context.has is Tri.YES and not state.open and not several
             before = in_force.by if in_force is not None else None
             return Outcome("late", "RuntimeError", message, certain, context.by, setting=before, several=several)
         allocator = state.allocator.under(self.guards)
@@ -107,20 +125,46 @@ class Configuring(Protos):
             return Outcome("lost", "", "", allocator.has is Tri.YES and not state.open, allocator.by, several=several)
         return None
 
+    def _differs(self, in_force: Setting | None, wanted: Value, context: Phase) -> bool | None:
+        """Whether another value than the one in force is wanted: on every way (True) on which the runtime has started,
+        or on some (False). None where there may be no such way."""
+        ways = in_force.ways if in_force is not None else (None,)
+        if len(ways) == 1:
+            return None if ways[0] is not None and UNKNOWN in (wanted, ways[0].value) else True
+        here = (*self.guards, *(context.guards or ()))
+        setters = [one.by.guards for one in ways if one is not None and one.by is not None and one.by.guards]
+        found: set[bool | None] = set()
+        for one in ways:
+            if one is None:
+                if any(set(guards) <= set(here) for guards in setters):
+                    # Where the runtime has started it was set as well.
+                    continue
+                found.add(True)
+            elif not any((text, not outcome) in here for text, outcome in (one.by.guards if one.by else ())):
+                found.add(None if UNKNOWN in (wanted, one.value) else one.value != wanted)
+        if found == {True}:
+            return True
+        known = context.has is Tri.YES or bool(context.guards)
+        return False if True in found and known else None
+
     def _growth_outcome(self, device: Value, enable: Value) -> Outcome | None:
         state = self.here
         if state.most == 0:
             # There is none to set it for.
             return None
         key = device_key(device)
-        limit = state.limit_of(key)
+        limit = state.limit_of(key) or (self._limit_of_one() if key == EACH else None)
         if limit is not None and not self._apart(limit):
             return Outcome(
                 "refused", "ValueError", GROWTH_REFUSED, key != ANY and limit.value != UNKNOWN, setting=limit.by
             )
-        late = self._late(PHYSICAL_FIXED, state.growth_of(key), enable)
+        late = self._late(PHYSICAL_FIXED, self._in_force(state.growth, key), enable)
         if late is not None:
             return None if self._completes(device, enable) else late
+        same = state.growth_of(key)
+        if same is not None and same.value == enable != UNKNOWN and state.context.under(self.guards).has is Tri.YES:
+            # It changes nothing: the earlier call is the one that counts.
+            return None
         if _allows_growth_by_env(state) or state.visible_gpus == ():
             return None
         others = [*state.limits.values(), *([state.cpu_split] if state.cpu_split is not None else [])]
@@ -129,11 +173,29 @@ class Configuring(Protos):
             return Outcome("dropped", certain=other.value != UNKNOWN, setting=other.by)
         return None
 
+    def _in_force(self, table: Mapping[Key, Setting], key: Key) -> Setting | None:
+        """What is in force for a GPU; one that goes by another name may be the same."""
+        found = table.get(key) or table.get(EACH)
+        if found is not None:
+            return found
+        if ANY in self.here.growth and self.here.growth[ANY].by is None:
+            # Code that could not be followed may have set anything.
+            return Setting(UNKNOWN)
+        if key == EACH:
+            return None
+        same = [one for other, one in table.items() if not (_is_number(key) and _is_number(other))]
+        return Setting(UNKNOWN, same[0].by, (None, *same)) if same else None
+
+    def _limit_of_one(self) -> Setting | None:
+        """The logical devices of a single GPU, which a loop over all of them comes by as well."""
+        found = (one for key, one in self.here.limits.items() if isinstance(key, int))
+        return next((one for one in found if one.by is not None and one.by.devices_loop is None), None)
+
     def _completes(self, device: Value, enable: Value) -> bool:
         """Whether a loop over the GPUs sets what some of them have already: if that is not all of them, the runtime
         has never started."""
         loop = next((one for one in reversed(self.loops) if one.devices), None)
-        if loop is None or not (isinstance(device, Device) and device.each):
+        if loop is None or not (isinstance(device, Device) and device.each) or self.here.visible is not None:
             return False
         here = self.span(loop.node)
         others = [one for one in self.here.growth.values() if one.by is None or one.by.devices_loop != here]
@@ -160,8 +222,14 @@ class Configuring(Protos):
         outcome = call.outcome
         if outcome is None or outcome.kind not in ("late", "refused"):
             return False
-        if outcome.certain:
-            self.raises(outcome.exception)
+        caught = self.throw(outcome.exception) if outcome.exception else False
+        if outcome.certain and caught:
+            # What stands behind it in the block is not reached.
+            self.state = None
+            return True
+        if outcome.of_many:
+            # It changes nothing, or is refused.
+            return True
         if outcome.several and self.here.context.under(self.guards).has is Tri.YES:
             # Unless it is the loop itself that starts the runtime: it goes for all GPUs, whatever becomes of it.
             own = outcome.cause is not None and outcome.cause.devices_loop == call.devices_loop
@@ -199,7 +267,10 @@ class Configuring(Protos):
     def _set_visible(self, devices: Value | None, device_type: Value | None, call: Call) -> None:
         self.start(call.node or self.unit.tree, "listed", call.name, call.text)
         if not self._is_refused(call) and device_type != Const("CPU"):
-            self.state = replace(self.here, visible=Setting(devices or UNKNOWN, call))
+            known = isinstance(devices, Devices) and devices.first is not None
+            self.state = replace(
+                self.here, visible=Setting(_as_shown(devices) if known and devices else devices or UNKNOWN, call)
+            )
 
 
 def device_key(value: Value) -> Key:
@@ -211,18 +282,48 @@ def device_key(value: Value) -> Key:
     return ANY
 
 
+def _is_number(key: Key) -> bool:
+    return isinstance(key, int) and key >= 0
+
+
 def _as_shown(devices: Value) -> Value:
     """What ``set_visible_devices`` makes of its argument, one device being a list of one; UNKNOWN for a part of the
     GPUs, which may be equal to another part."""
     match devices:
         case Device():
             return Seq((devices,))
+        case Devices(kind, type_, False, first=int(first)) if first <= LONGEST_UNROLLED:
+            return Seq(tuple(Device(kind, type_, number) for number in range(first)))
         case Devices(whole=False):
             return UNKNOWN
         case Seq(items):
             return Seq(items)
         case _:
             return devices
+
+
+def _differ_on_one_gpu(one: Value, other: Value) -> bool:
+    """Whether two lists of visible GPUs differ where there is only one GPU, as far as the program gets there."""
+    left, right = _on_one_gpu(one), _on_one_gpu(other)
+    return left is not None and right is not None and left != right
+
+
+def _on_one_gpu(shown: Value) -> int | None:
+    """How many GPUs a list shows where there is one; -1 where asking for them fails there; None where that can't be
+    told."""
+    match shown:
+        case Devices(kind="physical", type="GPU", whole=True):
+            return 1
+        case Seq(items):
+            if not all(isinstance(one, Device) and one.type == "GPU" for one in items):
+                return None
+            numbers = [one.index for one in items if isinstance(one, Device)]
+            if any(isinstance(number, int) and number not in (0, -1) for number in numbers):
+                return -1
+            known = all(isinstance(number, (int, str)) and number in (0, -1, EACH) for number in numbers)
+            return (len(numbers) if known else None) if numbers else 0
+        case _:
+            return None
 
 
 def _allows_growth_by_env(state: State) -> bool:

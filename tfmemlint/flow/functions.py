@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from tfmemlint.facts.names import is_tensorflow
+from tfmemlint.facts.syntax import dotted
 from tfmemlint.finding import Step
 from tfmemlint.flow.builtin import Builtins
-from tfmemlint.flow.machine import MAX_DEPTH, MAX_NESTED, Frame
+from tfmemlint.flow.machine import MAX_COUNTED, MAX_DEPTH, MAX_NESTED, Frame, Snapshot
 from tfmemlint.flow.program import Arg
 from tfmemlint.flow.scopes import Scope
 from tfmemlint.flow.state import Tri, join_states
 from tfmemlint.flow.unit import Unit
 from tfmemlint.flow.values import (
     UNKNOWN,
+    Choice,
     Class,
     Const,
     Function,
@@ -26,7 +29,9 @@ from tfmemlint.flow.values import (
     Partial,
     Proto,
     Ref,
+    Seq,
     Value,
+    is_called,
     join,
 )
 
@@ -53,12 +58,31 @@ class Functions(Builtins):
                 return self.call_any(function, [*first, *args], {**named, **keywords}, node)
             case Made(name) if is_tensorflow(name):
                 self.call_made(name, node)
+            case Choice():
+                return self.any_of(callee, lambda option: self.call_any(option, args, keywords, node))
             case _:
                 pass
         for value in (*args, *keywords.values()):
             self.escape(value)
             self.hand_on(value)
         return UNKNOWN
+
+    def any_of(self, choice: Choice, act: Callable[[Value], Value]) -> Value:
+        """Do something with each of the values that may be meant, as if it were the one."""
+        if len(choice.options) == 1:
+            return act(choice.options[0])
+        before = self.snapshot()
+        ends: list[Snapshot] = []
+        results: list[Value] = []
+        for option in choice.options:
+            self.restore(before)
+            with self.doubtful():
+                results.append(act(option))
+            ends.append(self.snapshot())
+        self.restore(ends[0])
+        for end in ends[1:]:
+            self.merge(end)
+        return functools.reduce(join, results)
 
     def call_function(
         self, function: Function, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST
@@ -68,7 +92,8 @@ class Functions(Builtins):
         self.visited.add(id(function.node))
         again = sum(frame.node is function.node for frame in self.frames)
         quiet = self.is_quiet(function)
-        if self.depth >= MAX_DEPTH or again > (0 if quiet else MAX_NESTED):
+        counted = bool(args) and all(isinstance(value, Const) for value in (*args, *keywords.values()))
+        if self.depth >= MAX_DEPTH or again > (MAX_COUNTED if counted else 0 if quiet else MAX_NESTED):
             # What is left of the recursion may do as much again, or nothing.
             if not again:
                 self.give_up(f"{self.source.path}:{self.span(node).row}: calls are nested more than {MAX_DEPTH} deep")
@@ -79,18 +104,17 @@ class Functions(Builtins):
         if lazy:
             # Nothing runs before it is iterated over, or entered.
             return self.generator(function, args, keywords, node)
-        graph = any(isinstance(value, Ref) and value.name == "tf.function" for value in function.decorators) or any(
-            isinstance(value, Made) and value.name == "tf.function" for value in function.decorators
-        )
+        graph = is_graph_function(function)
         if graph and not self.here.graph_mode:
             self.start(node, "context", "tf.function", f"{function_name(function.node)}(), a tf.function,")
         key = id(function.node)
-        if quiet and self.modules is not None and unit is not self.main and self.here.context.has is Tri.YES:
+        plain = not any(is_called(value) for value in (*args, *keywords.values()))
+        if quiet and plain and self.modules is not None and self.here.context.has is Tri.YES:
             # Nothing is left that it could start, and it configures nothing.
             for value in (*args, *keywords.values()):
                 self.escape(value)
             return UNKNOWN
-        if key in self.settled and (not self.settled[key] or self.here.context.has is Tri.YES):
+        if plain and key in self.settled and (not self.settled[key] or self.here.context.has is Tri.YES):
             # It was gone through before and neither configures anything nor would start what has not started yet.
             for value in (*args, *keywords.values()):
                 self.escape(value)
@@ -104,8 +128,9 @@ class Functions(Builtins):
                 before.allocator,
                 before.listed,
             )
-            if after is None:
-                # It never came back: what stands behind the call is not reached, and it has to be seen each time.
+            if after is None or is_called(result):
+                # It never came back: what stands behind the call is not reached, and it has to be seen each time. So
+                # has what it gives, where that may be called.
                 self.settled.pop(key, None)
             else:
                 self.settled[key] = starts or self.settled.get(key, False)
@@ -129,7 +154,9 @@ class Functions(Builtins):
         call = None
         if node is not None and not isinstance(code, ast.Lambda):
             where = f"{self.frame.function} calls" if self.frame.function else "calls"
-            call = Step(self.source.path, self.span(node), f"{where} {name}()")
+            made = function.bound.cls.node.name if name == "__init__" and isinstance(function.bound, Instance) else ""
+            words = f"{where[:-5]}makes {made}()" if made else f"{where} {self._called(function)}()"
+            call = Step(self.source.path, self.span(node), words)
         consumer = self.consumer() if on_yield is not None else None
         here, self.unit = self.unit, function.scope.module.unit or self.unit
         local = self.bound_names(body) | frozenset(_parameters(code.args))
@@ -166,6 +193,19 @@ class Functions(Builtins):
             self.state = replace(self.state, graphs=graphs)
         return result
 
+    def _called(self, function: Function) -> str:
+        """What a function goes by: a wrapper that ``functools.wraps`` dresses up, by the name of what it wraps."""
+        for decorator in getattr(function.node, "decorator_list", ()):
+            if (
+                isinstance(decorator, ast.Call)
+                and dotted(decorator.func).rpartition(".")[2] == "wraps"
+                and decorator.args
+            ):
+                wrapped = function.scope.lookup(dotted(decorator.args[0]))
+                if isinstance(wrapped, Function):
+                    return function_name(wrapped.node)
+        return function_name(function.node)
+
     def _class_of(self, receiver: Value | None, code: ast.AST) -> Value | None:
         """The class in whose body a method stands: where ``super()`` starts from."""
         cls = receiver.cls if isinstance(receiver, Instance) else receiver
@@ -199,9 +239,11 @@ class Functions(Builtins):
                 # TensorFlow handed in as a parameter goes by its usual name.
                 value = Ref("tf") if arg.arg == "tf" else UNKNOWN
             scope.names[arg.arg] = value
-        for rest in (args.vararg, args.kwarg):
-            if rest is not None:
-                scope.names[rest.arg] = UNKNOWN
+        if args.vararg is not None:
+            others = tuple(values[len(positional) :])
+            scope.names[args.vararg.arg] = UNKNOWN if entry or UNKNOWN in others else Seq(others, "tuple")
+        if args.kwarg is not None:
+            scope.names[args.kwarg.arg] = UNKNOWN
 
     def called_on(self, instance: Instance, name: str, node: ast.AST, args: Sequence[Value] = ()) -> Value:
         """Call a method of an object by its name; UNKNOWN where its class has none of that name."""
@@ -299,6 +341,11 @@ class Functions(Builtins):
 
     def proto_method(self, base: Proto, name: str, values: Sequence[Value]) -> Value:
         raise NotImplementedError
+
+
+def is_graph_function(function: Function) -> bool:
+    """Whether a function is a ``tf.function``."""
+    return any(isinstance(value, (Ref, Made)) and value.name == "tf.function" for value in function.decorators)
 
 
 def function_name(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> str:

@@ -9,9 +9,11 @@ from dataclasses import replace
 from tfmemlint.facts.names import canonical, is_tensorflow
 from tfmemlint.finding import Step
 from tfmemlint.flow.loops import Loops
-from tfmemlint.flow.machine import MAX_IMPORTS, Frame
+from tfmemlint.flow.machine import MAX_IMPORTS, Frame, Heap
+from tfmemlint.flow.program import Call, EnvWrite
 from tfmemlint.flow.scopes import Scope
-from tfmemlint.flow.unit import Unit
+from tfmemlint.flow.state import State, Tri
+from tfmemlint.flow.unit import Kept, Unit
 from tfmemlint.flow.values import UNKNOWN, Const, Module, Ref, Seq, Value
 
 TYPING_ONLY = frozenset({"typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"})
@@ -65,7 +67,7 @@ class Imports(Loops):
         if is_tensorflow(name):
             self.use(alias, name, origin="import")
         elif not node.level:
-            self.foreign_import(name, node, member=True)
+            self.foreign_import(name, node)
         self.bind(alias.asname or alias.name, Const(False) if name in TYPING_ONLY else Ref(name))
 
     def _absolute(self, module: str, level: int) -> str | None:
@@ -93,6 +95,8 @@ class Imports(Loops):
         if not isinstance(module, Module):
             return
         names = module.scope.names
+        if module.scope.unit is not None and module.scope.unit.running:
+            self.within.add(module.name)
         listed = names.get("__all__")
         if listed is None:
             chosen = [name for name in names if not name.startswith("_")]
@@ -113,6 +117,7 @@ class Imports(Loops):
         if self.modules is None:
             return None
         module: Value | None = None
+        self.asked.add(name)
         for part in _prefixes(name):
             inner = self._one_module(part, node)
             if inner is None:
@@ -123,10 +128,11 @@ class Imports(Loops):
         return module
 
     def _one_module(self, name: str, node: ast.AST) -> Value | None:
+        if name not in self.units and self._take(name):
+            return Module(name, self.units[name].scope)
         unit = self.units.get(name) or self._found(name)
         if not isinstance(unit, Unit):
             return unit
-        self.leading.link(self.unit.name, name)
         module = Module(name, unit.scope)
         has = self.here.imported.get(name)
         if has or unit.running:
@@ -158,12 +164,77 @@ class Imports(Loops):
         package = name if found.is_package else name.rpartition(".")[0]
         unit = found.text.unit(name, package, self.next_serial())
         self.units[name] = unit
-        self.leading.add(name, unit.mentions)
         return unit
 
     def _go_through(self, unit: Unit, node: ast.AST) -> None:
-        call = Step(self.source.path, self.span(node), f"imports {unit.source.path}")
-        self.run_module(unit, call)
+        before, heap, events = self.here, self.heap, len(self.events)
+        defaults = set(self.defaults)
+        asked, within = self.asked, self.within
+        self.asked, self.within = set(), set()
+        self.run_module(unit, Step(self.source.path, self.span(node), f"imports {unit.source.path}"))
+        circle = self.within - {unit.name}
+        if not circle and self._did_nothing(before, events):
+            self._keep(unit, before, heap, defaults, self.asked)
+        self.asked |= asked
+        self.within = within | circle
+
+    def _take(self, name: str) -> bool:
+        """Whether an earlier program has gone through a module that did nothing but to give names: they are given
+        to this one. What did nothing while nothing had started does nothing afterwards."""
+        kept = self.modules.kept.get(name) if self.modules is not None else None
+        if kept is None or self.path_changed:
+            return False
+        if any(self.units.get(one, unit) is not unit for one, (unit, _) in kept.units.items()):
+            return False
+        for one, unit in kept.needs.items():
+            if self.units.get(one) is not unit and (one in self.units or not self._take(one)):
+                return False
+            if self.units.get(one) is not unit or not self.here.imported.get(one):
+                return False
+        for one, (unit, names) in kept.units.items():
+            if one not in self.units:
+                unit.scope.names.clear()
+                unit.scope.names.update(names)
+                self.units[one] = unit
+        self.heap = {**self.heap, **kept.heap}
+        self.defaults.update(kept.defaults)
+        imported = {**self.here.imported, **dict.fromkeys(kept.units, True)}
+        self.state = replace(self.here, imported=imported, env={**self.here.env, **kept.env})
+        return True
+
+    def _is_fresh(self, state: State) -> bool:
+        """Whether nothing has started, so that it would be seen if something did."""
+        phases = state.context, state.allocator, state.listed
+        return all(phase.has is Tri.NO for phase in phases) and not state.graph_mode and not self.uncertain
+
+    def _did_nothing(self, before: State, events: int) -> bool:
+        """Whether all that has happened since is that names were given, modules imported, and variables of the
+        environment set that nothing has read yet."""
+        after = self.state
+        if after is None or not self._is_fresh(before) or self.path_changed or self.meddled or self.gave_up:
+            return False
+        if replace(after, imported=before.imported, env=before.env) != before:
+            return False
+        return all(
+            isinstance(one, EnvWrite) or (isinstance(one, Call) and one.outcome is None) for one in self.events[events:]
+        )
+
+    def _keep(self, unit: Unit, before: State, heap: Heap, defaults: set[int], asked: set[str]) -> None:
+        assert self.modules is not None
+        own = [name for name in self.here.imported if name not in before.imported or name == unit.name]
+        units = {name: self.units[name] for name in own if name in self.units}
+        self.modules.kept[unit.name] = Kept(
+            {name: (one, self._names(name, one)) for name, one in units.items()},
+            {name: self.units[name] for name in asked if name in self.units and name not in units},
+            {key: value for key, value in self.heap.items() if heap.get(key) is not value},
+            {key: value for key, value in self.defaults.items() if key not in defaults},
+            {name: value for name, value in self.here.env.items() if before.env.get(name) is not value},
+        )
+
+    def _names(self, name: str, unit: Unit) -> dict[str, Value]:
+        assert self.modules is not None
+        kept = self.modules.kept.get(name)
+        return kept.units[name][1] if kept is not None and kept.units[name][0] is unit else dict(unit.scope.names)
 
     def run_module(self, unit: Unit, call: Step | None) -> None:
         """Interpret a module's top level."""
@@ -180,9 +251,6 @@ class Imports(Loops):
 
     def bind(self, name: str, value: Value) -> None:
         raise NotImplementedError
-
-    def foreign_import(self, name: str, node: ast.AST, *, member: bool = False) -> None:
-        """A module of somebody else's is imported (``member``: it is only perhaps a module)."""
 
 
 def _prefixes(name: str) -> Iterator[str]:

@@ -59,7 +59,6 @@ class Interpreter(Statements):
         """What is run: the packages that the module is in, what a test runner reads, the module, its main function."""
         run = self.run_as
         if run is not None:
-            self.leading.add(self.main.name, self.main.mentions)
             self._before(run)
         if self.state is None:
             return
@@ -77,7 +76,6 @@ class Interpreter(Statements):
             self.import_module(run.package, self.main.tree)
         for number, text in enumerate(run.before):
             unit = text.unit("conftest", None, self.next_serial())
-            self.leading.add("conftest", unit.mentions)
             if self.state is not None:
                 self.run_module(unit, Step(text.source.path, Span(1, 1, 1, 1), f"pytest reads {text.source.path}"))
             if number == len(run.before) - 1:
@@ -90,7 +88,7 @@ class Interpreter(Statements):
         value: Value = Module(self.main.name, self.main.scope)
         for name in self.run_as.function.split("."):
             value = self.attribute(value, name, self.main.tree)
-        self.call_value(value, [], {}, self.main.tree)
+        self.call_value(value, [], {}, value.node if isinstance(value, Function) else self.main.tree)
 
     def _end(self, entry: str, node: ast.AST) -> None:
         """The end of an entry point, wherever it is: behind its last line, or where the program is left before that."""
@@ -122,11 +120,11 @@ class Interpreter(Statements):
             if function is None:
                 return
             self.visited.add(id(function.node))
-            if self._is_plain(function.node):
+            if self._is_plain(function.node) if self.modules is None else self.is_quiet(function):
                 continue
-            self.state, self.guards, self.uncertain, self.statement = before, (), 0, None
+            self.state, self.guards, self.ways, self.uncertain, self.statement = before, (), (), 0, None
             self.frames, self.loops, self.handlers = [Frame("", self.main.scope, self.main.tree)], [], []
-            self.unit, self.doubts, self.depth = self.main, [], 0
+            self.unit, self.doubts, self.depth, self.caught = self.main, [], 0, []
             self.run_function(self._with_receiver(function), [], {}, None, graph=_is_graph_function(function))
             self.statement = None
             self._end(getattr(function.node, "name", "<lambda>"), function.node)

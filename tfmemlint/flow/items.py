@@ -13,6 +13,7 @@ from tfmemlint.flow.program import Item, Use
 from tfmemlint.flow.values import (
     EACH,
     UNKNOWN,
+    Choice,
     Class,
     Const,
     Device,
@@ -61,7 +62,7 @@ class Items(Conditions):
 
     def use(self, node: ast.AST, name: str, *, called: bool = False, origin: str = "attribute") -> None:
         """Report a reference to a TensorFlow name, where it could matter: all but ordinary names that exist."""
-        if self.state is None or self.unit is not self.main or not is_tensorflow(name):
+        if self.state is None or self.modules is not None or not is_tensorflow(name):
             return
         if name.startswith(_WATCHED) or not inventory.exists(name, self.target):
             text = self.text(node) if not isinstance(node, ast.alias) else name
@@ -91,6 +92,8 @@ class Items(Conditions):
                 return self.class_member(base, name) or UNKNOWN
             case Module():
                 return self.module_member(base, name)
+            case Choice():
+                return self.any_of(base, lambda option: self.attribute(option, name, node))
             case Const(value) if isinstance(value, tuple) and name in ("major", "minor", "release"):
                 return _version_part(value, name)
             case _:
@@ -122,6 +125,9 @@ class Items(Conditions):
 
     def module_member(self, module: Module, name: str) -> Value:
         """A name of a module of the project's own, or a module within that package that has been imported."""
+        if module.scope.unit is not None and module.scope.unit.running and module.scope.unit is not self.unit:
+            # What it has by now depends on who imported it first.
+            self.within.add(module.name)
         found = module.scope.names.get(name)
         if found is None and module.scope.unit is not None:
             inner = self.units.get(f"{module.name}.{name}")
@@ -156,7 +162,9 @@ class Items(Conditions):
     def _sliced(self, base: Value, part: ast.Slice) -> Value:
         if isinstance(base, Devices):
             whole = part.lower is None and part.upper is None
-            return Devices(base.kind, base.type, base.whole and whole, base.names)
+            first = self._bounds(part) if base.whole and part.lower is None and part.step is None else None
+            count = first.stop if first is not None and isinstance(first.stop, int) and first.stop >= 0 else None
+            return Devices(base.kind, base.type, base.whole and whole, base.names, count)
         bounds = self._bounds(part)
         if bounds is not None and isinstance(base, Seq):
             return Seq(base.items[bounds], base.kind)
@@ -242,6 +250,9 @@ class Items(Conditions):
     # What the other parts add
 
     made_by: dict[int, Any]
+
+    def any_of(self, choice: Choice, act: Callable[[Value], Value]) -> Value:
+        raise NotImplementedError
 
 
 def lift(result: object) -> Value:

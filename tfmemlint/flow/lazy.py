@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from tfmemlint.flow.calls import Caller
-from tfmemlint.flow.machine import Frame, Loop
+from tfmemlint.flow.machine import LONGEST_UNROLLED, Frame, Loop
 from tfmemlint.flow.program import Arg
 from tfmemlint.flow.state import ANY, Phase, Setting, Tri
 from tfmemlint.flow.unit import Unit
-from tfmemlint.flow.values import UNKNOWN, Function, Lazy, Partial, Ref, Seq, Value
+from tfmemlint.flow.values import UNKNOWN, Choice, Function, Lazy, Partial, Ref, Seq, Value, is_called
 
+_LEAVES = re.compile(r"\bexit|abort|sys\.path")
+"""What a function has in it that may end the program, or change where it finds modules."""
 _DRAINED = frozenset(
     {"list", "tuple", "set", "frozenset", "sorted", "sum", "any", "all", "min", "max", "dict", "collections.deque"}
 )
 """What goes through an iterator to its end (`any` and `all` may stop before; they seldom do)."""
+_WRAPPING = frozenset(
+    {"functools.lru_cache", "functools.cache", "staticmethod", "classmethod", "contextlib.contextmanager"}
+)
+"""What gives a function that does what the one does that it is given."""
+KEEPING = _WRAPPING | {
+    "functools.wraps",
+    "functools.update_wrapper",
+    "functools.singledispatch",
+    "functools.total_ordering",
+    "isinstance",
+    "callable",
+    "id",
+    "type",
+    "repr",
+    "print",
+    "typing.cast",
+}
+"""What is given a function and does not call it."""
 _PASSED_ON = frozenset({"iter", "tqdm", "tqdm.tqdm", "tqdm.auto.tqdm", "reversed"})
 _BY_KEY = frozenset({"sorted", "min", "max"})
 
@@ -164,49 +185,70 @@ class Later(Caller):
     # What is handed on
 
     def unsure(self, quiet: bool = False) -> None:
-        """Something of the program's own may run now, or not: nobody knows what has started; nor, unless it is
-        ``quiet``, what is configured."""
-        if self.state is None:
+        """Something of the program's own may run now, or not: unless it is ``quiet``, nobody knows what has started,
+        and what is configured. What only might start something leaves no trace: nothing is ever concluded from what
+        hasn't started."""
+        if self.state is None or quiet:
             return
         phases = {
             which: Phase(Tri.UNKNOWN)
             for which in ("context", "allocator", "listed")
             if getattr(self.state, which).has is Tri.NO
         }
-        if phases:
-            self.state = replace(self.state, **phases)  # type: ignore[arg-type]
-        if not quiet:
-            growth = {**self.state.growth, ANY: Setting(UNKNOWN)}
-            self.state = replace(self.state, growth=growth)
+        growth = {**self.state.growth, ANY: Setting(UNKNOWN)}
+        self.state = replace(self.state, growth=growth, **phases)  # type: ignore[arg-type]
 
     def is_quiet(self, function: Value) -> bool:
         """Whether a function neither configures anything nor leaves the program, as far as its words tell."""
         match function:
             case Function(node, scope):
                 unit = scope.module.unit
-                return unit is not None and not isinstance(node, ast.Lambda) and self._is_quiet(node, unit)
+                return unit is not None and self._is_quiet(node, unit)
             case Partial(inner):
                 return self.is_quiet(inner)
+            case Choice(options):
+                return all(self.is_quiet(option) for option in options)
             case _:
                 return True
 
     def _is_quiet(self, node: ast.AST, unit: Unit) -> bool:
-        if self.modules is None:
+        if self.modules is None or isinstance(node, ast.Lambda):
             return unit.reach.is_inert(node)
-        key = (id(node), self.leading.changes)
-        known = self.quiet.get(key)
+        known = self.modules.quiet.get(id(node))
         if known is None:
-            piece = unit.mentions.piece(node)
-            known = not self.leading.is_about(piece) and not self.leading.mentioned(piece, unit.name)
-            self.quiet[key] = known
-        return known and (unit is not self.main or unit.reach.is_inert(node))
+            lines = unit.source.lines[getattr(node, "lineno", 1) - 1 : getattr(node, "end_lineno", None)]
+            leaves = _LEAVES.search("\n".join(lines)) is not None
+            known = not leaves and not self.modules.sets(unit.source.path, getattr(node, "name", ""), lines)
+            self.modules.quiet[id(node)] = known
+        return known
+
+    def sets_nothing(self, function: Value) -> bool:
+        """Whether a function configures no GPU, as far as words tell: those of the whole module that it is in, and of
+        what it mentions elsewhere."""
+        match function:
+            case Function(node, scope):
+                unit = scope.module.unit
+                if unit is None:
+                    return False
+                if self.modules is None:
+                    return not unit.configures or unit.reach.is_inert(node)
+                lines = unit.source.lines[getattr(node, "lineno", 1) - 1 : getattr(node, "end_lineno", None)]
+                return not self.modules.sets(unit.source.path, getattr(node, "name", ""), lines)
+            case Partial(inner):
+                return self.sets_nothing(inner)
+            case Choice(options):
+                return all(self.sets_nothing(option) for option in options)
+            case _:
+                return True
 
     def hand_on(self, value: Value) -> None:
         """A value goes to code that isn't the program's own, which may call it."""
         match value:
-            case Function() | Partial():
-                if not isinstance(value, Partial) or isinstance(value.function, (Function, Partial)):
-                    self.unsure(self.is_quiet(value))
+            case Function() | Partial(Function() | Partial()):
+                self.unsure(self.sets_nothing(value))
+            case Choice(options):
+                for option in options:
+                    self.hand_on(option)
             case Lazy():
                 self.unsure(value.quiet)
             case _:
@@ -228,13 +270,12 @@ class Later(Caller):
         """A built-in or standard function that takes or makes something lazy; None where it is no such call."""
         if name == "functools.partial" and values:
             return Partial(values[0], tuple(values[1:]), dict(keywords))
+        if name in _WRAPPING and values and is_called(values[0]):
+            return values[0]
         if name == "map" and len(values) == 2:
             return self.mapped(values[0], values[1], node)
-        if name in _BY_KEY and isinstance(keywords.get("key"), (Function, Partial, Ref)):
-            before = self.snapshot()
-            with self.doubtful():
-                self.call_any(keywords["key"], [UNKNOWN], {}, node)
-            self.merge(before)
+        if name in _BY_KEY and isinstance(keywords.get("key"), (Function, Partial, Choice, Ref)):
+            self._sort(keywords["key"], values[0] if values else UNKNOWN, node)
         first = values[0] if values else None
         if not isinstance(first, Lazy):
             return None
@@ -248,6 +289,17 @@ class Later(Caller):
             value = self.drain(first)
             return value if name in ("list", "tuple", "set", "sorted") else UNKNOWN
         return None
+
+    def _sort(self, key: Value, values: Value, node: ast.AST) -> None:
+        """Whatever is sorted by a key, or the least of it is looked for: the key is asked for each value."""
+        if isinstance(values, Seq) and 0 < len(values.items) <= LONGEST_UNROLLED:
+            for item in values.items:
+                self.call_any(key, [item], {}, node)
+            return
+        before = self.snapshot()
+        with self.doubtful():
+            self.call_any(key, [UNKNOWN], {}, node)
+        self.merge(before)
 
     def call_any(self, callee: Value, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST) -> Value:
         """Call whatever it is, by values alone."""

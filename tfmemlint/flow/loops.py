@@ -6,11 +6,12 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tfmemlint.flow.machine import MAX_LOOPS, Loop
+from tfmemlint.flow.machine import LONGEST_UNROLLED, MAX_LOOPS, Loop
 from tfmemlint.flow.tensorflow import TensorFlow
 from tfmemlint.flow.values import (
     EACH,
     UNKNOWN,
+    Choice,
     Count,
     Device,
     DeviceName,
@@ -23,8 +24,6 @@ from tfmemlint.flow.values import (
     Value,
     Zipped,
 )
-
-LONGEST_UNROLLED = 8
 
 
 class Loops(TensorFlow):
@@ -63,6 +62,9 @@ class Loops(TensorFlow):
         if isinstance(iterable, Lazy):
             self.iterate_lazy(node, iterable, bind, body, rebound)
             return
+        if isinstance(iterable, Choice):
+            self.any_of(iterable, lambda option: self._iterated(node, option, bind, body, rebound))
+            return
         passes = elements(iterable)
         over_devices = any(_has_device(value) for value, _ in passes)
         definite = bool(passes) and passes[0][0] is not UNKNOWN
@@ -76,7 +78,19 @@ class Loops(TensorFlow):
 
             return enter
 
-        self._run_loop(node, [bound(value) for value, _ in passes], body, rebound, over_devices, definite)
+        each = isinstance(iterable, Seq) and len(passes) == len(iterable.items)
+        self._run_loop(node, [bound(value) for value, _ in passes], body, rebound, over_devices, definite, each=each)
+
+    def _iterated(
+        self,
+        node: ast.AST,
+        iterable: Value,
+        bind: Callable[[Value], None],
+        body: Callable[[], None],
+        rebound: frozenset[str],
+    ) -> Value:
+        self.iterate(node, iterable, bind, body, rebound)
+        return UNKNOWN
 
     def _While(self, node: ast.While) -> None:
         first = self.evaluate(node.test)
@@ -114,7 +128,9 @@ class Loops(TensorFlow):
         over_devices: bool,
         definite: bool,
         endless: bool = False,
+        each: bool = False,
     ) -> None:
+        """Go through a loop's passes; ``each``: there are just as many."""
         before = self.snapshot()
         graphs = self.here.graphs
         loop = Loop(node, len(self.frames), over_devices, rebound)
@@ -125,8 +141,8 @@ class Loops(TensorFlow):
             if number and (deep or self.state is None):
                 break
             loop.repeated = number > 0
-            unsure = not definite or (number > 0 and not over_devices)
-            if number > 0 and not over_devices:
+            unsure = not definite or (number > 0 and not over_devices and not each)
+            if number > 0 and not over_devices and not each:
                 # There need not be another pass.
                 ends.append(self.snapshot())
             with self.doubtful(doubt=unsure):

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tfmemlint.facts.mentions import MATTERS, Leading
 from tfmemlint.facts.syntax import assigned_names
 from tfmemlint.finding import Span, Step
+from tfmemlint.flow.catching import Catching
 from tfmemlint.flow.program import Event, Handler, Start
 from tfmemlint.flow.scopes import Scope
 from tfmemlint.flow.state import Guards, Phase, State, Tri, join_states
 from tfmemlint.flow.unit import Run, Unit
-from tfmemlint.flow.values import UNKNOWN, Class, Function, Instance, Made, Value, join
+from tfmemlint.flow.values import UNKNOWN, Class, Function, Instance, Made, Value, is_called, join
 
 if TYPE_CHECKING:
     from tfmemlint.facts.reach import Reach
@@ -25,16 +26,24 @@ if TYPE_CHECKING:
 Heap = Mapping[tuple[Instance | Class, str], Value]
 """The attributes of objects, and those that classes were given after their body."""
 
+_serials = itertools.count(1)
+
 EventT = TypeVar("EventT", bound=Event)
 
 MAX_DEPTH = 24
 """Calls within calls that are followed; deeper ones are not known."""
 MAX_STEPS = 400_000
 """Statements and calls that are interpreted before a program is given up: bounded work for any input."""
+MAX_STEPS_ACROSS = 100_000
+"""The same for a program of several modules, of which a project may have hundreds."""
 MAX_NESTED = 2
 """How often a function that configures something is followed within itself."""
+MAX_COUNTED = 5
+"""The same where all arguments are known, as in a recursion that counts down."""
 MAX_IMPORTS = 60
 """Modules imported within modules that are followed."""
+LONGEST_UNROLLED = 8
+"""How many items of a list are gone through one by one."""
 MAX_LOOPS = 3
 """Loops within loops that get a second pass."""
 
@@ -51,7 +60,7 @@ class Consumer:
     unit: Unit
     statement: ast.stmt | None
     loops: list[Loop]
-    handlers: list[tuple[tuple[Handler, ...], int]]
+    handlers: list[Catching]
 
 
 @dataclass(slots=True)
@@ -105,8 +114,12 @@ class Machine:
         self.run_as = run
         self.modules = run.modules if run is not None else None
         """Where other modules of the project are found; None where imports aren't followed."""
-        self.leading = Leading(MATTERS)
-        self.quiet: dict[tuple[int, int], bool] = {}
+        self.asked: set[str] = set()
+        """The project's own modules that the module being gone through, and those that it imports, have asked for."""
+        self.meddled = False
+        """A module was given a name by another one."""
+        self.within: set[str] = set()
+        """Modules that were asked for while they were still being gone through: an import in a circle."""
         self.units: dict[str, Unit] = {}
         """The modules that this program has imported."""
         self.heap: Heap = {}
@@ -117,9 +130,11 @@ class Machine:
         self.surely_left = False
         self.frames: list[Frame] = [Frame("", unit.scope, unit.tree)]
         self.loops: list[Loop] = []
-        self.handlers: list[tuple[tuple[Handler, ...], int]] = []
+        self.handlers: list[Catching] = []
+        self.caught: list[tuple[str, ...]] = []
         self.guards: Guards = ()
         self.uncertain = 0
+        self.ways: tuple[int, ...] = ()
         self.statement: ast.stmt | None = None
         self.events: list[Event] = []
         self.visited: set[int] = set()
@@ -128,7 +143,7 @@ class Machine:
         self.tracing = 0
         """How many Keras objects of the program's own are being called here: operations in them are only recorded."""
         self.raised: dict[int, list[State]] = {}
-        """By the id of a handler: the states in which something that it catches was raised for sure."""
+        """By the id of a handler: the states in which something that it catches is known to be raised."""
         self.begun: dict[int, object] = {}
         """Generators that somebody has begun to iterate over."""
         self.where = ""
@@ -146,8 +161,8 @@ class Machine:
         """The names that pieces of code bind, by the first node of each."""
         self.settled: dict[int, bool] = {}
         """Functions without anything of interest that were gone through, each with whether it started something."""
-        self.serial = 0
         self.steps = 0
+        self.most_steps = MAX_STEPS if self.modules is None else MAX_STEPS_ACROSS
         self.gave_up: list[str] = []
         self.used: set[int] = set()
         """Serial numbers of `Made` values whose attributes or methods were used, or that were handed on."""
@@ -192,13 +207,13 @@ class Machine:
         return Consumer(tuple(self.frames), self.unit, self.statement, self.loops, self.handlers)
 
     def next_serial(self) -> int:
-        self.serial += 1
-        return self.serial
+        """A number that nothing else has, in this program or another: modules are shared by programs."""
+        return next(_serials)
 
     def step(self) -> None:
         self.steps += 1
-        if self.steps > MAX_STEPS:
-            raise GaveUp(f"more than {MAX_STEPS} steps")
+        if self.steps > self.most_steps:
+            raise GaveUp(f"more than {self.most_steps} steps")
 
     def give_up(self, reason: str) -> None:
         """Say, once, that something was not followed to its end."""
@@ -228,9 +243,9 @@ class Machine:
         statement = self.statement if self.statement is not None else node
         handlers: list[Handler] = []
         probed = False
-        for group, depth in reversed(self.handlers):
-            for handler in group:
-                handlers.append(handler if depth == len(self.frames) else replace(handler, here=False))
+        for catching in reversed(self.handlers):
+            for handler in catching.group:
+                handlers.append(handler if catching.depth == len(self.frames) else replace(handler, here=False))
                 probed = probed or (
                     not handler.idle
                     and not handler.reraises
@@ -252,6 +267,7 @@ class Machine:
             "devices_loop": self.span(devices.node) if devices else None,
             "function": self.frame.function,
             "certain": self.uncertain == 0,
+            "ways": self.ways,
         }
 
     def statement_span(self, statement: ast.AST) -> Span:
@@ -279,6 +295,9 @@ class Machine:
         first = now.has in (Tri.NO, Tri.UNKNOWN)
         event = Start(what=what, name=name, text=text, first=first, where=where, **self.around(node))
         self.emit(event)
+        if what == "context" and state.may_differ:
+            # With several GPUs it does not start then.
+            self.throw("ValueError")
         changes = {what: Phase(Tri.YES, event)}
         # Making the devices lists them, and the context makes them.
         if what in ("context", "allocator") and state.listed.has is not Tri.YES:
@@ -287,17 +306,9 @@ class Machine:
             changes["allocator"] = Phase(Tri.YES, event)
         self.state = replace(state, **changes)  # type: ignore[arg-type]
 
-    def raises(self, exception: str) -> None:
-        """Something raises here for sure: if a handler catches that, the program goes on there."""
-        for group, _ in reversed(self.handlers):
-            for handler in group:
-                if handler.takes(exception):
-                    self.raised.setdefault(id(handler), []).append(self.here)
-                    return
-
     # Ways that end, part and meet
 
-    def leave(self, *, certain: bool) -> None:
+    def leave(self, *, certain: bool, exceptions: tuple[str, ...] = ("SystemExit",)) -> None:
         """The way to here ends, and with it the entry point: ``certain`` where no handler can change that."""
         sure = certain and not self.uncertain
         if self.state is not None and (sure or not self.surely_left):
@@ -342,6 +353,8 @@ class Machine:
     def bind_outer(self, home: Scope, name: str, value: Value) -> None:
         """Bind a name of another scope than the current one: where some branch that we are in won't put it back, what
         it is from here on is not known."""
+        if home.unit is not None and home.unit is not self.unit:
+            self.meddled = True
         covered = all(home is scope or home is module for scope, module in self.doubts)
         if not covered:
             _lose(value, self.used)
@@ -359,18 +372,23 @@ class Machine:
     @contextmanager
     def doubtful(self, guards: Guards = (), *, doubt: bool = True) -> Iterator[None]:
         """Within: what happens need not happen, and ``guards`` hold."""
-        saved = self.guards
+        saved, ways = self.guards, self.ways
         self.guards = (*saved, *guards)
+        if doubt and not guards:
+            self.ways = (*ways, self.next_serial())
         self.uncertain += doubt
         self.doubts.append((self.scope, self.module))
         try:
             yield
         finally:
-            self.guards = saved
+            self.guards, self.ways = saved, ways
             self.uncertain -= doubt
             self.doubts.pop()
 
     # The parts that the subclasses add
+
+    def throw(self, *exceptions: str) -> bool:
+        raise NotImplementedError
 
     def execute(self, body: Sequence[ast.stmt]) -> None:
         raise NotImplementedError
@@ -387,10 +405,13 @@ class Machine:
 
 def _join_names(mine: dict[str, Value], theirs: dict[str, Value], used: set[int]) -> None:
     for name in theirs.keys() - mine.keys():
-        mine[name] = join(None, theirs[name])
+        # A name that some way does not bind means nothing else there: what is called by it is what another way binds.
+        mine[name] = theirs[name] if is_called(theirs[name]) else join(None, theirs[name])
         _lose(theirs[name], used)
     for name, value in list(mine.items()):
         other = theirs.get(name)
+        if other is None and is_called(value):
+            continue
         if other is not value:
             mine[name] = join(value, other)
             if mine[name] == UNKNOWN:

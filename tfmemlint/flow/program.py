@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from tfmemlint.finding import Span, Step
+from tfmemlint.flow.state import Tri
 from tfmemlint.flow.values import UNKNOWN, Value
 
 if TYPE_CHECKING:
@@ -54,7 +55,9 @@ class Handler:
 
     def takes(self, exception: str) -> bool:
         """Whether it catches ``exception`` (a builtin name, or ``tf.errors.X``)."""
-        names = {exception, *_ANCESTORS.get(exception, ()), "Exception", "BaseException", "*"}
+        names = {exception, *_ANCESTORS.get(exception, ()), "BaseException", "*"}
+        if exception not in _NO_EXCEPTIONS:
+            names.add("Exception")
         return not names.isdisjoint(self.catches)
 
 
@@ -74,6 +77,8 @@ class Event:
         function: qualified name of the enclosing function of the program, or "" at the top level of the module.
         certain: it happens in every run of its entry point that gets here; False under a condition, in a handler,
             or in a loop that may not run at all.
+        ways: a number for each piece of code that it stands in and that need not be run, but for branches of ``if``;
+            and for each ``if`` before it that some runs leave the function in.
     """
 
     path: str
@@ -88,6 +93,11 @@ class Event:
     devices_loop: Span | None = None
     function: str = ""
     certain: bool = True
+    ways: tuple[int, ...] = ()
+
+    def comes_with(self, other: Event) -> bool:
+        """Whether this happens in every run in which ``other`` does, as far as the conditions tell."""
+        return set(self.ways) <= set(other.ways) and (self.certain or set(self.guards) <= set(other.guards))
 
     def handler_for(self, exception: str) -> Handler | None:
         """The innermost handler that catches ``exception`` (a builtin name, or ``tf.errors.X``), or None."""
@@ -260,6 +270,26 @@ class Program:
     target: Target
     events: Sequence[Event]
     gave_up: list[str] = field(default_factory=list)
+    _places: set[object] = field(default_factory=set, init=False, repr=False)
+    _accepted: dict[tuple[str, Span], bool] = field(default_factory=dict, init=False, repr=False)
+
+    def comes_by(self, event: Event) -> bool:
+        """Whether the program as it is run, not only some function that nothing calls, comes by where ``event`` is."""
+        if not self._places:
+            self._places.update((type(one), one.path, one.span) for one in self.events if not one.state.open)
+        return (type(event), event.path, event.span) in self._places
+
+    def accepts(self, call: Call) -> bool:
+        """Whether ``call`` is accepted where its place is come by in another way: in every run, while this ``call``
+        stands under a condition, or after the runtime has started."""
+        if not self._accepted:
+            for one in self.events:
+                if isinstance(one, Call) and not one.state.open and (one.outcome is None or not one.outcome.exception):
+                    started = one.state.context.under(one.guards).has in (Tri.YES, Tri.MAYBE)
+                    place = (one.path, one.span)
+                    self._accepted[place] = self._accepted.get(place, False) or started
+        known = self._accepted.get((call.path, call.span))
+        return known is not None and (known or not call.certain)
 
     def calls(self, *names: str) -> Iterator[Call]:
         """The calls of these canonical names (all calls where no name is given)."""
@@ -274,6 +304,8 @@ class Program:
                 yield event
 
 
+_NO_EXCEPTIONS = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit", "BaseException"})
+"""What ``except Exception`` lets pass."""
 _ANCESTORS = {
     "KeyError": ("LookupError",),
     "IndexError": ("LookupError",),

@@ -68,16 +68,27 @@ def join_phases(left: Phase, right: Phase, left_guard: Guards = (), right_guard:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting in force: its value and the call that made it."""
+    """One setting in force: its value and the call that made it.
+
+    ``either``: where ways with different settings have met, those of the ways; None for a way without one.
+    """
 
     value: Value
     by: Call | None = None
+    either: tuple[Setting | None, ...] = ()
+
+    @property
+    def ways(self) -> tuple[Setting | None, ...]:
+        """What may be in force, way by way."""
+        return self.either or (self,)
 
 
 Key = int | str
 """A device in a table of settings: its number, the text of an unknown index, ``each`` for all, or ``?``."""
 
 ANY = "?"
+MOST_WAYS = 6
+"""How many ways a setting is kept of; of more it is not known what is in force."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,13 +176,13 @@ class State:
         """
         if not self.growth or ANY in self.growth or self.single_gpu:
             return None
-        if self.limits or self.cpu_split:
+        if self.cpu_split or any(self._goes_with_growth(one) for one in self.limits.values()):
             # With any logical device configuration in place growth isn't compared: it is dropped instead.
             return None
         if EACH in self.growth:
             # All of them, and then some otherwise.
             return self._other_than(self.growth[EACH].value) if self.visible is None else None
-        if self.visible is not None and self._covers(self.visible.value):
+        if self.visible is not None and all(one is not None and self._covers(one.value) for one in self.visible.ways):
             return None
         if len(self.growth) > 1 and not all(isinstance(key, int) for key in self.growth):
             # One by its number, others by a slice: the two may well be all of them.
@@ -180,6 +191,20 @@ class State:
             # The first, the second, ...: written for a machine that has just those.
             return self._other_than(Const(False)) if self._other_than(Const(True)) else None
         return self.growth
+
+    @property
+    def may_differ(self) -> bool:
+        """Whether some visible GPU may be left without the growth of another, so that the runtime does not start."""
+        if self.partial_growth is not None:
+            return True
+        return ANY in self.growth and not self.single_gpu
+
+    def _goes_with_growth(self, limit: Setting) -> bool:
+        """Whether logical devices are there wherever growth is set."""
+        if None not in limit.ways or limit.by is None:
+            return True
+        under = set(limit.by.guards)
+        return not under or all(one.by is not None and under <= set(one.by.guards) for one in self.growth.values())
 
     def _other_than(self, value: Value) -> Mapping[Key, Setting] | None:
         """The growth settings of single GPUs that are known to differ from ``value``; None where there are none."""
@@ -227,9 +252,12 @@ def join_states(left: State, right: State, left_guard: Guards = (), right_guard:
 def _join_setting(left: Setting | None, right: Setting | None) -> Setting | None:
     if left == right:
         return left
+    ways = (left.ways if left is not None else (None,)) + (right.ways if right is not None else (None,))
+    either = tuple(dict.fromkeys(ways)) if len(ways) <= MOST_WAYS else ()
     if left is None or right is None:
-        return Setting(UNKNOWN, (left or right).by)  # type: ignore[union-attr]
-    return Setting(join(left.value, right.value), left.by)
+        return Setting(UNKNOWN, (left or right).by, either)  # type: ignore[union-attr]
+    value = join(left.value, right.value)
+    return Setting(value, left.by, either if value == UNKNOWN else ())
 
 
 def _join_settings(left: Mapping[Key, Setting], right: Mapping[Key, Setting]) -> Mapping[Key, Setting]:
@@ -268,6 +296,7 @@ class Outcome:
         certain: whether that is so on every way to the call.
         cause: what started the runtime. setting: the call whose setting is in the way, or in force.
         several: only with two or more GPUs (the second pass of a loop over devices).
+        of_many: only with two or more GPUs (with one it asks for what is in force).
     """
 
     kind: str
@@ -277,3 +306,4 @@ class Outcome:
     cause: Start | None = None
     setting: Call | None = None
     several: bool = False
+    of_many: bool = False

@@ -13,6 +13,7 @@ from tfmemlint.flow.scopes import Scope
 from tfmemlint.flow.state import State
 from tfmemlint.flow.values import (
     UNKNOWN,
+    Choice,
     Class,
     Function,
     Instance,
@@ -30,7 +31,7 @@ class Statements(Ways):
 
     def execute(self, body: Sequence[ast.stmt]) -> None:
         """Interpret statements one after another, as far as there is a way."""
-        guards = self.guards
+        guards, ways = self.guards, self.ways
         for statement in body:
             if self.state is None:
                 break
@@ -42,7 +43,7 @@ class Statements(Ways):
             else:
                 self._children(statement)
             self.statement = saved
-        self.guards = guards
+        self.guards, self.ways = guards, ways
 
     # Definitions
 
@@ -63,11 +64,11 @@ class Statements(Ways):
             self.functions.setdefault(id(node), function)
         bound: Value = function
         for decorator in reversed(decorators):
-            if isinstance(decorator, (Function, Class, Instance, Partial)):
+            if isinstance(decorator, (Function, Class, Instance, Partial, Choice)):
                 # It runs here and now. Unless it returns something of the program's own, what it returns is taken to
                 # do what the function itself does.
                 result = self.call_value(decorator, [bound], {}, node)
-                bound = result if isinstance(result, (Function, Instance, Partial)) else bound
+                bound = result if isinstance(result, (Function, Instance, Partial, Choice)) else bound
         self.bind(node.name, bound)
 
     _AsyncFunctionDef = _FunctionDef

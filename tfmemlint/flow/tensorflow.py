@@ -10,7 +10,8 @@ import ast
 from dataclasses import replace
 
 from tfmemlint.facts.names import called_name, canonical, is_tensorflow
-from tfmemlint.flow.configuring import Configuring
+from tfmemlint.flow.foreign import Foreign
+from tfmemlint.flow.lazy import KEEPING
 from tfmemlint.flow.program import Arg, Call
 from tfmemlint.flow.state import Outcome
 from tfmemlint.flow.values import (
@@ -47,7 +48,7 @@ _INPUT_SHAPES = ("input_shape", "input_dim", "batch_input_shape")
 _VARIABLES = frozenset({"tf.Variable", "tf.compat.v1.Variable"})
 
 
-class TensorFlow(Configuring):
+class TensorFlow(Foreign):
     """Calling TensorFlow."""
 
     def call_name(
@@ -62,11 +63,13 @@ class TensorFlow(Configuring):
             if builtin is None:
                 for value in (*values, *keywords.values()):
                     self.escape(value)
-                    self.hand_on(value)
+                    if name not in KEEPING:
+                        self.hand_on(value)
                 if name == "os.putenv":
                     self._env_write(values, node, written)
                 if name.startswith(("keras.", "horovod.", "pynvml.")):
                     self._call_event(name, node, written)
+                self.foreign_call(name, node)
             return UNKNOWN if builtin is None else builtin
         name = called_name(name)
         if name in ("tf.function", "tf.compat.v1.wrap_function") and values and isinstance(values[0], Function):
@@ -178,7 +181,9 @@ class TensorFlow(Configuring):
             hidden = call.has_star or not keywords.keys() <= set(SIGNATURES[name])
             return Limit(UNKNOWN if hidden else arg(0, "memory_limit"))
         if name.startswith("tf.config.threading.set_"):
-            self.state = replace(self.here, threading={**self.here.threading, name: arg(0, "num_threads") or UNKNOWN})
+            if not self._is_refused(call):
+                threads = arg(0, "num_threads") or UNKNOWN
+                self.state = replace(self.here, threading={**self.here.threading, name: threads})
             return Const(None)
         if name in PROTOS:
             return self._proto(name, keywords, call)

@@ -6,11 +6,14 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from tfmemlint.facts.mentions import Mentions
+from tfmemlint.facts.mentions import CONFIGURES
 from tfmemlint.facts.reach import Reach
 from tfmemlint.flow.scopes import Scope
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfmemlint.flow.values import Class, Instance, Value
     from tfmemlint.sources import Source
 
 
@@ -22,24 +25,25 @@ class Unit:
         name: its dotted name; ``__main__`` for the module that is run.
         package: what relative imports in it start from; None where they can't work (a plain script).
         scope: its names. stars: the modules of others that it star-imports from.
-        running: its top level is being gone through.
+        running: its top level is being gone through. walrus: ``:=`` may bind names in it.
+        configures: it has a word about configuring GPUs in it.
         location: how a person calls the file (``core/model.py``).
     """
 
     source: Source
     tree: ast.Module
     reach: Reach
-    mentions: Mentions
     name: str = "__main__"
     package: str | None = None
     scope: Scope = field(default_factory=Scope)
     stars: list[str] = field(default_factory=list)
     running: bool = False
+    walrus: bool = field(init=False)
+    configures: bool = field(init=False)
 
-    @property
-    def walrus(self) -> bool:
-        """Whether ``:=`` may bind names in it."""
-        return ":=" in self.source.text
+    def __post_init__(self) -> None:
+        self.walrus = ":=" in self.source.text
+        self.configures = CONFIGURES.search(self.source.text) is not None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,11 +53,10 @@ class Text:
     source: Source
     tree: ast.Module
     reach: Reach
-    mentions: Mentions
 
     def unit(self, name: str, package: str | None, number: int = 0) -> Unit:
         """It as a module of one program."""
-        unit = Unit(self.source, self.tree, self.reach, self.mentions, name, package, Scope(number=number))
+        unit = Unit(self.source, self.tree, self.reach, name, package, Scope(number=number))
         unit.scope.unit = unit
         return unit
 
@@ -87,8 +90,33 @@ class Run:
     function: str | None = None
 
 
+@dataclass(slots=True, eq=False)
+class Kept:
+    """What importing a module came to, where all it did was to give names: another program need not go through it.
+
+    Attributes:
+        units: the modules that were imported, by name, with the names in each. needs: those that had been before.
+        heap: the attributes that objects and classes were given. defaults: the values of default arguments, by the id
+        of each. env: what it has put into the environment.
+    """
+
+    units: dict[str, tuple[Unit, dict[str, Value]]]
+    needs: dict[str, Unit]
+    heap: dict[tuple[Instance | Class, str], Value]
+    defaults: dict[int, Value]
+    env: dict[str, Value]
+
+
 class Modules(Protocol):
     """The modules that a program can import from its own project."""
 
+    quiet: dict[int, bool]
+    """Functions, by the id of each, and whether they neither configure anything nor end the program."""
+    kept: dict[str, Kept]
+    """What earlier programs that look for modules in the same places have come to, by the name of a module."""
+
     def find(self, name: str) -> Found | None:
         """The module of this absolute name; None where it is not the project's own, or can't be told."""
+
+    def sets(self, path: str, name: str, lines: Sequence[str]) -> bool:
+        """Whether a function of the module at ``path`` may configure a GPU, by the names that it mentions."""

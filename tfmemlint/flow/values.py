@@ -68,12 +68,14 @@ class Devices:
         type: ``GPU``, ``CPU``, or None for all types.
         whole: the list holds every device of its type; False after a slice or a filter that isn't understood.
         names: the list holds the devices' names (strings), not the devices.
+        first: of a slice of the whole list, how many of the first ones it has.
     """
 
     kind: str
     type: str | None
     whole: bool = True
     names: bool = False
+    first: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,16 +247,31 @@ class Module:
     scope: Scope
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several values that may be called: a function that is defined in one of two branches, say.
+
+    Where one of the ways gives a constant it is left out: what can't be called is not meant by a call.
+    """
+
+    options: tuple[Value, ...]
+
+
+MOST_OPTIONS = 6
+
 Value: TypeAlias = (
     "Unknown | Const | Ref | Seq | Dict | Devices | Device | Count | Indices | Index | Zipped | DeviceName | Limit "
-    "| Made | Proto | Function | Partial | Lazy | Thread | Class | Instance | Module"
+    "| Made | Proto | Function | Partial | Lazy | Thread | Class | Instance | Module | Choice"
 )
+_CALLED = (Function, Partial, Lazy, Class, Instance, Module, Choice)
 
 
 def join(left: Value | None, right: Value | None) -> Value:
     """What is known where two ways through the program meet: what both agree on."""
     if left is right and left is not None:
         return left
+    if isinstance(left, _CALLED) or isinstance(right, _CALLED):
+        return _either(left or UNKNOWN, right or UNKNOWN)
     if left is None or right is None:
         known = left if left is not None else right
         if isinstance(known, Proto):
@@ -273,6 +290,27 @@ def join(left: Value | None, right: Value | None) -> Value:
     if isinstance(left, Seq) and isinstance(right, Seq) and len(left.items) == len(right.items):
         return Seq(tuple(join(a, b) for a, b in zip(left.items, right.items, strict=True)), left.kind)
     return UNKNOWN
+
+
+def _either(left: Value, right: Value) -> Value:
+    """Any of two values, one of which may be called."""
+    options: list[Value] = []
+    for value in (left, right):
+        for option in value.options if isinstance(value, Choice) else (value,):
+            if isinstance(option, Proto):
+                option.record.consumed = True
+            if isinstance(option, Const) or (option != UNKNOWN and not isinstance(option, (*_CALLED, Ref))):
+                option = UNKNOWN if not isinstance(option, Const) else option
+            if not isinstance(option, Const) and option not in options:
+                options.append(option)
+    return Choice(tuple(options)) if len(options) <= MOST_OPTIONS else UNKNOWN
+
+
+def is_called(value: Value) -> bool:
+    """Whether a value is code of the program's own, or has some."""
+    if isinstance(value, Seq):
+        return any(is_called(item) for item in value.items)
+    return isinstance(value, _CALLED)
 
 
 def _same_constant(left: Const, right: Value) -> bool:

@@ -7,12 +7,12 @@ import functools
 from collections.abc import Callable
 from dataclasses import replace
 
-from tfmemlint.facts.syntax import assigned_names, dotted, ends_in_exit, handler_types, is_idle, is_silent
-from tfmemlint.flow.assigning import Assigning
-from tfmemlint.flow.program import Handler
-from tfmemlint.flow.state import Phase, State, Tri, join_states
+from tfmemlint.facts.syntax import assigned_names, dotted
+from tfmemlint.flow.handling import Handling, handled_names
+from tfmemlint.flow.state import State
 from tfmemlint.flow.values import (
     UNKNOWN,
+    Choice,
     Function,
     Instance,
     Lazy,
@@ -22,34 +22,10 @@ from tfmemlint.flow.values import (
 from tfmemlint.knowledge.functions import GRAPHS, SESSIONS
 
 
-class Ways(Assigning):
+class Ways(Handling):
     """Following ways."""
 
     import_state: State | None
-
-    def _Return(self, node: ast.Return) -> None:
-        value = self.evaluate(node.value)
-        if self.state is not None:
-            if len([frame for frame in self.frames if frame.call is not None]) == 0:
-                # Nobody in sight gets it.
-                self.escape(value)
-            self.frame.returns.append((self.state, value))
-            self.state = None
-
-    def _Raise(self, node: ast.Raise) -> None:
-        self._children(node)
-        raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-        self.leave(certain=isinstance(raised, ast.Name) and raised.id == "SystemExit")
-
-    def _Break(self, node: ast.Break) -> None:
-        if self.loops and self.state is not None:
-            self.loops[-1].breaks.append(self.snapshot())
-        self.state = None
-
-    def _Continue(self, node: ast.Continue) -> None:
-        if self.loops and self.state is not None:
-            self.loops[-1].continues.append(self.snapshot())
-        self.state = None
 
     def _Assert(self, node: ast.Assert) -> None:
         self.evaluate(node.test)
@@ -81,6 +57,7 @@ class Ways(Assigning):
                 self.execute(likely)
             return
         self.state = refined[0]
+        ended = self._ended()
         with self.doubtful(yes):
             self.execute(node.body)
         after = self.snapshot()
@@ -90,7 +67,15 @@ class Ways(Assigning):
         if (after.state is None) is not (self.state is None):
             # What follows is reached by one of the two alone.
             self.guards = (*self.guards, *(no if after.state is None else yes))
+            if self._ended() != ended:
+                # The others go on elsewhere.
+                self.ways = (*self.ways, self.next_serial())
         self.merge(after, no, yes)
+
+    def _ended(self) -> tuple[int, int]:
+        """How many ways have left this function, or this pass of the loop that we are in."""
+        loop = self.loops[-1] if self.loops else None
+        return len(self.frame.returns), len(loop.breaks) + len(loop.continues) if loop is not None else 0
 
     def _Match(self, node: ast.Match) -> None:
         self.evaluate(node.subject)
@@ -109,60 +94,6 @@ class Ways(Assigning):
         for end in ends:
             self.merge(end)
 
-    def _Try(self, node: ast.Try) -> None:
-        group = tuple(
-            Handler(
-                handler_types(handler),
-                self.span(handler) if not handler.body else self.statement_span(handler),
-                reraises=ends_in_exit(handler.body),
-                idle=is_idle(handler.body),
-                silent=is_silent(handler.body),
-            )
-            for handler in node.handlers
-        )
-        before = self.snapshot()
-        self.handlers.append((group, len(self.frames)))
-        self.execute(node.body)
-        self.handlers.pop()
-        after = self.snapshot()
-        if self.state is not None:
-            self.execute(node.orelse)
-        end = self.snapshot()
-        ends = []
-        entered = []
-        for handler, described in zip(node.handlers, group, strict=True):
-            self.restore(before)
-            self.merge(after)
-            caught = self.raised.pop(id(described), [])
-            if caught:
-                self.state = functools.reduce(join_states, caught)
-            elif self.state is not None and before.state is not None:
-                # Whether the body had come as far as what starts the runtime when it failed, nobody knows.
-                self.state = _started_or_not(self.state, before.state)
-            if handler.name:
-                self.bind(handler.name, UNKNOWN)
-            with self.doubtful():
-                if handler.type is not None:
-                    self.evaluate(handler.type)
-                self.execute(handler.body)
-            ends.append(self.snapshot())
-            if caught:
-                entered.append(ends[-1])
-        # Unless something raises for sure, the body is taken to go through: a claim that rests on an exception nobody
-        # knows of would be a guess.
-        self.restore(end)
-        for handled in ends if self.state is None else entered:
-            self.merge(handled)
-        if node.finalbody:
-            dead = self.state is None
-            if dead:
-                self.restore(after if after.state is not None else before)
-            self.execute(node.finalbody)
-            if dead:
-                self.state = None
-
-    _TryStar = _Try
-
     def _With(self, node: ast.With | ast.AsyncWith) -> None:
         self._enter(node, list(node.items))
 
@@ -179,14 +110,20 @@ class Ways(Assigning):
             return
         caught = self._suppressed(item.context_expr)
         if caught is not None:
-            group = (Handler(caught, self.span(item.context_expr), reraises=False, idle=True, silent=True),)
-            self.handlers.append((group, len(self.frames)))
-            self._enter(node, rest)
-            self.handlers.pop()
+            self.suppressing(caught, item.context_expr, functools.partial(self._enter, node, rest))
             return
+        if isinstance(value, Choice):
+            self.any_of(value, lambda option: self._entered(option, node, item, rest))
+            return
+        self._entered(value, node, item, rest)
+
+    def _entered(
+        self, value: Value, node: ast.With | ast.AsyncWith, item: ast.withitem, rest: list[ast.withitem]
+    ) -> Value:
+        """Enter one value, go through the body, and leave it again."""
         if isinstance(value, Lazy):
             self._in_context(value, item, lambda: self._enter(node, rest))
-            return
+            return UNKNOWN
         graphs = 0
         entered: Instance | None = None
         if isinstance(value, Made):
@@ -196,7 +133,7 @@ class Ways(Assigning):
             entered = value
             value = self._call_method(value, "__enter__", [], item.context_expr)
             if self.state is None:
-                return
+                return UNKNOWN
         if item.optional_vars is not None:
             self.assign(item.optional_vars, value)
         before = self.here.graphs
@@ -206,6 +143,7 @@ class Ways(Assigning):
             self._call_method(entered, "__exit__", [UNKNOWN] * 3, node)
         if self.state is not None:
             self.state = replace(self.state, graphs=before)
+        return UNKNOWN
 
     def _suppressed(self, manager: ast.expr) -> tuple[str, ...] | None:
         """The exceptions that don't get out of ``with contextlib.suppress(...)`` or ``pytest.raises(...)``."""
@@ -213,8 +151,7 @@ class Ways(Assigning):
             return None
         if dotted(manager.func).rpartition(".")[2] not in ("suppress", "raises", "assertRaises", "assertRaisesRegex"):
             return None
-        named = [one for part in manager.args for one in (part.elts if isinstance(part, ast.Tuple) else [part])]
-        return tuple(dotted(one).replace("tensorflow.", "tf.", 1) or "?" for one in named)
+        return handled_names(manager.args)
 
     def _in_context(self, manager: Lazy, item: ast.withitem, body: Callable[[], None]) -> None:
         """``with`` a context manager that is written as a generator: the body runs where that yields."""
@@ -234,17 +171,7 @@ class Ways(Assigning):
         if self.state is None:
             return UNKNOWN
         method = self.member(instance, name, node)
-        return self.call_value(method, args, {}, node) if isinstance(method, Function) else UNKNOWN
-
-
-def _started_or_not(state: State, before: State) -> State:
-    """What has started since ``before`` may have, or not."""
-    changes = {
-        which: Phase(Tri.UNKNOWN)
-        for which in ("context", "allocator", "listed")
-        if getattr(state, which) != getattr(before, which)
-    }
-    return replace(state, **changes) if changes else state  # type: ignore[arg-type]
+        return self.call_value(method, args, {}, node) if isinstance(method, (Function, Choice)) else UNKNOWN
 
 
 def _is_main_guard(test: ast.expr) -> bool:

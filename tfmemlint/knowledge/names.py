@@ -208,6 +208,7 @@ def _present(parent: str, target: Target) -> list[str]:
     return [child for child, found in _children(parent).items() if _covers(found, target)]
 
 
+@lru_cache(maxsize=8192)
 def _unlisted(name: str, target: Target) -> bool:
     """Whether ``name`` is one that the table doesn't list although it may well exist."""
     if name in _UNLISTED or _private(name):

@@ -69,9 +69,13 @@ def _of_outcome(call: Call, outcome: Outcome | None, scene: Scene | None) -> Fat
     """The fate that the model of TensorFlow's checks tells for one way to a call."""
     if outcome is None or outcome.kind == "drops":
         return None
+    only = outcome.kind == "late" and call.name in SET_VISIBLE and scene is not None and scene.count == 1
+    if only and call.state.visible is None and numbers_of(call.value(0, "devices")) in ([0], [-1]):
+        row = outcome.cause.span.row if outcome.cause is not None else None
+        return Fate(Verdict.HAPPENS, words="takes effect: there is no other GPU", because=row)
     verdict = Verdict.FAILS if outcome.certain else Verdict.DEPENDS
     lead = ""
-    if outcome.several and not outcome.certain:
+    if (outcome.several or (outcome.of_many and not only)) and not outcome.certain:
         if scene is not None and scene.count == 1:
             return IN_FORCE
         if scene is None or scene.count is None or scene.open:
@@ -80,10 +84,6 @@ def _of_outcome(call: Call, outcome: Outcome | None, scene: Scene | None) -> Fat
             verdict = Verdict.FAILS
     elif not outcome.certain:
         lead = "depends: may be in force already, else " if call.state.open else "depends: on some ways it "
-    only = outcome.kind == "late" and call.name in SET_VISIBLE and scene is not None and scene.count == 1
-    if only and call.state.visible is None and numbers_of(call.value(0, "devices")) in ([0], [-1]):
-        row = outcome.cause.span.row if outcome.cause is not None else None
-        return Fate(Verdict.HAPPENS, words="takes effect: there is no other GPU", because=row)
     because = outcome.cause or outcome.setting
     row = because.span.row if because is not None else None
     exception = (outcome.exception, outcome.message) if outcome.exception else None

@@ -47,7 +47,7 @@ def voided(one: Wanted, scene: Scene) -> Fate | None:
             continue
         if any((text, not truth) in one.event.guards for text, truth in call.guards):
             continue
-        always = outcome.certain and (call.certain or set(call.guards) <= set(one.event.guards))
+        always = outcome.certain and call.comes_with(one.event)
         words = f"is dropped: the logical devices of line {call.span.row} win"
         verdict, lead = (Verdict.FAILS, "") if always else (Verdict.DEPENDS, "depends: on some ways it ")
         return Fate(verdict, "dropped", lead + words, ("Nothing is raised",), because=call.span.row)

@@ -1,0 +1,91 @@
+"""Reading the folders under ``fixtures/programs/``: programs of several files, with the claims in their comments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.fixture_files import FIXTURES, blank_markers, read_text, strip_markers
+
+PROGRAMS = FIXTURES / "programs"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One way to run a fixture: what the header of the file that it starts in says.
+
+    Attributes:
+        path: that file, as seen from the fixture's folder. header: what is claimed of this way to run it.
+    """
+
+    path: str
+    header: dict[str, str]
+
+    @property
+    def entry(self) -> str:
+        """``python main.py``, ``python -m package``, ``pytest``, or ``command package.module:function``."""
+        return self.header.get("entry", f"python {self.path}")
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramFixture:
+    """One folder, read.
+
+    Attributes:
+        texts: its files with the claims emptied, by their paths; line numbers are those of the files.
+        expected: how often each code is expected in each line of each file. starts: the ways to run it.
+    """
+
+    folder: Path
+    texts: dict[str, str]
+    expected: Counter[tuple[str, int, str]]
+    starts: tuple[Start, ...]
+
+    @property
+    def modules(self) -> list[str]:
+        """Its Python files."""
+        return [path for path in self.texts if path.endswith(".py")]
+
+    @property
+    def known(self) -> str:
+        """Why the analysis doesn't have it right, "" where it does."""
+        return next((start.header["known"] for start in self.starts if "known" in start.header), "")
+
+    def put(self, root: Path) -> None:
+        """Write it as a user would have it: the tool never sees the claims."""
+        for name, text in self.texts.items():
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="")
+
+
+def read_program(folder: Path) -> ProgramFixture:
+    """Read one folder.
+
+    Raises:
+        ValueError: a claim can't be read, or none says how it is run.
+    """
+    texts: dict[str, str] = {}
+    expected: Counter[tuple[str, int, str]] = Counter()
+    starts: list[Start] = []
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
+        name = path.relative_to(folder).as_posix()
+        text = texts[name] = read_text(path)
+        if path.suffix != ".py":
+            continue
+        _, rows, header = strip_markers(text)
+        texts[name] = blank_markers(text)
+        expected.update((name, row + len(header), code) for row, codes in rows.items() for code in codes)
+        if header or name == "main.py":
+            starts.append(Start(name, header))
+    if not starts:
+        raise ValueError(f"{folder.name}: no main.py, and no file whose header says how it is run")
+    if "pyproject.toml" not in texts:
+        raise ValueError(f"{folder.name}: it needs a pyproject.toml, which makes it a project")
+    return ProgramFixture(folder, texts, expected, tuple(starts))
+
+
+def program_folders(kind: str = "") -> list[Path]:
+    """The folders of ``bad`` or of ``ok`` programs, or of both, in a fixed order."""
+    return sorted(path for path in PROGRAMS.glob(f"{kind}*_*") if path.is_dir())

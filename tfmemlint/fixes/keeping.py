@@ -1,0 +1,93 @@
+"""The comments that keep configuration above imports: one line for people, the others for sorters and linters.
+
+Measured with isort 5.13.2 and 9.0.2 (without options, with the profiles black and google, and each with float_to_top),
+ruff 0.17.5 (I, E402, RUF100, and its fixes), pycodestyle 2.15.0, flake8 7.5.0 and autopep8 2.3.2:
+
+- Code between imports parts what is sorted, but for isort with float_to_top: that moves the imports above the code,
+  unless ``# isort: split`` stands between, on a line of its own. ``# isort: dont-float-to-top`` does not help there.
+- A comment right above an import goes wherever that is sorted to; above ``# isort: split`` it stays.
+- ``# noqa: E402`` at each import below is what silences E402, and what keeps autopep8 from moving them up. For an
+  import in parentheses it has to stand in the first line. Of several ``noqa`` in a line only the first counts.
+- Conditions, ``try`` and ``with`` may stand above imports; so may assignments to ``os.environ`` for ruff alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import takewhile
+
+import libcst as cst
+
+from tfmemlint.fixes.changes import Changes
+from tfmemlint.fixes.imports import is_docstring
+from tfmemlint.fixes.layout import noticed
+from tfmemlint.fixes.tree import Statement, Tree, comments_in, walk
+
+CONFIGURED = ("GPU memory is configured before", "TensorFlow's runtime", "start")
+"""What stands above, and what the imports below do: the words for set memory growth, limits and visible devices."""
+SET = ("The environment is set before", "TensorFlow read it", "make")
+SPLIT = "# isort: split"
+JOINS = "E402"
+NOQA = f"# noqa: {JOINS}"
+_WHY = re.compile("|".join(re.escape(f"# {first} ") for first, _, _ in (CONFIGURED, SET)))
+_DUNDER = re.compile(r"__\w+__$")
+
+
+def keep(tree: Tree, changes: Changes, moved: Sequence[Statement], above: Statement, why: tuple[str, str, str]) -> None:
+    """Say why ``moved`` stands above the import ``above``, and keep it there."""
+    said = any(_WHY.match(one) for line in getattr(above, "leading_lines", ()) for one in comments_in(line))
+    changes.fenced[above] = said
+    changes.apart.add(above)
+    top = tree.block_of(above) is tree.module
+    below = [one for one in (_below(tree, above) if top else [above]) if one not in moved]
+    plain = [one for one in below if imports(one)]
+    if not said:
+        first, what, verb = why
+        many = sum(isinstance(node, (cst.Import, cst.ImportFrom)) for one in below for node in walk(one)) > 1
+        those = "these imports: they" if many else "this import: it"
+        notes = [f"# {first} {those} {verb}{'' if many else 's'} {what}", *([SPLIT] if top and plain else [])]
+        changes.above.setdefault(above, []).extend(notes)
+    body = tree.statements(tree.module)
+    # Where code stands above them already, whoever minds has said so.
+    if top and any(map(_is_code, moved)) and not any(map(_is_code, body[: body.index(above)])):
+        for one in plain:
+            _silence(changes, one)
+
+
+def imports(statement: cst.CSTNode) -> bool:
+    """Whether a statement is an import that sorters move and linters want at the top."""
+    lines = statement.body if isinstance(statement, cst.SimpleStatementLine) else [statement]
+    return any(isinstance(one, (cst.Import, cst.ImportFrom)) for one in lines)
+
+
+def _below(tree: Tree, above: Statement) -> list[Statement]:
+    """The statement ``above`` and those below it, up to what no import may stand below anyway."""
+    body = tree.statements(tree.module)
+    return [above, *takewhile(lambda one: not _is_code(one), body[body.index(above) + 1 :])]
+
+
+def _is_code(statement: Statement) -> bool:
+    """Whether linters want imports above a statement of a module."""
+    if isinstance(statement, (cst.If, cst.Try, cst.TryStar, cst.With)):
+        return False
+    if isinstance(statement, cst.SimpleStatementLine):
+        return not is_docstring(statement) and any(map(_is_code, statement.body))
+    if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0].target
+        return not (isinstance(target, cst.Name) and _DUNDER.match(target.value))
+    return not isinstance(statement, (cst.Import, cst.ImportFrom))
+
+
+def _silence(changes: Changes, line: Statement) -> None:
+    small = line.body[-1] if isinstance(line, cst.SimpleStatementLine) else line
+    if isinstance(small, cst.ImportFrom) and small.lpar is not None and not isinstance(small.names, cst.ImportStar):
+        commas = [one.comma for one in small.names if isinstance(one.comma, cst.Comma)]
+        for space in [small.lpar.whitespace_after, *(comma.whitespace_after for comma in commas)]:
+            if isinstance(space, cst.ParenthesizedWhitespace):
+                changes.replaced[space] = space.with_changes(first_line=noticed(space.first_line, [NOQA]))
+                return
+    changes.trailing.setdefault(line, []).append(NOQA)
+
+
+__all__ = ["CONFIGURED", "JOINS", "SET", "imports", "keep"]
