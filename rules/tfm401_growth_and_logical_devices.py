@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.explain import growth_intent, handler_notes, in_line, limit_intent, line, short
 from tfmemlint.finding import Finding, Severity, Step
-from tfmemlint.flow.values import Const
-from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL
+from tfmemlint.flow.values import Const, Seq
+from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -66,13 +66,15 @@ class GrowthAndLogicalDevices(Rule):
             outcome = call.outcome
             if outcome is None or outcome.setting is None:
                 continue
+            certain = outcome.certain and not _works_elsewhere(program, call)
             if outcome.kind == "refused":
-                yield self._refused(program, call, outcome.setting, outcome.certain)
+                yield self._refused(program, call, outcome.setting, certain)
             elif outcome.kind == "dropped":
-                yield self._dropped(program, call, outcome.setting, outcome.certain and not _taken_back(program, call))
+                yield self._dropped(program, call, outcome.setting, certain and not _taken_back(program, call))
             elif outcome.kind == "drops":
                 growth = outcome.setting
-                yield self._dropped(program, growth, call, outcome.certain and call.comes_with(growth))
+                sure = outcome.certain and call.comes_with(growth) and not _hidden(program, call)
+                yield self._dropped(program, growth, call, sure)
 
     def _refused(self, program: Program, growth: Call, limit: Call, certain: bool) -> Finding:
         hidden = growth.handler_for("ValueError") is not None
@@ -125,16 +127,24 @@ class GrowthAndLogicalDevices(Rule):
             editor.unsafe("Drop the growth, which is refused")
 
 
+def _works_elsewhere(program: Program, growth: Call) -> bool:
+    """Whether the same line works on a way that does not come by under the conditions that hold here."""
+    others = (one for one in program.calls(growth.name) if (one.path, one.span) == (growth.path, growth.span))
+    return not growth.certain and any(one.outcome is None and not one.state.open for one in others)
+
+
+def _hidden(program: Program, limit: Call) -> bool:
+    """Whether all GPUs are hidden afterwards, so that none is left to grow."""
+    later = iter(program.calls(*SET_VISIBLE, *SET_LOGICAL))
+    return limit in later and any(one.value(0, "devices") == Seq(()) and one.outcome is None for one in later)
+
+
 def _taken_back(program: Program, growth: Call) -> bool:
     """Whether growth is switched off again afterwards, so that there is none to lose."""
     later = iter(program.calls(SET_GROWTH))
     if growth.value(1, "enable") == Const(False) or growth not in later:
         return False
     return any(one.value(1, "enable") != growth.value(1, "enable") for one in later)
-
-
-def _at_one_place(one: Call, other: Call) -> bool:
-    return (one.path, one.span) == (other.path, other.span)
 
 
 def _is_refused(growth: Call) -> bool:

@@ -26,7 +26,8 @@ from tfmemlint.verify.result import GroundError  # noqa: E402
 
 PAGES = ("README.md", "docs/programs.md", "docs/verify.md")
 _BLOCK = re.compile(
-    r"(<!-- (?P<command>(?:verify|plan|check)\b[^:]*?)(?:: (?P<files>[^>]*?))? -->\n```text\n)(?P<text>.*?)(?=```)", re.DOTALL
+    r"(<!-- (?P<command>(?:verify|plan|check)\b[^:]*?)(?:: (?P<files>[^>]*?))? -->\n```text\n)(?P<text>.*?)(?=```)",
+    re.DOTALL,
 )
 _VERSION = re.compile(r"TensorFlow \d+\.\d+\.\d+\w*")
 

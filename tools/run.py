@@ -60,13 +60,17 @@ def _demo(paths: list[str]) -> int:
     return 0
 
 
+IN_PARALLEL = ["-n", "auto", "--dist", "loadfile"]
+"""All tests run in as many processes as there are cores; tests of one file share what they have started."""
+
+
 def _test(pytest_args: list[str]) -> int:
     python = _environment(extra="test", newest=NEWEST_WITH_TENSORFLOW)
     steps = (
         ["ruff", "check", "."],
         ["ruff", "format", "--check", "."],
         ["mypy"],
-        ["pytest", *(argument for argument in pytest_args if argument != "--")],
+        ["pytest", *([argument for argument in pytest_args if argument != "--"] or IN_PARALLEL)],
     )
     # What the tests start (ruff, pre-commit, tfmemlint) has to be the environment's, too.
     environment = {**os.environ, "PATH": f"{python.parent}{os.pathsep}{os.environ.get('PATH', '')}"}

@@ -78,6 +78,10 @@ FOUND = {
         + "if flag: f(False)\n",
         ["warning TFM101:3"],
     ),
+    "growth that is refused under a condition only": (
+        FLAG + "def f():\n    " + GROW + "if flag:\n    " + LIMIT + "    f()\nelse:\n    f()\n",
+        ["warning TFM401:3"],
+    ),
     "wrapped by functools": (
         "import functools\ndef d(f):\n    @functools.wraps(f)\n    def w(*a):\n        "
         + START

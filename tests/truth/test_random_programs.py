@@ -15,8 +15,8 @@ from tests.truth.programs.shrink import explained, words
 SEED = 7
 PROGRAMS = {1: 300, 3: 100}
 """How many programs of each number of modules: some 40 s on two cores that have nothing else to do."""
-SHARE = {1: 0.93, 3: 0.88}
-"""The measured share of failures that are found, a little rounded down; 0.95 is the aim."""
+SHARE = 0.95
+"""How much of what fails has to be found; of some thousand programs it is 0.98 to 0.99."""
 
 
 @pytest.fixture(scope="module", params=sorted(PROGRAMS))
@@ -45,7 +45,7 @@ def test_no_definite_claim_is_wrong(figures: Figures, modules: int, capsys: pyte
 
 def test_failures_are_found(figures: Figures, modules: int) -> None:
     assert figures.failures, "nothing failed: these programs show nothing"
-    assert figures.share >= SHARE[modules], _small(modules, figures.missed_in[0])
+    assert figures.share >= SHARE, _small(modules, figures.missed_in[0])
 
 
 def test_the_programs_are_good_ones(figures: Figures) -> None:

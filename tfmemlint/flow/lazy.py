@@ -212,7 +212,7 @@ class Later(Caller):
                 return True
 
     def _is_quiet(self, node: ast.AST, unit: Unit) -> bool:
-        if self.modules is None or isinstance(node, ast.Lambda):
+        if self.modules is None:
             return unit.reach.is_inert(node)
         known = self.modules.quiet.get(id(node))
         if known is None:

@@ -197,7 +197,9 @@ class State:
         """Whether some visible GPU may be left without the growth of another, so that the runtime does not start."""
         if self.partial_growth is not None:
             return True
-        return ANY in self.growth and not self.single_gpu
+        every = self.growth.get(EACH)
+        some = every is not None and None in every.ways and len(self.growth) > 1
+        return (some or ANY in self.growth) and not self.single_gpu
 
     def _goes_with_growth(self, limit: Setting) -> bool:
         """Whether logical devices are there wherever growth is set."""
@@ -265,7 +267,9 @@ def _join_settings(left: Mapping[Key, Setting], right: Mapping[Key, Setting]) ->
         return left
     joined: dict[Key, Setting] = {}
     for key in [*left, *(key for key in right if key not in left)]:
-        setting = _join_setting(left.get(key), right.get(key))
+        # What was set for all of them holds for each.
+        one, other = (None if key in (EACH, ANY) else table.get(EACH) for table in (left, right))
+        setting = _join_setting(left.get(key, one), right.get(key, other))
         if setting is not None:
             joined[key] = setting
     return joined
