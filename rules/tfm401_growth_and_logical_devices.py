@@ -130,7 +130,9 @@ class GrowthAndLogicalDevices(Rule):
 def _works_elsewhere(program: Program, growth: Call) -> bool:
     """Whether the same line works on a way that does not come by under the conditions that hold here."""
     others = (one for one in program.calls(growth.name) if (one.path, one.span) == (growth.path, growth.span))
-    return not growth.certain and any(one.outcome is None and not one.state.open for one in others)
+    return not growth.certain and any(
+        (one.outcome is None or not one.outcome.certain) and not one.state.open for one in others
+    )
 
 
 def _hidden(program: Program, limit: Call) -> bool:

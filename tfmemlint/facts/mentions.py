@@ -145,7 +145,7 @@ def _statements(text: str) -> Iterable[list[str]]:
             if statement:
                 yield statement
             statement = []
-        if line.strip():
+        if line.strip() and not line.lstrip().startswith("#"):
             statement.append(line)
     if statement:
         yield statement
@@ -186,9 +186,9 @@ class Leading:
                 self._others[key].append(piece)
 
     def _lead(self, key: str, piece: Piece) -> None:
-        if piece.name not in _NAMELESS:
+        if not piece.method:
             self._leading[key].add(piece.name)
-        if piece.method and piece.name not in _GENERAL:
+        elif piece.name not in _GENERAL:
             self._methods[key].add(piece.name)
 
     def settle(self) -> None:
@@ -207,7 +207,7 @@ class Leading:
     def _grow(self, key: str) -> bool:
         """Whether a module has come to lead there by other names than before."""
         leading, module = self._leading[key], self._modules[key]
-        before = len(leading)
+        before = len(leading) + len(self._methods[key])
         seen, methods = self._seen_from(key)
         # What it imports by name can be had from it as well.
         leading |= seen & module.imported
@@ -219,7 +219,7 @@ class Leading:
             for piece in found:
                 self._lead(key, piece)
             self._others[key] = [piece for piece in self._others[key] if piece not in found]
-        return len(leading) > before
+        return len(leading) + len(self._methods[key]) > before
 
     def _seen_from(self, key: str) -> tuple[set[str], set[str]]:
         """The functions and classes that lead there among what a module imports, and the methods."""
