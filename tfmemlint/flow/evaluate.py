@@ -130,9 +130,10 @@ class Evaluator(Items):
         result: Value = UNKNOWN
         for op, comparator in zip(node.ops, node.comparators, strict=True):
             right = self.evaluate(comparator)
-            if not (isinstance(left, Const) and isinstance(right, Const)):
+            plain = _constants(left, right)
+            if plain is None:
                 return self._rest(node)
-            a, b = left.value, right.value
+            a, b = plain
             folded = self._fold(functools.partial(folding.compare, op, a, b))
             if not isinstance(folded, Const):
                 return UNKNOWN
@@ -295,6 +296,22 @@ class Evaluator(Items):
 
     def evaluate_defaults(self, args: ast.arguments) -> None:
         raise NotImplementedError
+
+
+def _constants(*values: Value) -> tuple[Any, ...] | None:
+    """The Python values of constants, and of lists and tuples of constants; None where there is another."""
+    plain: list[Any] = []
+    for value in values:
+        if isinstance(value, Const):
+            plain.append(value.value)
+        elif isinstance(value, Seq) and value.kind in ("list", "tuple"):
+            inner = _constants(*value.items)
+            if inner is None:
+                return None
+            plain.append(list(inner) if value.kind == "list" else inner)
+        else:
+            return None
+    return tuple(plain)
 
 
 def _filtered_type(node: ast.expr, type_: str | None) -> str | None:

@@ -179,8 +179,10 @@ class Handling(Assigning):
         """Whether a handler has imported a module of the project's own in the place of one that may be missing."""
         if self.state is None or before.state is None or self.state.imported is before.state.imported:
             return False
-        known = {*before.state.imported, *(after.state.imported if after.state is not None else ())}
-        return any(name not in known for name in self.state.imported)
+        if after.state is not None and after.state.imported is not before.state.imported:
+            # It was one of the project's own, too, and there it was.
+            return False
+        return any(name not in before.state.imported for name in self.state.imported)
 
     def _finally(self, body: Sequence[ast.stmt], before: Snapshot, exits: Sequence[Exit]) -> None:
         """What runs whichever way the block before it ended."""

@@ -287,6 +287,8 @@ class Later(Caller):
             return Lazy(lambda on_yield: first.run(lambda value: on_yield(Seq((UNKNOWN, value), "tuple"))), first.quiet)
         if name in _DRAINED:
             value = self.drain(first)
+            if isinstance(value, Seq) and name in ("list", "tuple"):
+                return Seq(value.items, name)
             return value if name in ("list", "tuple", "set", "sorted") else UNKNOWN
         return None
 
