@@ -112,7 +112,7 @@ class Builtins(Evaluator):
         own = self.import_module(full, node)
         if own is None:
             self.foreign_import(full, node)
-            own = Ref(canonical(full))
+            own = Ref(canonical(full)) if name == "importlib.import_module" else UNKNOWN
         if name == "__import__" and "." in full:
             return (self.import_module(full.split(".")[0], node) if isinstance(own, Module) else None) or UNKNOWN
         return own
