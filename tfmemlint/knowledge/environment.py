@@ -73,8 +73,9 @@ VARIABLES: Mapping[str, Variable] = {
     "TF_CUDNN_USE_FRONTEND": Variable(Moment.CONVOLUTION),
     "TF_BFC_MEMORY_DUMP": Variable(Moment.SHORTAGE),
 }
-"""The variables that were seen being read. ``TF_CUDNN_USE_FRONTEND`` is read by 2.15 and older only; the two about
-cudaMallocAsync and determinism of the allocator by ``TF_GPU_ALLOCATOR=cuda_malloc_async`` only."""
+"""The variables that were seen being read. ``TF_CUDNN_USE_FRONTEND`` was seen being read by 2.15 and older only (2.5 to
+2.19 name it); the two about cudaMallocAsync and determinism of the allocator by ``TF_GPU_ALLOCATOR=cuda_malloc_async``
+only. Which variables a release names at all is in `knowledge.named`, what a value comes to in `knowledge.variables`."""
 
 MADE_UP: Mapping[str, Wish] = {
     "TF_GPU_MEMORY_LIMIT": Wish.LIMIT,

@@ -15,7 +15,7 @@ from functools import lru_cache
 from tfmemlint.knowledge import tables
 from tfmemlint.knowledge.releases import KNOWN, Target, position
 
-_OPEN = ("tf.contrib", "tf.python", "tf.core", "tf.compiler", "tf.dtensor", "tf.tools", "tf.lite.python")
+_OPEN = ("tf.contrib", "tf.python", "tf.core", "tf.compiler", "tf.dtensor", "tf.tools", "tf.lite.python", "tf.examples")
 """Packages that exist with parts that the table does not list; ``tf.contrib`` in the releases that have it."""
 
 PREVIEW: Mapping[str, str] = {
@@ -88,6 +88,12 @@ def missing_part(name: str, target: Target) -> str | None:
             return child
         parent = child
     return None
+
+
+def lacking_in(name: str, target: Target) -> tuple[str, ...]:
+    """The releases that lack ``name`` among all those that code is for: from the target's oldest one to the target."""
+    first = (target.oldest or target).index
+    return tuple(release for release in KNOWN[first : target.index + 1] if not exists(name, Target.parse(release)))
 
 
 def since(name: str) -> str | None:

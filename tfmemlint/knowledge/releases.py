@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import total_ordering
 
 KNOWN: tuple[str, ...] = (*(f"1.{minor}" for minor in range(13, 16)), *(f"2.{minor}" for minor in range(22)))
@@ -17,10 +17,15 @@ _INDEX = {key: index for index, key in enumerate(_KEYS)}
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The TensorFlow release that code is judged for: its major and minor number; patch releases are not told apart."""
+    """The TensorFlow release that code is judged for: its major and minor number; patch releases are not told apart.
+
+    ``oldest``: the oldest release that the code is for besides, where that is another. The code is judged for the
+    newest, and two targets are equal where their newest are.
+    """
 
     major: int
     minor: int
+    oldest: Target | None = field(default=None, compare=False)
 
     @classmethod
     def parse(cls, text: str) -> Target:

@@ -1,71 +1,57 @@
 """Make ``tfmemlint/knowledge/data/names.z``: every public name of TensorFlow, and the releases that have it.
 
-Usage: python tools/knowledge/make_names.py api_names.json.gz
+Usage: python tools/knowledge/make_names.py [--compare]
 
-The raw table is ``{"releases": [...], "names": {"tf.x.y": [[first, last], ...]}}``, read from the wheels of every minor
-release without running them. What it becomes, and why, stands in the README beside this script.
+From ``measured/names.json.gz``, which ``read_wheels.py`` makes of the wheels alone. ``--compare`` changes nothing, and
+prints where the new table and the present one differ.
 """
 
 from __future__ import annotations
 
-import gzip
-import json
 import sys
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
+
+import read_wheels
+
+from tfmemlint.knowledge.releases import KNOWN
 
 DATA = Path(__file__).parents[2] / "tfmemlint" / "knowledge" / "data"
 
 ADDED = {
-    # A lazily loaded package, which the wheels' API modules do not list; its parts are not in the raw table.
-    "tf.contrib": ("1.13", "1.15"),
-    # The same module as tf.compat.v1.flags, imported into it.
-    "tf.app.flags": ("1.13", "1.15"),
-    "tf.compat.v1.app.flags": ("1.13", "2.21"),
-    "tf.compat": ("1.13", "2.21"),
-    "tf.compat.v1": ("1.13", "2.21"),
+    # Modules without an `__init__.py` of their own in some wheels; they are importable in all.
+    "tf.compat": (KNOWN[0], KNOWN[-1]),
+    "tf.compat.v1": (KNOWN[0], KNOWN[-1]),
 }
-
-KERAS3 = "2.16"
+KEPT = {
+    # Bound in the module by an import that is deleted again; harmless to those who name it.
+    "tf.LazyLoader": ("1.13", "1.15"),
+    # The parts of tf.contrib are not listed, but for these, which are about GPU memory.
+    **{
+        f"tf.contrib.memory_stats{name}": ("1.13", "1.15")
+        for name in ("", ".BytesInUse", ".BytesLimit", ".MaxBytesInUse")
+    },
+}
+"""What the wheels don't show, and the table had before."""
 
 Ranges = dict[str, tuple[str, str]]
 
 
-def load(path: str) -> tuple[list[str], Ranges]:
-    """The releases, and each name with its first and last one: gaps in between are filled.
-
-    A gap comes from names that a wheel loads lazily, so it is no proof that the name was missing.
-    """
-    with gzip.open(path) as file:
-        raw = json.load(file)
-    order = {release: place for place, release in enumerate(raw["releases"])}
-    ranges = {}
-    for name, parts in raw["names"].items():
-        firsts, lasts = [part[0] for part in parts], [part[1] for part in parts]
-        ranges[name] = (min(firsts, key=order.__getitem__), max(lasts, key=order.__getitem__))
-    for name, found in ADDED.items():
-        ranges.setdefault(name, found)
-
-    def widen(name: str, found: tuple[str, str]) -> None:
-        first, last = ranges.get(name, found)
-        ranges[name] = min(first, found[0], key=order.__getitem__), max(last, found[1], key=order.__getitem__)
-
-    for name, (first, last) in list(ranges.items()):
-        # With Keras 3, tf.compat.v1.keras is the same package as tf.keras; the wheels load it lazily.
-        if name.startswith("tf.keras.") and order[last] >= order[KERAS3]:
-            start = max(first, KERAS3, key=order.__getitem__)
-            widen(name.replace("tf.", "tf.compat.v1.", 1), (start, last))
-        # The layers of TF1 are loaded lazily from 2.6 on, and came with Keras 2 up to 2.15.
-        if name.startswith("tf.compat.v1.layers.") and order[last] >= order["2.5"]:
-            widen(name, (first, "2.15"))
-    for name, found in list(ranges.items()):
-        # What a name is in is there as long as the name is: the wheels load some packages lazily (tf.keras from 2.15).
-        while "." in name:
-            name = name.rpartition(".")[0]
-            if name != "tf":
-                widen(name, found)
-    return raw["releases"], ranges
+def load() -> Ranges:
+    """Each name with its first and last release; gaps in between are filled, since a table of many ranges for a name
+    would gain nothing: what left and came back is looked for in releases between."""
+    found = read_wheels.load()
+    missing = set(KNOWN) - found.keys()
+    if missing:
+        raise SystemExit(f"not measured: {', '.join(sorted(missing))}; read_wheels.py reads them")
+    ranges: Ranges = {}
+    for release in KNOWN:
+        for name in found[release]:
+            ranges[name] = (ranges.get(name, (release, release))[0], release)
+    for name, span in (ADDED | KEPT).items():
+        ranges.setdefault(name, span)
+    return ranges
 
 
 def pack(ranges: Ranges) -> bytes:
@@ -85,8 +71,37 @@ def pack(ranges: Ranges) -> bytes:
     return "\n".join(lines).encode()
 
 
-def main(path: str) -> None:
-    _, ranges = load(path)
+def present() -> Ranges:
+    """The table as it is."""
+    head, _, body = zlib.decompress((DATA / "names.z").read_bytes()).decode().partition("\n")
+    codes = [(first, last) for first, _, last in (part.partition("-") for part in head.split(" "))]
+    found: Ranges = {}
+    for line in body.split("\n"):
+        parent, _, children = line.partition(" ")
+        for child, _, code in (part.partition(":") for part in children.split(" ")):
+            found[f"{parent}.{child}"] = codes[int(code)]
+    return found
+
+
+def compare(old: Ranges, new: Ranges) -> None:
+    """Print which names are in one table only, or have another range, by the module that they are in."""
+    words: Counter[tuple[str, str]] = Counter()
+    for name in old.keys() | new.keys():
+        before, after = old.get(name), new.get(name)
+        if before != after:
+            module = ".".join(name.split(".")[: 3 if name.startswith("tf.compat.") else 2])
+            change = f"{'-'.join(before) if before else 'absent'} becomes {'-'.join(after) if after else 'absent'}"
+            words[module, change] += 1
+    for (module, change), count in sorted(words.items(), key=lambda item: (-item[1], item[0])):
+        print(f"{count:6} {module}: {change}")
+
+
+def main(*options: str) -> None:
+    """Write the table."""
+    ranges = load()
+    if "--compare" in options:
+        compare(present(), ranges)
+        return
     text = pack(ranges)
     packed = zlib.compress(text, 9)
     DATA.mkdir(exist_ok=True)

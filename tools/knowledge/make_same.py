@@ -10,6 +10,7 @@ in every other list whose release has both.
 
 from __future__ import annotations
 
+import gzip
 import os
 import sys
 from collections import defaultdict
@@ -56,7 +57,8 @@ def public(target: Target) -> Iterator[str]:
 
 
 def load(path: str) -> tuple[Target, Groups]:
-    lines = Path(path).read_text(encoding="ascii").splitlines()
+    data = Path(path).read_bytes()
+    lines = (gzip.decompress(data) if path.endswith(".gz") else data).decode("ascii").splitlines()
     groups = {name: number for number, line in enumerate(lines[1:]) for name in line.split(" ")}
     return Target.parse(lines[0].removeprefix("# ")), groups
 

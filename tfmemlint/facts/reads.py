@@ -1,0 +1,86 @@
+"""Which environment variables a module asks for by itself, or hands to processes that it starts."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from tfmemlint.facts.syntax import dotted
+
+_WRITERS = frozenset({"setdefault", "putenv", "update", "unsetenv"})
+_STARTS = re.compile(
+    r"(?:^|\.)(?:subprocess\.\w+|Popen|check_call|check_output|os\.(?:system|popen|exec\w+|spawn\w+))$"
+)
+_TOOLS = ("nvidia-smi", "git", "nvcc", "lspci", "free", "which", "ls", "uname", "ps ")
+
+
+def reads(tree: ast.AST, name: str) -> bool:
+    """Whether a module does anything with the name of a variable but set it: any other string that is just this name
+    counts as a question for its value."""
+    keys = {id(node) for node in _keys(tree)}
+    constants: list[tuple[ast.AST, ast.Constant]] = []
+    loads: list[ast.Name] = []
+    for parent in ast.walk(tree):
+        for child in ast.iter_child_nodes(parent):
+            if isinstance(child, ast.Constant) and child.value == name:
+                constants.append((parent, child))
+            elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load):
+                loads.append(child)
+    for parent, constant in constants:
+        if id(constant) in keys:
+            continue
+        if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
+            # NAME = "TF_X": what is done with NAME tells.
+            used = [load for load in loads if load.id == parent.targets[0].id]
+            if used and all(id(load) in keys for load in used):
+                continue
+        return True
+    return False
+
+
+def mentions_as_read(text: str, name: str) -> bool:
+    """The same of the text of another module, in which the name need only stand in quotes."""
+    quoted = rf"""['"]{re.escape(name)}['"]"""
+    written = len(re.findall(rf"environ\[{quoted}\]\s*=[^=]|(?:setdefault|putenv)\(\s*{quoted}", text))
+    return len(re.findall(quoted, text)) > written
+
+
+def starts_others(tree: ast.AST) -> bool:
+    """Whether a module starts other programs, which get its environment; tools that tell of the machine don't count."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _STARTS.search(dotted(node.func)):
+            constants = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)]
+            if not next((one for one in constants if isinstance(one, str)), "").startswith(_TOOLS):
+                return True
+    return False
+
+
+def _keys(tree: ast.AST) -> Iterator[ast.AST]:
+    """Where the names of variables stand that are set, or taken out."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=base, slice=key, ctx=ast.Store() | ast.Del()) if _is_environ(base):
+                yield key
+            case ast.Call(func=ast.Attribute(value=base, attr=attr), args=args, keywords=keywords):
+                if attr in _WRITERS and (_is_environ(base) or attr in ("putenv", "unsetenv")):
+                    yield from args[:1]
+                    for mapping in args[:1]:
+                        yield from _names_in(mapping)
+                for keyword in keywords:
+                    if keyword.arg == "env":
+                        yield from _names_in(keyword.value)
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=base, attr="pop"), args=[key, *_])):
+                if _is_environ(base):
+                    yield key
+            case ast.Call(func=ast.Name(id="putenv"), args=[key, *_]):
+                yield key
+
+
+def _names_in(mapping: ast.expr) -> Iterator[ast.AST]:
+    if isinstance(mapping, ast.Dict):
+        yield from (key for key in mapping.keys if key is not None)
+
+
+def _is_environ(node: ast.expr) -> bool:
+    return dotted(node).rpartition(".")[2] == "environ"
