@@ -45,11 +45,12 @@ def full(
     """A finding with its source, its trace and what to write; ``width`` is the terminal's, None where there is none."""
     style = finding.severity.value
     yield header(finding, rules, unsafe)
-    source = sources.get(finding.path)
+    place = f"{finding.path}{_cell(finding)}"
+    source = sources.get(place)
     drawn = excerpt(source.lines, finding.span, width=width or PLAIN_WIDTH, style=style) if source is not None else None
     if drawn is not None:
         yield from drawn.lines
-    shown = {(finding.path, row) for row in drawn.rows} if drawn is not None else set()
+    shown = {(place, row) for row in drawn.rows} if drawn is not None else set()
     if finding.intent is not None:
         yield from _labelled("wanted", finding.intent.describe(), width)
     if finding.outcome:

@@ -1,6 +1,6 @@
 """What is read: files as git would see them, each as text with what it takes to write it back unchanged."""
 
 from tfmemlint.sources.text import Source, Unreadable, decode, read, read_bytes
-from tfmemlint.sources.walking import Walk, is_python, walk
+from tfmemlint.sources.walking import Walk, walk
 
-__all__ = ["Source", "Unreadable", "Walk", "decode", "is_python", "read", "read_bytes", "walk"]
+__all__ = ["Source", "Unreadable", "Walk", "decode", "read", "read_bytes", "walk"]

@@ -8,12 +8,16 @@ import io
 import os
 import re
 import tokenize
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from tfmemlint.finding import Span
 
 LARGEST = 32 * 2**20
 """Bytes; a larger file holds data, not a program that a person wrote."""
+NOTEBOOK = ".ipynb"
+LARGEST_NOTEBOOK = 256 * 2**20
+"""Bytes. Most of a large notebook are outputs, which are passed over."""
 
 _ENDS = re.compile(r"\r\n|\r|\n")
 _COOKIE = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\f]*#.*?coding[:=]")
@@ -45,6 +49,19 @@ class Source:
     ends: tuple[str, ...] | str = "\n"
     is_ascii: bool = False
     _lines: list[str] = field(default_factory=list, repr=False)
+
+    def as_file(self, text: str) -> str:
+        """What the file holds with ``text`` in the place of its own, for people to compare.
+
+        Raises:
+            ValueError: it can't be written there.
+        """
+        return text
+
+    @property
+    def problems(self) -> Iterator[tuple[int, str]]:
+        """Rows at which parts of the file stop being Python, and why, where the rest can be read all the same."""
+        return iter(())
 
     @property
     def lines(self) -> list[str]:
@@ -109,11 +126,15 @@ class Source:
 
 
 def decode(path: str, data: bytes) -> Source:
-    """Bytes as a Python text.
+    """Bytes as a Python text; those of a notebook as `Notebook`.
 
     Raises:
         Unreadable: it is binary, or not in the encoding that it declares.
     """
+    if path.endswith(NOTEBOOK):
+        from tfmemlint.sources.notebook import decode_notebook
+
+        return decode_notebook(path, data)
     if len(data) > LARGEST:
         raise Unreadable(f"larger than {LARGEST // 2**20} MiB: this is data, not a program")
     try:
@@ -160,7 +181,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """
     try:
         with open(path, "rb") as file:
-            return file.read(LARGEST + 1)
+            return file.read((LARGEST_NOTEBOOK if os.fspath(path).endswith(NOTEBOOK) else LARGEST) + 1)
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from None
 

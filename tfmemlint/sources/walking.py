@@ -17,6 +17,7 @@ LEFT_OUT = frozenset(
 """Directories that are never entered: ruff's list."""
 
 SUFFIXES = (".py", ".pyw", ".pyi")
+NOTEBOOKS = (".ipynb",)
 
 
 @dataclass(slots=True)
@@ -29,15 +30,16 @@ class Walk:
     problems: list[tuple[str, str]] = field(default_factory=list)
 
 
-def is_python(name: str) -> bool:
-    """Whether a file's name says that it is Python."""
-    return name.endswith(SUFFIXES)
-
-
 def walk(
-    paths: Sequence[str], *, exclude: Iterable[str] = (), respect_gitignore: bool = True, root: str | None = None
+    paths: Sequence[str],
+    *,
+    exclude: Iterable[str] = (),
+    respect_gitignore: bool = True,
+    root: str | None = None,
+    notebooks: bool = False,
 ) -> Walk:
-    """The Python files under ``paths``, sorted within each path, each once, as they are shown to the user.
+    """The Python files under ``paths``, with ``notebooks`` these too, sorted within each path, each once, as they are
+    shown to the user.
 
     A file that is named itself is taken whatever it is called and whatever the ignore files say, unless ``exclude``
     names it. Links to directories are followed where they lead to something new: not into what is walked anyway, nor
@@ -50,7 +52,8 @@ def walk(
         if not os.path.lexists(path):
             found.problems.append((path, "no such file or directory"))
         elif os.path.isdir(path):
-            files = list(_directory(path, excluded, _Ignored(path) if respect_gitignore else None, found))
+            suffixes = SUFFIXES + NOTEBOOKS if notebooks else SUFFIXES
+            files = list(_directory(path, suffixes, excluded, _Ignored(path) if respect_gitignore else None, found))
             if not files:
                 found.empty.append(path)
             _add(found, files, seen)
@@ -77,8 +80,10 @@ def _add(found: Walk, files: Iterable[str], seen: set[str]) -> None:
             found.files.append(file)
 
 
-def _directory(top: str, excluded: _Excluded, ignored: _Ignored | None, found: Walk) -> Iterator[str]:
-    """The Python files under one directory, in the order of their names."""
+def _directory(
+    top: str, suffixes: tuple[str, ...], excluded: _Excluded, ignored: _Ignored | None, found: Walk
+) -> Iterator[str]:
+    """The files with these endings under one directory, in the order of their names."""
     entered = [os.path.join(os.path.realpath(top), "")]
     pending = [top]
     while pending:
@@ -111,7 +116,7 @@ def _directory(top: str, excluded: _Excluded, ignored: _Ignored | None, found: W
                     continue
                 pending.append(path)
             elif (
-                is_python(entry.name)
+                entry.name.endswith(suffixes)
                 and entry.is_file()
                 and not excluded(path)
                 and not (ignored is not None and ignored(path, False))

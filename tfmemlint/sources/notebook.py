@@ -1,0 +1,324 @@
+"""Jupyter notebooks: the code cells as one Python text, and back, byte for byte where nothing has changed.
+
+The text has one line more for each cell (`MARK`), so that rows can be told apart by cell. IPython's own syntax, which
+is no Python, stands in it as comments, or as what it does where that matters; it is put back as it was.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from json.decoder import scanstring  # type: ignore[attr-defined]
+from typing import Any
+
+from tfmemlint.sources.magics import KEPT, as_python, changed_setting
+from tfmemlint.sources.text import LARGEST_NOTEBOOK, Source, Unreadable
+
+MARK = f"pass  {KEPT}cell "
+"""How the line in front of a cell begins; the number follows."""
+_SPACE = re.compile(r"[ \t\r\n]*")
+_CODE = ("code",)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One code cell.
+
+    Attributes:
+        number: its place among all cells, from 1. start, end: where its source stands in the file's text.
+        source: its code. row: the first row of it in the Python text.
+        lines: the lines of the Python text that differ from those of the cell, each with the line that it stands for.
+        problem: the row in the cell at which it stops being Python, and why; None where it is.
+    """
+
+    number: int
+    start: int
+    end: int
+    source: str
+    row: int
+    lines: dict[str, str]
+    problem: tuple[int, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Notebook(Source):
+    """A notebook. ``text`` is Python; ``raw`` the file, decoded; ``cells`` its code cells as they are in ``raw``."""
+
+    raw: str = ""
+    cells: tuple[Cell, ...] = field(default=(), repr=False)
+
+    def encode(self, text: str) -> bytes:
+        """The bytes of the file with ``text`` in the place of its own.
+
+        Raises:
+            ValueError: ``text`` has changed what isn't Python, or the cells can't be told apart any more.
+        """
+        return super(Notebook, self).encode(self.as_file(text))
+
+    def as_file(self, text: str) -> str:
+        """The file's JSON with ``text`` in the place of its own.
+
+        Raises:
+            ValueError: as for `encode`.
+        """
+        pieces: list[str] = []
+        at = 0
+        for cell, lines in zip(self.cells, self._parts(text), strict=True):
+            new = "\n".join(_restored(cell, line) for line in lines)
+            if new != cell.source:
+                pieces += [self.raw[at : cell.start], _written(self.raw, cell, new, self.cells)]
+                at = cell.end
+        return "".join([*pieces, self.raw[at:]])
+
+    def _parts(self, text: str) -> list[list[str]]:
+        """The lines of each cell."""
+        parts: list[list[str]] = []
+        loose: list[str] = []
+        # The text ends in a newline that no cell has.
+        for line in text.removesuffix("\n").split("\n"):
+            if line.startswith(MARK):
+                parts.append([])
+                if loose:
+                    parts[-1].extend(loose)
+                    loose = []
+                if len(parts) > len(self.cells) or line != f"{MARK}{self.cells[len(parts) - 1].number}":
+                    raise ValueError("the cells of the notebook can't be told apart any more")
+            elif parts:
+                parts[-1].append(line)
+            elif line:
+                loose.append(line)
+        if len(parts) != len(self.cells):
+            raise ValueError("the cells of the notebook can't be told apart any more")
+        return parts
+
+    def cell_of(self, row: int) -> tuple[int, int] | None:
+        """The number of the cell that a row of the text is in, and the row within it; None where there is no cell."""
+        index = bisect_right([cell.row for cell in self.cells], row) - 1
+        if index < 0:
+            return (self.cells[0].number, 1) if self.cells else None
+        return self.cells[index].number, row - self.cells[index].row + 1
+
+    def cell_text(self, number: int) -> str:
+        """The code of a cell, as it is in the notebook."""
+        for cell, lines in zip(self.cells, self._parts(self.text), strict=True):
+            if cell.number == number:
+                return "\n".join(_restored(cell, line) for line in lines)
+        return ""
+
+    def is_magic(self, row: int) -> bool:
+        """Whether a row of the text stands for a line that is no Python."""
+        return KEPT in self.lines[row - 1] if row <= len(self.lines) else False
+
+    def raw_row(self, number: int, row: int) -> int:
+        """The row of the file that a row of a cell is in, where each has one of its own."""
+        cell = next(cell for cell in self.cells if cell.number == number)
+        first = self.raw.count("\n", 0, cell.start) + 1
+        several = "\n" in self.raw[cell.start : cell.end]
+        return first + (min(row, cell.source.count("\n") + 1) if several else 0)
+
+    def replace_text(self, text: str) -> Source:
+        """The same notebook with another text; what it was read from stays what it was."""
+        rows = [row + 2 for row, line in enumerate(text.split("\n")) if line.startswith(MARK)]
+        cells = self.cells
+        if len(rows) == len(cells):
+            cells = tuple(replace(cell, row=row) for cell, row in zip(cells, rows, strict=True))
+        return replace(self, text=text, cells=cells, is_ascii=text.isascii(), _lines=[])
+
+    @property
+    def problems(self) -> Iterator[tuple[int, str]]:
+        """The rows of the text at which a cell stops being Python, and why."""
+        for cell in self.cells:
+            if cell.problem is not None:
+                yield cell.row + cell.problem[0] - 1, cell.problem[1]
+
+
+def decode_notebook(path: str, data: bytes) -> Notebook:
+    """The bytes of a notebook.
+
+    Raises:
+        Unreadable: it is no notebook.
+    """
+    if len(data) > LARGEST_NOTEBOOK:
+        raise Unreadable(f"larger than {LARGEST_NOTEBOOK // 2**20} MiB")
+    if not data.strip():
+        raise Unreadable("is empty: no notebook")
+    bom = data.startswith(b"\xef\xbb\xbf")
+    try:
+        raw = (data[3:] if bom else data).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"is not valid UTF-8: {error.reason}", data[: error.start].count(b"\n") + 1) from None
+    try:
+        found = list(_Reader(raw).cells())
+    except json.JSONDecodeError as error:
+        raise Unreadable(f"is no notebook: it is not valid JSON: {error.msg}", error.lineno) from None
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"is no notebook: {error}") from None
+    cells: list[Cell] = []
+    lines: list[str] = []
+    for number, start, end, source in found:
+        python = as_python(source)
+        lines.append(f"{MARK}{number}")
+        cells.append(Cell(number, start, end, source, len(lines) + 1, python.instead, python.problem))
+        lines.extend(python.lines)
+    text = "\n".join(lines) + "\n" if lines else ""
+    return Notebook(path, text, "utf-8", bom, "\n", text.isascii(), raw=raw, cells=tuple(cells))
+
+
+class _Reader:
+    """Finds the code cells in the JSON of a notebook. Everything else is passed over by the JSON decoder."""
+
+    def __init__(self, raw: str) -> None:
+        self.raw = raw
+        self._decode = json.JSONDecoder(strict=False).raw_decode
+
+    def cells(self) -> Iterator[tuple[int, int, int, str]]:
+        """The number of each code cell, where its source stands, and the source.
+
+        Raises:
+            ValueError: this is no notebook. json.JSONDecodeError: it is not JSON.
+        """
+        found: list[tuple[int, int, int, str]] = []
+        known = False
+        language = "python"
+        at = self._skip(0)
+        for key, start in self._members(at):
+            if key == "cells":
+                known = True
+                found.extend(self._listed(start, "source"))
+            elif key == "worksheets":
+                known = True
+                for sheet in self._items(start):
+                    for inner, place in self._members(sheet):
+                        if inner == "cells":
+                            found.extend(self._listed(place, "input"))
+            elif key == "metadata":
+                language = _language(self._decode(self.raw, start)[0])
+        if not known:
+            raise ValueError("it has no cells")
+        if language not in ("python", "ipython", ""):
+            return
+        yield from found
+
+    def _listed(self, at: int, name: str) -> Iterator[tuple[int, int, int, str]]:
+        for number, start in enumerate(self._items(at), 1):
+            kind, place, source = "", None, ""
+            for key, value in self._members(start):
+                if key == "cell_type":
+                    kind = self._decode(self.raw, value)[0]
+                elif key == name:
+                    given, end = self._decode(self.raw, value)
+                    if isinstance(given, list) and all(isinstance(one, str) for one in given):
+                        given = "".join(given)
+                    if isinstance(given, str):
+                        place, source = (value, end), given
+            if kind in _CODE and place is not None:
+                yield number, *place, source
+
+    def _members(self, at: int) -> Iterator[tuple[str, int]]:
+        """The keys of an object, each with the place of its value."""
+        at = self._expect(at, "{")
+        if self.raw[at : at + 1] == "}":
+            return
+        while True:
+            if self.raw[at : at + 1] != '"':
+                raise json.JSONDecodeError("Expecting property name enclosed in double quotes", self.raw, at)
+            key, at = scanstring(self.raw, at + 1, False)
+            at = self._expect(self._skip(at), ":")
+            yield key, at
+            at = self._skip(self._decode(self.raw, at)[1])
+            if self.raw[at : at + 1] == "}":
+                return
+            at = self._expect(at, ",")
+
+    def _items(self, at: int) -> Iterator[int]:
+        """The places of the items of a list."""
+        at = self._expect(at, "[")
+        if self.raw[at : at + 1] == "]":
+            return
+        while True:
+            yield at
+            at = self._skip(self._decode(self.raw, at)[1])
+            if self.raw[at : at + 1] == "]":
+                return
+            at = self._expect(at, ",")
+
+    def _skip(self, at: int) -> int:
+        match = _SPACE.match(self.raw, at)
+        assert match is not None
+        return match.end()
+
+    def _expect(self, at: int, character: str) -> int:
+        if self.raw[at : at + 1] != character:
+            raise json.JSONDecodeError(f"Expecting {character!r}", self.raw, at)
+        return self._skip(at + 1)
+
+
+def _language(metadata: Any) -> str:
+    """The language of a notebook, "" where it says nothing."""
+    if not isinstance(metadata, dict):
+        return ""
+    for part, key in (("kernelspec", "language"), ("language_info", "name")):
+        value = metadata.get(part)
+        named = value.get(key) if isinstance(value, dict) else None
+        if isinstance(named, str):
+            return named.lower()
+    return ""
+
+
+def _restored(cell: Cell, line: str) -> str:
+    if line in cell.lines:
+        return cell.lines[line]
+    if KEPT in line:
+        setting = changed_setting(line)
+        if setting is None:
+            raise ValueError(f"what is no Python in cell {cell.number} would change")
+        return setting
+    return line
+
+
+def _written(raw: str, cell: Cell, new: str, cells: Sequence[Cell]) -> str:
+    """The source of a cell as JSON, in the style of the old one; lines that stay keep their very characters."""
+    old = raw[cell.start : cell.end]
+    plain = raw.isascii()
+    if not old.startswith("["):
+        return _quoted(new, raw, plain=plain)
+    tokens, first, between, last = _list_style(old)
+    if not tokens:
+        # An empty list is written as those of other cells are.
+        others = [_list_style(raw[one.start : one.end]) for one in cells if one.source and raw[one.start] == "["]
+        _, first, between, last = others[0] if others else ({}, "", ", ", "")
+    lines = new.split("\n")
+    parts = [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+    if not parts:
+        return "[]"
+    return f"[{first}{between.join(tokens.get(part) or _quoted(part, raw, plain=plain) for part in parts)}{last}]"
+
+
+def _list_style(old: str) -> tuple[dict[str, str], str, str, str]:
+    """The items of a list of strings as they are written, and what stands before, between and behind them."""
+    tokens: dict[str, str] = {}
+    gaps: list[str] = []
+    at = 1
+    while True:
+        start = old.find('"', at)
+        if start < 0:
+            gaps.append(old[at:-1])
+            break
+        gaps.append(old[at:start])
+        value, at = scanstring(old, start + 1, False)
+        tokens.setdefault(value, old[start:at])
+    if len(gaps) == 1:
+        return tokens, "", ", ", ""
+    return tokens, gaps[0], gaps[1] if len(gaps) > 2 else f",{gaps[0]}", gaps[-1]
+
+
+def _quoted(text: str, raw: str, *, plain: bool) -> str:
+    written = json.dumps(text, ensure_ascii=plain)
+    if "\\u003c" in raw or "\\u003e" in raw:
+        # Colab writes these so.
+        for character in "<>":
+            written = written.replace(character, f"\\u{ord(character):04x}")
+    return written
