@@ -92,7 +92,7 @@ class MemoryTakenBeforeConfig(Rule):
             ignored = next(iter((*start.state.growth.values(), *start.state.limits.values())), None)
             if start.name in _INSTEAD and ignored is not None and ignored.by is not None:
                 yield self._ignored(program, start, ignored.by)
-            elif start.name == LIST_LOCAL:
+            elif start.name == LIST_LOCAL and not start.state.child:
                 yield self._alone(program, start)
 
     def _lost(self, program: Program, start: Start, call: Call, certain: bool) -> Finding:

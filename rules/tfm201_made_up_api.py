@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_error, attribute_severity, handler_notes, is_of_import
 from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import Use
-from tfmemlint.knowledge import names
+from tfmemlint.lacking import NEVER, never_there, of_made_up
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -63,30 +61,13 @@ class MadeUpApi(Rule):
     name = "made-up-api"
     severity = Severity.ERROR
     fixable = "sometimes"
+    over = ("TFM209",)
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Uses of names that the inventory of releases doesn't have."""
-        for use in program.of(Use):
-            if use.probed or "(" in use.name or is_of_import(use, program):
-                continue
-            missing = names.missing_part(use.name, program.target)
-            if missing is None or names.ever_existed(missing):
-                continue
-            if not (_PLACES.match(use.name) or _WORDS.search(use.name)):
-                continue
-            near = names.nearest(missing, program.target)
-            error = "ImportError" if use.origin == "import" else "AttributeError"
-            yield self.finding(
-                program,
-                use,
-                f"{missing} exists in no TensorFlow release",
-                severity=attribute_severity(use, error),
-                outcome=attribute_error(missing, error, use.name),
-                advice=f"The nearest real name is {near}" if near else "",
-                notes=handler_notes(use, error, "what stands behind it in the try never runs"),
-                fixable=use.origin == "import",
-                details={"caught": use.handler_for(error) is not None},
-            )
+        for use, missing in never_there(program):
+            if _PLACES.match(use.name) or _WORDS.search(use.name):
+                yield self.finding(program, use, f"{missing} {NEVER}", **of_made_up(use, missing, program.target))
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Drop an import of what isn't there, where nothing uses it."""

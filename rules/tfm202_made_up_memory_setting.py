@@ -21,7 +21,8 @@ from tfmemlint.flow.program import Call
 from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge import names, wishes
 from tfmemlint.knowledge.misplaced import REAL_PLACES
-from tfmemlint.madeup import Meaning
+from tfmemlint.knowledge.wishes import MadeUp
+from tfmemlint.madeup import number_of_device
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -37,6 +38,21 @@ _ADVICE = {
     Wish.REPORT: "Use tf.config.experimental.get_memory_info('GPU:0'), which tells 'current' and 'peak' in bytes",
     Wish.RELEASE: "No call gives GPU memory back; the end of a process does: run the work in a child process",
     Wish.DEVICES: "Use tf.config.list_physical_devices('GPU')",
+}
+_IN_VAIN = {
+    Wish.REPORT: "nothing is reported",
+    Wish.RELEASE: "nothing is given back",
+    Wish.DEVICES: "nothing is listed",
+    Wish.OTHER: "nothing happens",
+}
+"""What a handler makes of such a call; of any other wish, that the setting never takes effect."""
+_WISHES = {
+    Wish.GROWTH: "memory growth",
+    Wish.LIMIT: "a memory limit",
+    Wish.FRACTION: "a share of the memory",
+    Wish.REPORT: "a report of the memory",
+    Wish.RELEASE: "memory given back",
+    Wish.DEVICES: "a list of the GPUs",
 }
 
 
@@ -81,7 +97,7 @@ class MadeUpMemorySetting(Rule):
     name = "made-up-memory-setting"
     severity = Severity.ERROR
     fixable = "sometimes"
-    over = ("TFM201", "TFM206")
+    over = ("TFM201", "TFM206", "TFM209")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Calls of names that have a wish, and no existence."""
@@ -90,12 +106,17 @@ class MadeUpMemorySetting(Rule):
                 continue
             made_up = wishes.wish_of(event.name)
             if made_up is not None:
-                yield self._made_up(program, event, read_made_up(event, made_up), position)
+                yield self._made_up(program, event, made_up, position)
 
-    def _made_up(self, program: Program, call: Call, read: Meaning, position: int) -> Finding:
+    def _made_up(self, program: Program, call: Call, made_up: MadeUp, position: int) -> Finding:
+        read = read_made_up(call, made_up)
+        number = number_of_device(read.device.value) if read.device is not None else None
         real = REAL_PLACES.get(call.name)
         advice = f"Use {real}" if real else _ADVICE.get(read.intent.wish, "Leave it out: there is nothing to set")
         intent = read.intent
+        guess = not made_up.listed
+        if guess:
+            advice = f"Its words read as a wish for {_WISHES.get(intent.wish, 'something else')}. {advice}"
         if intent.wish is Wish.OTHER:
             intent = Intent(Wish.OTHER, text=_OTHER.get(short(call.name), call.text))
         name = call.name.replace("()", "")
@@ -108,7 +129,7 @@ class MadeUpMemorySetting(Rule):
             intent=intent,
             outcome=attribute_error(name),
             advice=advice,
-            notes=handler_notes(call, "AttributeError", "nothing is configured"),
+            notes=handler_notes(call, "AttributeError", _IN_VAIN.get(intent.wish, "the setting never takes effect")),
             fixable=intent.wish is not Wish.RELEASE,
             details={
                 "name": call.name,
@@ -120,7 +141,10 @@ class MadeUpMemorySetting(Rule):
                 "amount": read.amount.span if read.amount else None,
                 "caught": call.handler_for("AttributeError") is not None,
                 "guarded": guarded(call, read.device.text if read.device else ""),
-                "index": fixed_index(read.device.value) if read.device else None,
+                "number": number,
+                "index": number if number is not None else (fixed_index(read.device.value) if read.device else None),
+                "opposite": made_up.wish is Wish.GROWTH and made_up.value == "not",
+                "guess": guess,
                 "training": while_training(call),
                 "used": call.result_used,
                 "configured_later": configured_after(program, position),
@@ -139,12 +163,3 @@ _OTHER = {
     "get_experimental_optimizer": "an optimizer that takes less memory",
     "MemoryOptimizerOptions": "options for the memory of an optimizer",
 }
-_CONFIGURING = frozenset(
-    {
-        "tf.config.experimental.set_memory_growth",
-        "tf.config.set_logical_device_configuration",
-        "tf.config.experimental.set_virtual_device_configuration",
-        "tf.config.set_visible_devices",
-        "tf.config.experimental.set_visible_devices",
-    }
-)

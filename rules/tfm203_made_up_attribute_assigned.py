@@ -54,7 +54,7 @@ class MadeUpAttributeAssigned(Rule):
     name = "made-up-attribute-assigned"
     severity = Severity.ERROR
     fixable = "sometimes"
-    over = ("TFM201", "TFM202")
+    over = ("TFM201", "TFM202", "TFM209")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Assignments to attributes of modules and devices, where they say something about memory."""
@@ -90,13 +90,16 @@ class MadeUpAttributeAssigned(Rule):
                 advice="Use tf.config.experimental.set_memory_growth(gpu, True) for every GPU"
                 if wish is Wish.GROWTH
                 else "Use tf.config.set_logical_device_configuration with the limit in MiB",
-                notes=handler_notes(store, "AttributeError", "nothing is configured") if missing is not None else (),
+                notes=handler_notes(store, "AttributeError", "the setting never takes effect")
+                if missing is not None
+                else (),
                 fixable=value is not None,
                 details={
                     "wish": wish.value,
                     "value": value,
                     "device": store.owner_text if on_device else "",
                     "unit": unit_of_number(value),
+                    "by_name": store.by_name,
                     "guarded": guarded(store, store.owner_text if on_device else ""),
                 },
             )

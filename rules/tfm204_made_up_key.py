@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import configured_after, device_words, fixed_index, handler_notes, short
+from tfmemlint.explain import attribute_severity, configured_after, device_words, fixed_index, handler_notes, short
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import Item
 from tfmemlint.flow.values import Const
@@ -79,7 +79,7 @@ class MadeUpKey(Rule):
                 program,
                 item,
                 f"{short(item.of)} returns no {key!r}: it has {known} only",
-                severity=Severity.WARNING if item.handler_for("KeyError") else Severity.ERROR,
+                severity=attribute_severity(item, "KeyError"),
                 intent=Intent(Wish.REPORT, words, report) if report else None,
                 outcome=f"{'It is None, always' if item.get else f'Python raises KeyError: {key!r}'}",
                 advice=_ADVICE.get(report or "", ""),

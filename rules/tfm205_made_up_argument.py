@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import handler_notes, short
+from tfmemlint.explain import attribute_severity, handler_notes, short
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.values import Const
 from tfmemlint.intent import Intent, Wish
@@ -84,11 +84,11 @@ class MadeUpArgument(Rule):
             call,
             f"{short(call.name)} has no argument {keyword!r}: it takes {', '.join(known)}",
             span=argument.span,
-            severity=Severity.WARNING if call.handler_for("TypeError") else Severity.ERROR,
+            severity=attribute_severity(call, "TypeError"),
             intent=intent,
             outcome=f"Python raises TypeError: got an unexpected keyword argument '{keyword}'",
             advice="Use memory_limit, in MiB" if unit else (f"Use {meant}" if meant else ""),
-            notes=handler_notes(call, "TypeError", "nothing is configured"),
+            notes=handler_notes(call, "TypeError", "the setting never takes effect"),
             fixable=bool(meant) or (unit in ("mib", "fraction", "gib", "bytes") and "memory_limit" not in given),
             anchors={"call": call.span},
             details={

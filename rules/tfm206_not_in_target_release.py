@@ -10,7 +10,8 @@ from tfmemlint.explain import attribute_error, attribute_severity, handler_notes
 from tfmemlint.finding import Finding, Severity, Span
 from tfmemlint.flow.program import Use
 from tfmemlint.knowledge import names
-from tfmemlint.knowledge.releases import Target, position
+from tfmemlint.knowledge.releases import Target
+from tfmemlint.lacking import NEVER_RUNS, in_part, of_lack, why
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from tfmemlint.flow.program import Program
 
 _ABOUT = re.compile(r"memory|gpu|device|session|config|visible", re.IGNORECASE)
+_ASKS = re.compile(r"hasattr|getattr|version", re.IGNORECASE)
+"""Words of a file that does not take every release for the same."""
 
 
 class NotInTargetRelease(Rule):
@@ -26,6 +29,8 @@ class NotInTargetRelease(Rule):
     What it does
     ------------
     Finds names that came later than the targeted release, or went before it, and says since or until when they exist.
+    Where a project is for several releases, names that only some of them lack are told of, too, if this rule is
+    selected.
     Names about memory, devices and sessions are reported wherever they stand; any other name is reported at its first
     use in a file. The target is the newest release, or ``target-version``.
 
@@ -64,10 +69,13 @@ class NotInTargetRelease(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         """Uses of names that the targeted release lacks."""
         uses: dict[tuple[str, str | None], list[Use]] = {}
+        told: set[str] = set()
         for use in program.of(Use):
             if use.probed or "(" in use.name or is_of_import(use, program):
                 continue
             missing = names.missing_part(use.name, program.target)
+            if missing is None and program.target.oldest is not None:
+                yield from self._missing_before(program, use, program.target.oldest, told)
             if missing is None or not names.ever_existed(missing):
                 continue
             new = _successor(use.name, missing, program.target)
@@ -80,6 +88,27 @@ class NotInTargetRelease(Rule):
         for (_, new), same in uses.items():
             yield self._missing(program, same, new)
 
+    def _missing_before(self, program: Program, use: Use, oldest: Target, told: set[str]) -> Iterator[Finding]:
+        """A name that only older releases lack of those that the code is for: said where this rule is asked for."""
+        if _ASKS.search(program.source.text):
+            # Which half of the file is for which release can't be told by the newest alone.
+            return
+        missing = names.missing_part(use.name, oldest)
+        part = in_part(missing, program.target) if missing is not None else ""
+        if missing is None or not part or missing in told:
+            return
+        told.add(missing)
+        error = "ImportError" if use.origin == "import" else "AttributeError"
+        yield self.finding(
+            program,
+            use,
+            f"{missing} is not in every release that this code is for: {part}; {why(missing, oldest)}",
+            severity=Severity.ADVICE,
+            outcome=attribute_error(missing, error, use.name),
+            advice=of_lack(missing, oldest, _successor(use.name, missing, oldest)),
+            fixable=False,
+        )
+
     def _missing(self, program: Program, uses: list[Use], new: str | None) -> Finding:
         use = uses[0]
         missing = names.missing_part(use.name, program.target) or use.name
@@ -88,14 +117,17 @@ class NotInTargetRelease(Rule):
         spans: dict[str, Span] = {f"use{number}": other.span for number, other in enumerate(uses)}
         error = "ImportError" if use.origin == "import" else "AttributeError"
         caught = any(use.handler_for(error) is not None for use in uses)
+        reason = why(missing, program.target, _moved_to(use.name, missing, new))
+        part = in_part(missing, program.target)
+        reason += f" ({part})" if part else ""
         return self.finding(
             program,
             use,
-            f"{missing} is not in TensorFlow {program.target}: {_span_of(missing, program.target.index)}{where}",
+            f"{missing} is not in TensorFlow {program.target}: {reason}{where}",
             severity=attribute_severity(use, error),
             outcome=attribute_error(missing, error, use.name),
-            advice=f"In {program.target} it is {new}" if new else "",
-            notes=handler_notes(use, error, "what stands behind it in the try never runs"),
+            advice=of_lack(missing, program.target, new),
+            notes=handler_notes(use, error, NEVER_RUNS),
             fixable=new is not None and use.origin == "attribute",
             anchors=spans,
             details={"new": new, "legacy": bool(new and new.startswith("tf.compat.v1.")), "caught": caught},
@@ -123,8 +155,7 @@ def _successor(name: str, missing: str, target: Target) -> str | None:
     return moved + name.removeprefix(missing) if moved else None
 
 
-def _span_of(name: str, target: int) -> str:
-    since, until = names.since(name), names.until(name)
-    if since is not None and position(since) > target:
-        return f"it comes with {since}"
-    return f"its last release was {until}" if until is not None else "only older releases had it"
+def _moved_to(name: str, missing: str, new: str | None) -> str | None:
+    """Where the part that is missing has gone, by where the whole name has."""
+    rest = name.removeprefix(missing)
+    return new.removesuffix(rest) if new is not None and new.endswith(rest) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import growth_intent, handler_notes
+from tfmemlint.explain import attribute_severity, growth_intent, handler_notes
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.values import Const, Device, DeviceName, Devices, Index, Seq, Value
 from tfmemlint.intent import Wish
@@ -80,7 +80,7 @@ class GrowthOnNoDevice(Rule):
                 program,
                 call,
                 f"set_memory_growth takes one physical GPU and True or False: {what}",
-                severity=Severity.WARNING if call.handler_for(exception) else Severity.ERROR,
+                severity=attribute_severity(call, exception),
                 intent=growth_intent(call),
                 outcome=f"TensorFlow raises {seen}",
                 advice="Call it for every GPU of tf.config.list_physical_devices('GPU')",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import device_words, handler_notes, short
+from tfmemlint.explain import attribute_severity, device_words, handler_notes, short
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.values import Const, Dict, Limit, Seq, Value
 from tfmemlint.intent import Intent, Wish
@@ -83,11 +83,11 @@ class LogicalConfigShape(Rule):
                 call,
                 f"{short(call.name)} takes a list of LogicalDeviceConfiguration: {what}",
                 span=logical.span if logical is not None else call.span,
-                severity=Severity.WARNING if call.handler_for(exception) else Severity.ERROR,
+                severity=attribute_severity(call, exception),
                 intent=Intent(Wish.LIMIT, device_words(device.value, device.text) if device else "", number),
                 outcome=f"TensorFlow raises {seen}",
                 advice="Use [tf.config.LogicalDeviceConfiguration(memory_limit=<MiB>)]",
-                notes=handler_notes(call, exception, "nothing is configured"),
+                notes=handler_notes(call, exception, "the setting never takes effect"),
                 fixable=kind in ("single", "numbers"),
                 details={"kind": kind, "caught": call.handler_for(exception) is not None},
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import device_words, handler_notes
+from tfmemlint.explain import attribute_severity, device_words, handler_notes
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.values import Const, Device, Limit, Seq
 from tfmemlint.intent import Intent, Wish
@@ -79,9 +79,9 @@ class MemoryLimitMissing(Rule):
                 program,
                 call,
                 words[0].upper() + words[1:],
-                severity=Severity.WARNING if call.handler_for("ValueError") else Severity.ERROR,
+                severity=attribute_severity(call, "ValueError"),
                 intent=Intent(Wish.LIMIT, device_words(device.value, device.text)),
                 outcome=f"TensorFlow raises {seen}",
                 advice="Give every one of them memory_limit=<MiB>" if seen is _REQUIRED else "Leave memory_limit out",
-                notes=handler_notes(call, "ValueError", "nothing is configured"),
+                notes=handler_notes(call, "ValueError", "the setting never takes effect"),
             )

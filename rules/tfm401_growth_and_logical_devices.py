@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import growth_intent, handler_notes, in_line, limit_intent, line, short
+from tfmemlint.explain import growth_intent, handler_notes, in_line, is_swallowed, limit_intent, line, short
 from tfmemlint.finding import Finding, Severity, Step
 from tfmemlint.flow.values import Const, Seq
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
@@ -77,7 +77,7 @@ class GrowthAndLogicalDevices(Rule):
                 yield self._dropped(program, growth, call, sure)
 
     def _refused(self, program: Program, growth: Call, limit: Call, certain: bool) -> Finding:
-        hidden = growth.handler_for("ValueError") is not None
+        hidden = is_swallowed(growth, "ValueError")
         return self.finding(
             program,
             growth,

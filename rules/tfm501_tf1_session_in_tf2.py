@@ -10,6 +10,7 @@ from tfmemlint.explain import (
     attribute_error,
     attribute_severity,
     carriers,
+    constants_of,
     handler_notes,
     options_intent,
     plain_options,
@@ -82,11 +83,14 @@ class Tf1SessionInTf2(Rule):
         """Names of TF1's session that the targeted release lacks."""
         if program.target.major < 2:
             return
-        graph = any(
-            True for _ in program.calls(*DISABLE_EAGER, "tf.Graph().as_default", "tf.compat.v1.Graph().as_default")
-        )
+        disabled = next(program.calls(*DISABLE_EAGER), None) is not None
+        opened = next(program.calls("tf.Graph().as_default", "tf.compat.v1.Graph().as_default"), None) is not None
         eager_only = _EAGER_ONLY.search(program.source.text) is not None
         sessions = {(session.span.row, session.span.column): session for session in program.of(SessionMade)}
+        given_a_graph = {
+            (call.span.row, call.span.column) for call in program.calls(*SESSIONS) if call.arg(1, "graph") is not None
+        }
+        keras3 = program.target.keras3 and _KERAS.search(program.source.text) is not None
         keras = next(program.calls(*SET_SESSION, *SET_SESSION_OF_KERAS), None)
         for use in program.of(Use):
             if use.name not in NAMES or use.probed or names.exists(use.name, program.target):
@@ -94,6 +98,18 @@ class Tf1SessionInTf2(Rule):
             session = use.name in SESSIONS
             made = sessions.get((use.span.row, use.span.column))
             options = plain_options(made.fields) if made is not None and not made.used else {}
+            imported = use.origin == "import"
+            # An import is mended as a whole: what counts is what is made of the sessions that it names.
+            running = session
+            if imported:
+                running = any(
+                    not one.graph_mode and (one.used or not plain_options(one.fields))
+                    for one in sessions.values()
+                    if not names.exists(one.name, program.target)
+                )
+            # A session beside a graph that is open elsewhere runs the default graph, where nothing else forbids it.
+            outside = made is not None and not made.graph_mode and not eager_only
+            outside = outside and not keras3 and (use.span.row, use.span.column) not in given_a_graph
             error = "ImportError" if use.origin == "import" else "AttributeError"
             yield self.finding(
                 program,
@@ -107,22 +123,23 @@ class Tf1SessionInTf2(Rule):
                 else f"Use tf.compat.v1.{use.name.removeprefix('tf.')}"
                 + (" in graph mode, or no session at all" if session else ""),
                 notes=handler_notes(use, error, "what stands behind it in the try never runs"),
-                fixable=use.origin == "attribute",
+                fixable=use.origin in ("attribute", "import"),
                 details={
                     "name": use.name,
-                    "graph_mode": graph or not session or use.state.graph_mode,
+                    "graph_mode": disabled or not running or use.state.graph_mode or (opened and not outside),
+                    "imported": imported,
                     "eager_only": eager_only,
-                    "for_keras": session and keras is not None,
-                    "keras": session and program.target.keras3 and _KERAS.search(program.source.text) is not None,
+                    "for_keras": keras is not None,
+                    "keras": running and keras3,
                     "options": options,
-                    "all": sorted((made.fields if made is not None else None) or {}),
+                    "values": constants_of(made.fields if made is not None else None),
                 },
                 anchors=carriers(made) if made is not None else {},
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Spell it by ``tf.compat.v1``, in graph mode; what only carries options becomes ``tf.config``."""
-        from tfmemlint.fixes import sessions
+        from tfmemlint.fixes import moved, sessions
 
         name = str(finding.details["name"])
         if finding.details["for_keras"]:
@@ -135,12 +152,30 @@ class Tf1SessionInTf2(Rule):
             raise editor.Withheld("the file also uses what works in eager mode only; graph mode would break that")
         if finding.details["keras"] and not graph_mode:
             raise editor.Withheld("Keras 3 does not train in graph mode")
+        if finding.details["imported"]:
+            moved.import_from(editor, finding.span, _place_in_v1)
+            self._say(editor, bool(graph_mode))
+            return
         node = editor.expression_at(finding.span)
         if short(editor.code(node)) != short(name):
             raise editor.Withheld(f"the rewriter finds no {short(name)} there")
         editor.replace(node, editor.tf(f"tf.compat.v1.{name.removeprefix('tf.')}"))
+        gone = {one for one in NAMES if not names.exists(one, editor.target)}
+        for other, also in moved.like_it(editor, node, name, gone):
+            editor.replace(other, editor.tf(f"tf.compat.v1.{also.removeprefix('tf.')}"))
+        self._say(editor, bool(graph_mode))
+
+    def _say(self, editor: Editor, graph_mode: bool) -> None:
+        from tfmemlint.fixes import sessions
+
         if graph_mode:
             editor.unsafe("Spell it by tf.compat.v1")
         else:
             sessions.turn_graph_mode_on(editor)
             editor.unsafe("Spell it by tf.compat.v1, and turn graph mode on")
+
+
+def _place_in_v1(name: str) -> str | None:
+    """Where a name of TF1's sessions is now; None for any other name."""
+    canonical = name.replace("tensorflow", "tf", 1)
+    return name.replace("tensorflow", "tensorflow.compat.v1", 1) if canonical in NAMES else None

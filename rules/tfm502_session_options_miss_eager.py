@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import carriers, line, options_intent, plain_options, short, start_trace, written
+from tfmemlint.explain import carriers, constants_of, line, options_intent, plain_options, short, start_trace, written
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import SessionMade
 from tfmemlint.flow.state import Tri
@@ -87,7 +87,7 @@ class SessionOptionsMissEager(Rule):
                 )
                 if late
                 else (),
-                details={"options": options, "all": sorted(session.fields or {})},
+                details={"options": options, "values": constants_of(session.fields)},
                 anchors=carriers(session),
             )
 

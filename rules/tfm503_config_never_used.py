@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import options_intent, plain_options, short
+from tfmemlint.explain import constants_of, options_intent, plain_options, short
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import ProtoMade
@@ -61,9 +61,8 @@ class ConfigNeverUsed(Rule):
         # A module that does nothing else holds settings for other modules.
         settings = all(call.name in PROTOS for call in program.calls() if is_tensorflow(call.name))
         for proto in program.of(ProtoMade):
-            fields = proto.fields
-            if short(proto.name) == "GPUOptions":
-                fields = {f"gpu_options.{name}": value for name, value in fields.items()}
+            before = "gpu_options." if short(proto.name) == "GPUOptions" else ""
+            fields = {f"{before}{name}": value for name, value in proto.fields.items()}
             options = plain_options(fields)
             if proto.consumed or not options or (settings and not proto.function):
                 continue
@@ -75,8 +74,8 @@ class ConfigNeverUsed(Rule):
                 outcome="Nothing is raised; the process takes nearly all of the GPU's memory",
                 advice="Configure the physical devices by tf.config, or hand the options to the session",
                 fixable=names.exists(proto.name, program.target) and program.target.major >= 2,
-                details={"options": options, "all": sorted(fields)},
-                anchors={f"field{number}": span for number, span in enumerate(proto.field_spans.values())},
+                details={"options": options, "values": constants_of(fields)},
+                anchors={f"field:{before}{name}": span for name, span in proto.field_spans.items()},
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:

@@ -9,6 +9,7 @@ from tfmemlint.explain import (
     attribute_error,
     attribute_severity,
     carriers,
+    constants_of,
     handler_notes,
     options_intent,
     plain_options,
@@ -99,8 +100,8 @@ class KerasSetSession(Rule):
                 else "The options take effect only as long as nothing makes the GPU devices before this line",
                 advice="Configure the physical devices by tf.config, before the first operation",
                 notes=handler_notes(event, "AttributeError") if gone else (),
-                fixable=bool(options),
-                details={"options": options, "all": sorted((session.fields if session else None) or {})},
+                fixable=bool(options) or (session is not None and "device_count.GPU" in (session.fields or {})),
+                details={"options": options, "values": constants_of(session.fields if session is not None else None)},
                 anchors=carriers(session) if session is not None else {},
             )
 

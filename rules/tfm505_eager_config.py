@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_error, options_intent, plain_options
+from tfmemlint.explain import attribute_error, constants_of, options_intent, plain_options
 from tfmemlint.finding import Finding, Severity, Span
 from tfmemlint.flow.values import Const, Proto, Value
 from tfmemlint.knowledge import names
@@ -53,7 +53,7 @@ class EagerConfig(Rule):
     name = "eager-config"
     severity = Severity.ERROR
     fixable = "sometimes"
-    over = ("TFM206", "TFM201")
+    over = ("TFM206", "TFM201", "TFM210")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Configurations that eager execution ignores."""
@@ -77,8 +77,8 @@ class EagerConfig(Rule):
                 intent=options_intent(options),
                 outcome=attribute_error(call.name) if gone else "Nothing is raised; the options are lost",
                 advice="Configure the physical devices by tf.config, before the first operation",
-                details={"options": options, "all": sorted(fields)},
-                anchors={f"field{number}": span for number, span in enumerate(_spans(config.value))},
+                details={"options": options, "values": constants_of(fields)},
+                anchors={f"field:{name}": span for name, span in _spans(config.value).items()},
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
@@ -88,6 +88,7 @@ class EagerConfig(Rule):
         sessions.replace_session(editor, finding)
 
 
-def _spans(config: Value) -> list[Span]:
+def _spans(config: Value) -> dict[str, Span]:
     """Where the options of a message were set."""
-    return [span for span in config.record.spans.values() if span is not None] if isinstance(config, Proto) else []
+    spans = config.record.spans if isinstance(config, Proto) else {}
+    return {name: span for name, span in spans.items() if span is not None}

@@ -78,8 +78,8 @@ class ContribMemoryStats(Rule):
                 outcome=attribute_error("tf.contrib", error, imported=use.name),
                 advice="Ask NVML for the total" if report == "total" else f"Use get_memory_info('GPU:0')['{report}']",
                 notes=handler_notes(use, error, "nothing is reported"),
-                fixable=use.called and report != "total",
-                details={"report": report, "name": use.name},
+                fixable=(use.called or use.origin == "import") and report != "total",
+                details={"report": report, "name": use.name, "imported": use.origin == "import"},
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:

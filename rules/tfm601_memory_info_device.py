@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import device_words, guarded, handler_notes, short
+from tfmemlint.explain import attribute_severity, device_words, guarded, handler_notes, short
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.values import Const, Device, DeviceName, Devices, Index, Value
 from tfmemlint.intent import Intent, Wish
@@ -87,7 +87,7 @@ class MemoryInfoDevice(Rule):
                 call,
                 f"{short(call.name)} takes the name of a logical device, such as 'GPU:0': {what}",
                 span=device.span,
-                severity=Severity.WARNING if call.handler_for(exception) else Severity.ERROR,
+                severity=attribute_severity(call, exception),
                 intent=Intent(Wish.REPORT, device_words(value, device.text), "current"),
                 outcome=f"TensorFlow raises {seen}",
                 advice="Use 'GPU:0', 'GPU:1', ..., or the name of one of tf.config.list_logical_devices('GPU')",

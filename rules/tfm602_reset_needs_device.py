@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import handler_notes, short
+from tfmemlint.explain import attribute_severity, handler_notes, short
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.intent import Intent, Wish
 from tfmemlint.rule import Rule
@@ -68,7 +68,7 @@ class ResetNeedsDevice(Rule):
                 program,
                 call,
                 f"{short(call.name)} needs the device, such as 'GPU:0'",
-                severity=Severity.WARNING if call.handler_for("TypeError") else Severity.ERROR,
+                severity=attribute_severity(call, "TypeError"),
                 intent=None if reset else Intent(Wish.REPORT, "", "current"),
                 outcome="Python raises TypeError: missing 1 required positional argument: 'device'",
                 advice=f"Use {short(call.name)}('GPU:0')",

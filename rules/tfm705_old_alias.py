@@ -15,6 +15,7 @@ from tfmemlint.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.flow.program import Program
+    from tfmemlint.knowledge.releases import Target
 
 
 class OldAlias(Rule):
@@ -64,14 +65,26 @@ class OldAlias(Rule):
                 f"{use.name} is {twin} now",
                 outcome="It works: both names mean the same object",
                 advice=f"Use {twin}",
-                fixable=use.origin == "attribute",
-                details={"name": use.name, "twin": twin},
+                fixable=use.origin in ("attribute", "import"),
+                details={"name": use.name, "twin": twin, "imported": use.origin == "import"},
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the stable name."""
+        if finding.details["imported"]:
+            from tfmemlint.fixes.moved import import_from
+
+            import_from(editor, finding.span, lambda name: _stable_place(name, editor.target))
+            editor.safe(f"Use {finding.details['twin']}")
+            return
         node = editor.expression_at(finding.span)
         if short(editor.code(node)) != short(str(finding.details["name"])):
             raise editor.Withheld("the rewriter finds another name there")
         editor.replace(node, editor.tf(str(finding.details["twin"])))
         editor.safe(f"Use {finding.details['twin']}")
+
+
+def _stable_place(name: str, target: Target) -> str | None:
+    """Where an import finds the stable twin of a name; None for a name that has none."""
+    twin = names.stable_twin(called_name(name.replace("tensorflow", "tf", 1)), target)
+    return twin.replace("tf", "tensorflow", 1) if twin is not None else None

@@ -3,15 +3,18 @@
 A line that a rule must report ends in ``# expect: TFM101`` (several codes: ``# expect: TFM101,TFM406``). The first
 lines of a file may state, one a line, what TensorFlow itself makes of it: ``# gpus: 2``, ``# raises: Type: text``,
 ``# lacks: allow_growth=True``, ``# fixed: allow_growth=True``, ``# target: 2.15`` (it is about that release),
-``# since: 2.16`` (it is true from that release on), ``# ground: driver — why``. What only an allocator shows (``ground:
-driver``) is claimed by ``# observed: all`` (all the memory that is free is taken), ``# observed: refuses 16 MiB``, or
-``# observed: raises Type: text`` (at the first use of a GPU). ``# computes: why`` says that the program needs the
-values of its operations, which the simulated driver does not compute.
+``# since: 2.16`` (it is true from that release on), ``# memory: 16384`` (the user says that a GPU has so many MiB),
+``# ground: driver — why``. What only an allocator shows (``ground: driver``) is claimed by ``# observed: all`` (all the
+memory that is free is taken), ``# observed: refuses 16 MiB``, ``# observed: lacks 5000 MiB`` (a logical device of that
+limit gets less), or ``# observed: raises Type: text`` (at the first use of a GPU). ``# computes: why`` says that the
+program needs the values of its operations, which the simulated driver does not compute.
 
 A folder of ``fixtures/programs/`` is a program of several files. A file that it starts in has a header of its own;
 besides the above that may state ``# entry: python -m package`` (how it is run), ``# env: USE_GPU=1``,
 ``# has: allow_growth=True`` (it ends with this configuration), ``# severity: warning`` (of all that is found), and
 ``# known: why`` (the analysis doesn't have it right yet).
+
+A file of ``fixtures/legacy`` may say ``# withheld: why`` (what isn't mended in it).
 """
 
 from __future__ import annotations
@@ -22,9 +25,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "fixtures"
+SILENCE = FIXTURES / "silence"
 KEYS = (
-    *("gpus", "raises", "lacks", "fixed", "target", "since", "ground", "observed", "computes"),
-    *("entry", "env", "has", "severity", "known"),
+    *("gpus", "raises", "lacks", "fixed", "target", "since", "memory", "ground", "observed", "computes"),
+    *("entry", "env", "has", "severity", "known", "withheld"),
 )
 
 _HEADER = re.compile(r"#[ \t]*([a-z]+):[ \t]*(.*?)[ \t]*\r?$")
@@ -77,6 +81,11 @@ def read_text(path: Path) -> str:
 def fixture_paths(kind: str, folder: Path = FIXTURES) -> list[Path]:
     """The ``bad`` or the ``ok`` files of every rule, in a fixed order; the ``.fixed.py`` files are not among them."""
     return sorted(path for path in folder.glob(f"TFM*/{kind}_*.py") if not path.name.endswith(".fixed.py"))
+
+
+def silent_paths() -> list[Path]:
+    """The files of ``fixtures/silence``, a folder a kind of code in which nothing must be found, in a fixed order."""
+    return sorted(SILENCE.glob("*/*.py"))
 
 
 def _header(lines: list[str]) -> dict[str, str]:

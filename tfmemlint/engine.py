@@ -21,12 +21,16 @@ RUN_CODES = frozenset({INTERNAL_ERROR, SYNTAX_ERROR, UNREADABLE})
 _GRAVITY = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.ADVICE: 2}
 
 
-def check_source(source: Source, rules: Sequence[Rule], target: Target) -> list[Finding]:
+def check_source(
+    source: Source, rules: Sequence[Rule], target: Target, gpu_memory_mib: float | None = None
+) -> list[Finding]:
     """Everything that ``rules`` have to say about one text on its own, in the order of its lines; never raises.
+
+    ``gpu_memory_mib`` is the memory of one GPU in MiB, where the user has told it.
 
     A text that can't be parsed, or that a rule fails on, is itself one finding.
     """
-    return settle(source, judge_source(source, rules, target), rules)
+    return settle(source, judge_source(source, rules, target, gpu_memory_mib), rules)
 
 
 def settle(source: Source, found: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]:
@@ -39,7 +43,9 @@ def settle(source: Source, found: Sequence[Finding], rules: Sequence[Rule]) -> l
     return sorted(_suppressed(kept, suppressions, by_code, source), key=lambda finding: finding.sort_key)
 
 
-def judge_source(source: Source, rules: Sequence[Rule], target: Target) -> list[Finding]:
+def judge_source(
+    source: Source, rules: Sequence[Rule], target: Target, gpu_memory_mib: float | None = None
+) -> list[Finding]:
     """What ``rules`` find in one text on its own, whatever its comments silence."""
     from tfmemlint.flow import analyze
 
@@ -48,6 +54,7 @@ def judge_source(source: Source, rules: Sequence[Rule], target: Target) -> list[
     by_code = {rule.code: rule for rule in rules}
     try:
         program = analyze(source, target)
+        program.gpu_memory_mib = gpu_memory_mib
     except (SyntaxError, ValueError) as error:
         found = [_syntax_error(source, by_code, error)]
     except (RecursionError, MemoryError):
@@ -56,7 +63,14 @@ def judge_source(source: Source, rules: Sequence[Rule], target: Target) -> list[
         found = [_failed(source, by_code, "The interpreter", error)]
     else:
         found = list(judge_program(program, rules))
-    return [finding for finding in found if finding is not None]
+    return [finding for finding in (*found, *_unread(source, by_code)) if finding is not None]
+
+
+def _unread(source: Source, by_code: dict[str, Rule]) -> Iterator[Finding | None]:
+    """What is no Python in a file that can be read otherwise."""
+    for row, words in source.problems:
+        span = Span(row, 1, row, 2)
+        yield _trouble(by_code, SYNTAX_ERROR, source.path, span, f"This cell is not valid Python: {words}")
 
 
 def judge_program(program: Program, rules: Sequence[Rule]) -> Iterator[Finding]:

@@ -82,7 +82,7 @@ def visible_intent(call: Call) -> Intent:
 
 def severity_of(program: Program, call: Call, outcome: Outcome) -> Severity:
     """An error where it is so on every way, and nothing swallows the exception; else a warning."""
-    hidden = bool(outcome.exception) and call.handler_for(outcome.exception) is not None
+    hidden = bool(outcome.exception) and is_swallowed(call, outcome.exception)
     return Severity.ERROR if outcome.certain and not hidden and not program.accepts(call) else Severity.WARNING
 
 
@@ -126,8 +126,7 @@ def late_calls(program: Program, real: Sequence[str], wishes_: Sequence[Wish]) -
 
 def read_made_up(call: Call, made_up: MadeUp) -> Meaning:
     """A call of a made-up name, read: what it wants, and by which arguments."""
-    device = call.arg(made_up.device, "") if made_up.device is not None else None
-    return meaning(call, made_up, device_words(device.value, device.text) if device is not None else "")
+    return meaning(call, made_up, device_words)
 
 
 def configured_after(program: Program, position: int) -> bool:
@@ -202,7 +201,12 @@ def guarded(event: Event, device: str) -> bool:
 
 def attribute_severity(event: Event, exception: str = "AttributeError") -> Severity:
     """An error, or a warning where a handler swallows it."""
-    return Severity.ERROR if event.handler_for(exception) is None else Severity.WARNING
+    return Severity.WARNING if is_swallowed(event, exception) else Severity.ERROR
+
+
+def is_swallowed(event: Event, exception: str) -> bool:
+    """Whether some handler catches ``exception`` and goes on: one that ends in ``raise`` or an exit hides nothing."""
+    return any(handler.takes(exception) and not handler.reraises for handler in event.handlers)
 
 
 _OPTIONS = {
@@ -235,7 +239,12 @@ def options_intent(options: Mapping[str, object]) -> Intent:
 
 def carriers(session: SessionMade) -> dict[str, Span]:
     """The places that a rewrite of a session has to know: the session's own, and where its options are set."""
-    return {"session": session.span} | {f"field{number}": span for number, span in enumerate(session.proto_spans)}
+    return {"session": session.span} | {f"field:{name}": span for name, span in session.field_spans.items()}
+
+
+def constants_of(fields: Mapping[str, Value] | None) -> dict[str, object]:
+    """All the fields of a message, each with its constant; None for what isn't known."""
+    return {name: value.value if isinstance(value, Const) else None for name, value in (fields or {}).items()}
 
 
 _DURING = re.compile(

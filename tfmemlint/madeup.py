@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tfmemlint.flow.program import Arg, Call
-from tfmemlint.flow.values import Const
+from tfmemlint.flow.values import Const, Device, Value
 from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge.wishes import MadeUp
 
@@ -27,7 +28,8 @@ class Meaning:
 
     Attributes:
         intent: what was wanted. device: the argument that says where; amount: the one that says how much.
-        unit: ``mib``, ``bytes``, ``gib``, ``fraction``, or ``?`` where that isn't known; "" without an amount.
+        unit: ``mib``, ``bytes``, ``gib``, ``fraction``, ``percent``, or ``?`` where that isn't known; "" without an
+            amount.
     """
 
     intent: Intent
@@ -36,30 +38,122 @@ class Meaning:
     unit: str
 
 
-def meaning(call: Call, made_up: MadeUp, device_words: str) -> Meaning:
-    """What ``call`` wants, by what its name means and by the arguments it is given."""
+def meaning(call: Call, made_up: MadeUp, device_words: Callable[[Value, str], str]) -> Meaning:
+    """What ``call`` wants, by what its name means and by the arguments it is given.
+
+    Args:
+        device_words: says which device an argument stands for.
+    """
     device = _argument(call, made_up.device, made_up.device_keywords)
     amount = _argument(call, made_up.amount, made_up.amount_keywords)
-    if amount is None and device is not None and made_up.amount is not None and _is_amount(device):
-        # `set_gpu_memory_limit(4096)`, `set_memory_growth(True)`: no device, so all of them.
-        device, amount = None, device
-    words = device_words if device is not None else "every GPU"
+    if device is amount:
+        device = None
+    if amount is None and device is not None and made_up.amount is not None:
+        first = call.arg(0, "")
+        if device.keyword is not None and first is not None:
+            # `limit_memory(2048, device=gpu)`
+            amount = first
+        elif _is_amount(device):
+            # `set_gpu_memory_limit(4096)`, `set_memory_growth(True)`: no device, so all of them.
+            device, amount = None, device
+    elif device is not None and amount is not None and _is_amount(device) and isinstance(amount.value, Device):
+        device, amount = amount, device
     unit = ""
+    words = _words_for(device, device_words)
     wish, value, text = made_up.wish, None, ""
     if wish in (Wish.LIMIT, Wish.FRACTION):
-        unit = unit_of(amount) if made_up.unit == "auto" else made_up.unit
-        if unit == "fraction":
+        unit = _unit_in(amount, made_up.unit)
+        if unit in ("fraction", "percent"):
             wish = Wish.FRACTION
         elif unit in ("mib", "bytes", "gib"):
             wish = Wish.LIMIT
         text = amount.text if amount is not None else ""
         if amount is not None and isinstance(amount.value, Const) and unit != "?":
             value = amount.value.value
+            if unit == "percent":
+                value, text = value / 100, repr(value / 100)
     elif wish is Wish.GROWTH:
         value = amount.value.value if amount is not None and isinstance(amount.value, Const) else True
+        if made_up.value == "not":
+            value = not value
     elif wish is Wish.REPORT:
         value = made_up.value or "current"
     return Meaning(Intent(wish, words, value, text), device, amount, unit)
+
+
+def number_of_device(value: Value) -> int | None:
+    """The GPU that a made-up call names by its number or its name: 0 of ``0``, ``'GPU:0'`` and ``'/device:GPU:0'``."""
+    match value:
+        case Const(bool()):
+            return None
+        case Const(int(number)):
+            return number if 0 <= number < MOST_DEVICES else None
+        case Const(str(name)):
+            found = _DEVICE.fullmatch(name)
+            return int(found[1]) if found is not None else None
+        case _:
+            return None
+
+
+_DEVICE = re.compile(r"(?:.*/)?(?:(?:physical_)?device:)?(?:gpu:)?(\d{1,2})", re.IGNORECASE)
+MOST_DEVICES = 64
+"""A larger number is no number of a GPU."""
+
+
+def _words_for(device: Arg | None, device_words: Callable[[Value, str], str]) -> str:
+    if device is None:
+        return "every GPU"
+    number = number_of_device(device.value)
+    return f"GPU {number}" if number is not None else device_words(device.value, device.text)
+
+
+def _unit_in(amount: Arg | None, stated: str) -> str:
+    """The unit of an amount: as the name of the function or of the argument states it, where the number can be one."""
+    if amount is None:
+        return "?"
+    if stated == "auto" and amount.keyword is not None:
+        stated = _unit_of_words(amount.keyword) or "auto"
+    if stated == "auto":
+        return unit_of(amount)
+    values = constants(amount)
+    if not values:
+        # Whether 50 or 0.5 is meant by percent, nobody knows.
+        return "?" if stated == "percent" else stated
+    return stated if all(_can_be(value, stated) for value in values) else _other_unit(values, stated)
+
+
+def _can_be(value: object, unit: str) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    match unit:
+        case "fraction":
+            return 0 < value <= 1
+        case "percent":
+            return 1 < value <= 100
+        case "mib":
+            return 1 < value < LEAST_BYTES
+        case "gib":
+            return 0 < value <= MOST_GIGABYTES
+        case _:
+            return value >= LEAST_BYTES
+
+
+def _other_unit(values: list[object], stated: str) -> str:
+    """A share may be written as a percentage, and the other way round; anything else is not known."""
+    other = {"fraction": "percent", "percent": "fraction"}.get(stated)
+    return other if other is not None and all(_can_be(value, other) for value in values) else "?"
+
+
+def _unit_of_words(words: str) -> str:
+    if re.search(r"percent|(?<![a-z])pct(?![a-z])", words, re.IGNORECASE):
+        return "percent"
+    if _SHARE_WORDS.search(words):
+        return "fraction"
+    if _MIB_WORDS.search(words):
+        return "mib"
+    if _GIB_WORDS.search(words):
+        return "gib"
+    return "bytes" if "bytes" in words.lower() else ""
 
 
 def unit_of(amount: Arg | None) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tfmemlint.cache import digest
 from tfmemlint.engine import RUN_CODES
 from tfmemlint.facts.mentions import CONFIGURES, Leading, Mentions, Piece
 from tfmemlint.finding import Finding, Span
@@ -21,10 +22,13 @@ from tfmemlint.project.listing import Listings
 from tfmemlint.project.reaching import LARGEST_PROJECT, Graph, graph
 from tfmemlint.project.roots import conftests, package_root, project_root, search_path
 from tfmemlint.run import Outcome, asked_for, enabled, target_of
+from tfmemlint.run import key_of as file_key
 from tfmemlint.screen import about_tensorflow, configures
 from tfmemlint.sources import Source, Unreadable, decode, read_bytes
+from tfmemlint.sources.text import NOTEBOOK
 
 if TYPE_CHECKING:
+    from tfmemlint.cache import Cache
     from tfmemlint.project.search import SearchPath
     from tfmemlint.run import Job
 
@@ -53,6 +57,8 @@ class Texts:
     quiet: dict[int, bool] = field(default_factory=dict)
     kept: dict[object, dict[str, Kept]] = field(default_factory=dict)
     """What importing modules came to, by where they are looked for."""
+    contents: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Of programs, by the file that they start in: all files that they may be made of, each with a digest of it."""
 
     def called(self, path: str) -> str:
         """What the file at ``path`` is called in reports."""
@@ -137,7 +143,7 @@ class Judged:
     """What was found in a program, in any of its files, whatever comments silence; and where it was not followed.
 
     ``reached``: the places of all that it does to the runtime and its configuration. ``failed``: why it was not
-    followed at all, or "".
+    followed at all, or "". ``read``: the files that it is made of.
     """
 
     entry: Entry
@@ -145,6 +151,7 @@ class Judged:
     reached: frozenset[tuple[str, Span]] = frozenset()
     gave_up: tuple[str, ...] = ()
     failed: str = ""
+    read: frozenset[str] = frozenset()
 
     @property
     def paths(self) -> set[str]:
@@ -171,14 +178,15 @@ def judge(entry: Entry, texts: Texts, job: Job) -> Judged:
     if text is None:
         return Judged(entry, failed="it can't be read")
     try:
-        program = analyze(text, target_of(job), _run(entry, text, texts))
+        program = analyze(text, target_of(job, entry.path), _run(entry, text, texts))
+        program.gpu_memory_mib = job.gpu_memory_mib
     except (RecursionError, MemoryError):
         return Judged(entry, failed="it is nested too deeply")
     except Exception as error:  # one program must not take the run with it; its files are judged on their own
         return Judged(entry, failed=f"{type(error).__name__}: {error}")
     found = judge_program(program, [rule for rule in rules() if rule.across])
     reached = frozenset((one.path, one.span) for one in program.events if _matters(one))
-    return Judged(entry, tuple(found), reached, tuple(program.gave_up))
+    return Judged(entry, tuple(found), reached, tuple(program.gave_up), read=program.modules)
 
 
 def _matters(event: Event) -> bool:
@@ -198,14 +206,16 @@ def prepare(paths: Iterable[str]) -> None:
     _texts = Texts({_absolute(path): path for path in paths})
 
 
-def starting(paths: Sequence[str]) -> list[Entry]:
-    """The programs of several files that have to do with ``paths`` and may configure something.
+def starting(paths: Sequence[str], read: Mapping[str, bytes] | None = None) -> list[Entry]:
+    """The programs of several files that have to do with ``paths`` and may configure something; ``read`` are files that
+    were read already.
 
     Those that start in one of these files, or import one of them; such a file itself, if it configures GPU memory and
     no program is known that starts there.
     """
     given = {os.path.normpath(path) for path in paths}
-    made = graph(_universe(given), _bytes)
+    data = _Bytes(read or {})
+    made = graph(_universe(given, data), data)
     configuring = {path for path, module in made.modules.items() if module.configures}
     tests = {path: _conftests(path, made) for path in made.modules if is_test(os.path.basename(path))}
     near = made.reaching(configuring)
@@ -218,10 +228,32 @@ def starting(paths: Sequence[str]) -> list[Entry]:
         if len(closure) == 1 or not any(made.modules[one].uses for one in closure) or given.isdisjoint(closure):
             continue
         imported = bool(made.importers.get(path))
-        entry = _entry(path, scripts, configures=path in configuring, imported=imported)
+        entry = _entry(path, data, scripts, configures=path in configuring, imported=imported)
         if entry is not None and (path in configuring or _may_configure(path, closure & near, hot)):
             found.append(entry)
+            _texts.contents[path] = {one: made.modules[one].digest for one in closure}
     return found
+
+
+def key_of(entry: Entry, job: Job) -> str:
+    """By what name is kept what is found in a program: all that it depends on."""
+    contents, setting = _texts.contents.get(entry.path), _texts.setting
+    if contents is None or setting is None:
+        return ""
+    search = search_path(entry.path, kind=entry.kind, listings=_texts.listings)
+    places = {os.path.dirname(_absolute(path)) for path in contents}.union(search.directories)
+    listings = [(place, *_texts.listings.of(place).summary) for place in sorted(places)]
+    files = sorted((path, _texts.called(path), content) for path, content in contents.items())
+    leading = [setting.of(path) for path, _, _ in files]
+    return digest(
+        "program", entry, target_of(job, entry.path), job.gpu_memory_mib, search.about, listings, files, leading
+    )
+
+
+def is_told_by_key(judged: Judged) -> bool:
+    """Whether nothing was gone through but what `key_of` knows of: not where the name of a module is computed."""
+    known = {_texts.called(path) for path in _texts.contents.get(judged.entry.path, ())}
+    return not judged.failed and judged.read <= known
 
 
 def _conftests(path: str, made: Graph) -> list[str]:
@@ -245,22 +277,21 @@ FEW = 100
 named, nearly always whole projects are, and those that don't configure anything lead nowhere else."""
 
 
-def _universe(given: set[str]) -> set[str]:
+def _universe(given: set[str], read: _Bytes) -> set[str]:
     """All that is given, and all files of the projects that some of it may be part of the configuration of."""
     from tfmemlint.sources import walk
 
     found = set(given)
     few = len(given) <= FEW
-    roots = {project_root(path, _texts.listings) for path in given if _concerns(path, few=few)}
+    roots = {project_root(path, _texts.listings) for path in given if _concerns(path, read(path), few=few)}
     for root in sorted(roots):
-        files = walk([os.path.relpath(root)]).files
+        files = walk([os.path.relpath(root)], notebooks=True).files
         if len(files) <= LARGEST_PROJECT:
             found.update(os.path.normpath(file) for file in files)
     return found
 
 
-def _concerns(path: str, *, few: bool) -> bool:
-    data = _bytes(path)
+def _concerns(path: str, data: bytes | None, *, few: bool) -> bool:
     if data is None or configures(data):
         return data is not None
     return few and (about_tensorflow(data) or _imports_own(path, data))
@@ -272,8 +303,8 @@ def _imports_own(path: str, data: bytes) -> bool:
     return any(one.level or search.locate(one.module.split(".")[0]) is not None for one in scan(data))
 
 
-def _entry(path: str, scripts: Mapping[str, str], *, configures: bool, imported: bool) -> Entry | None:
-    data = _bytes(path)
+def _entry(path: str, read: _Bytes, scripts: Mapping[str, str], *, configures: bool, imported: bool) -> Entry | None:
+    data = read(path)
     entry = entry_of(path, data, _texts.listings) if data is not None else None
     if entry is not None and entry.kind is Kind.SCRIPT and imported and data is not None and not says_so(data):
         # It does some work at its top, but others import it: nobody runs it by itself.
@@ -310,21 +341,31 @@ def _may_configure(path: str, near: Iterable[str], hot: Leading) -> bool:
     return False
 
 
-def _bytes(path: str) -> bytes | None:
-    try:
-        return read_bytes(path)
-    except Unreadable:
-        return None
+@dataclass(frozen=True, slots=True)
+class _Bytes:
+    """The bytes of files, of which some were read already; None for what can't be read."""
+
+    known: Mapping[str, bytes]
+
+    def __call__(self, path: str) -> bytes | None:
+        data = self.known.get(path)
+        try:
+            data = data if data is not None else read_bytes(path)
+            # Of a notebook, its code.
+            return decode(path, data).text.encode("utf-8", "surrogatepass") if path.endswith(NOTEBOOK) else data
+        except Unreadable:
+            return None
 
 
-def begin(outcome: Outcome, source: Source, entry: Entry, job: Job) -> Outcome:
-    """The outcome of the file that a program starts in, as far as that program goes."""
-    judged = judge(entry, _texts, job)
+def begin(outcome: Outcome, entry: Entry, job: Job, known: object = None) -> Outcome:
+    """The outcome of the file that a program starts in, as far as that program goes; ``known`` if it was gone through
+    before."""
+    judged = known if isinstance(known, Judged) else judge(entry, _texts, job)
     outcome.judged, outcome.notes, outcome.programs = judged, judged.notes, (entry,)
     return outcome
 
 
-def together(outcomes: list[Outcome], named: set[str], job: Job) -> list[Outcome]:
+def together(outcomes: list[Outcome], named: set[str], job: Job, cache: Cache) -> list[Outcome]:
     """Give each file what all programs do in it.
 
     Of the files that nobody named, those are among the outcomes that a named one makes do what they don't do by
@@ -343,9 +384,10 @@ def together(outcomes: list[Outcome], named: set[str], job: Job) -> list[Outcome
             outcome.source = text.source if text is not None else None
         if outcome.source is None:
             continue
-        found = _of_file(outcome.source, programs, job)
+        alone = _known_alone(outcome.source, job, cache)
+        found = _of_file(outcome.source, programs, alone)
         if path not in known:
-            own = {(one.code, one.span) for one in _alone(outcome.source, job)}
+            own = {(one.code, one.span) for one in alone}
             found = [one for one in found if (one.code, one.span) not in own]
         outcome.programs = tuple(one.entry for one in programs)
         outcome.findings = _said(outcome.source, found, job)
@@ -358,10 +400,11 @@ def look(source: Source, entries: Sequence[Entry], job: Job) -> list[Finding]:
     """What is found in a file if it has the text of ``source``, by itself and in the programs that start at
     ``entries``."""
     texts = _texts.with_instead({source.path: source})
-    return _said(source, _of_file(source, [judge(entry, texts, job) for entry in entries], job), job)
+    judged = [judge(entry, texts, job) for entry in entries]
+    return _said(source, _of_file(source, judged, _alone(source, job)), job)
 
 
-def _of_file(source: Source, programs: Sequence[Judged], job: Job) -> list[Finding]:
+def _of_file(source: Source, programs: Sequence[Judged], alone: Sequence[Finding]) -> list[Finding]:
     """What is found in one file: what programs do in it, and what it is by itself. Where a program that really runs
     comes to a place, it is known what happens there; what might happen if another one came there is no matter."""
     from tfmemlint.rule import rules
@@ -369,7 +412,7 @@ def _of_file(source: Source, programs: Sequence[Judged], job: Job) -> list[Findi
     across = {rule.code for rule in rules() if rule.across}
     own = any(_texts.called(one.entry.path) == source.path and not one.notes for one in programs)
     reached = {span for one in programs if one.known for path, span in one.reached if path == source.path}
-    found = [one for one in _alone(source, job) if one.code not in across or not (own or one.span in reached)]
+    found = [one for one in alone if one.code not in across or not (own or one.span in reached)]
     for judged in programs:
         here = (one for one in judged.findings if one.path == source.path)
         found.extend(one for one in here if judged.known or one.span not in reached)
@@ -388,10 +431,22 @@ def replaced(source: Source) -> None:
     _texts = _texts.with_instead({source.path: source})
 
 
+def _known_alone(source: Source, job: Job, cache: Cache) -> list[Finding]:
+    """What a file is by itself, where it is known from before."""
+    key = file_key(source.path, source.text, job) if cache.path is not None else ""
+    found = cache.get(key) if key else None
+    if not isinstance(found, list):
+        found = _alone(source, job)
+        if key:
+            cache.put(key, found)
+    return found
+
+
 def _alone(source: Source, job: Job) -> list[Finding]:
     from tfmemlint.engine import judge_source
 
-    return judge_source(source, enabled(job.selection, source.path), target_of(job))
+    rules = enabled(job.selection, source.path)
+    return judge_source(source, rules, target_of(job, source.path), job.gpu_memory_mib)
 
 
 def _said(source: Source, found: Sequence[Finding], job: Job) -> list[Finding]:

@@ -40,6 +40,9 @@ class Rule(ABC):
     across: ClassVar[bool] = False
     """It is about what a program does as a whole: it also speaks of modules other than the one that is run."""
 
+    anywhere: ClassVar[bool] = False
+    """It is not about GPU memory alone: where it is asked for, every file that mentions TensorFlow is read closely."""
+
     @abstractmethod
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield what is wrong with ``program``."""

@@ -9,15 +9,18 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.screen import configures, matters
+from tfmemlint.finding import Finding, Severity, Span
+from tfmemlint.screen import about_tensorflow, configures, matters
 from tfmemlint.sources import Source, Unreadable, decode, read_bytes
+from tfmemlint.sources.text import NOTEBOOK
 
 if TYPE_CHECKING:
+    from tfmemlint.cache import Cache
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.programs import Judged
     from tfmemlint.project.entries import Entry
@@ -27,8 +30,13 @@ if TYPE_CHECKING:
 WORTH_A_POOL = 24
 """Files to read closely from which a second process pays for its start."""
 
+WORTH_A_CACHE = 8
+"""Files to read closely from which what was found before is looked for; a program of several files always is."""
+
 FEW_FILES = 100
 """Files, named one by one, that may be part of a program which configures GPU memory elsewhere."""
+KEPT = 32 * 1024 * 1024
+"""Bytes of files that are kept from the first look to the second; what is beyond is read again."""
 FEW = 40
 """Findings for which a report for people tells what the fix would do: more than that nobody reads one by one, and each
 costs as much as checking a dozen files."""
@@ -39,10 +47,16 @@ class Job:
     """What is to be done with each file.
 
     Attributes:
-        target: the release to judge for; None for the newest. selection: the rules; None for the default ones.
+        target: the release to judge for; None for the one that each file's project says, or else the newest.
+        selection: the rules; None for the default ones.
         fix: mend what may be mended. write: and write the files (else the new text is only handed back).
         explain_fixes: compute the fixes of what is left: ``always``, ``never``, or where there are ``few`` findings.
         unsafe: unsafe fixes too. gpu_memory_mib: the memory of one GPU, in MiB, where it is told.
+        cache: what was found before in the same files need not be found again.
+        fix_only: the codes of rules, or their beginnings, whose findings alone are mended; () for all.
+        allow_dirty: files with changes that git doesn't have are written over, too.
+        ask: asked before each change, with the path, the finding, the old and the new text. prove: tells what of a
+            file's wishes does not take effect in a new text, by running it. Both keep to this process.
     """
 
     target: Target | None = None
@@ -52,6 +66,25 @@ class Job:
     explain_fixes: str = "few"
     unsafe: bool = False
     gpu_memory_mib: float | None = None
+    cache: bool = False
+    fix_only: tuple[str, ...] = ()
+    allow_dirty: bool = False
+    ask: Callable[[str, Finding, str, str], bool] | None = None
+    prove: Callable[[Source, str], list[Unproven]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unproven:
+    """Something that a program wants of GPU memory and that does not take effect once it is fixed.
+
+    Attributes:
+        span: the statement, in the text before the fixes. reason: what happens instead.
+        before: it takes effect in the text before the fixes.
+    """
+
+    span: Span
+    reason: str
+    before: bool
 
 
 @dataclass(slots=True)
@@ -63,6 +96,7 @@ class Outcome:
         source: its text as it is now, for excerpts. old: its text before, where that differs.
         problem: why it could not be written, or "". notes: what was not followed to its end.
         programs: where the programs start that have to do with it. judged: the one that starts in it, gone through.
+        alone: what was found in it by itself, whatever its comments silence; None where that wasn't looked for.
     """
 
     path: str
@@ -75,23 +109,31 @@ class Outcome:
     notes: tuple[str, ...] = ()
     programs: tuple[Entry, ...] = ()
     judged: Judged | None = None
+    alone: list[Finding] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One file to read closely: its bytes, or why there are none; and the program that starts there, if any."""
+    """One file to read closely: its bytes, or why there are none; and the program that starts there, if any.
+
+    ``known``: what was found in it before, as it is now: a `Judged` where a program starts there, else findings.
+    ``key``: by what name that is kept; "" where it isn't.
+    """
 
     path: str
     data: bytes | None
     error: Unreadable | None = None
     entry: Entry | None = None
+    key: str = ""
+    known: object = None
 
 
 def run(files: Iterable[tuple[str, bool]], job: Job) -> list[Outcome]:
     """The outcome of each file; the flag says whether it was named itself, in which case it is read even where its
     bytes say that it can't matter."""
+    _forget_targets()
     outcomes = _checked(files, job)
-    explain(outcomes, job)
+    _explain(outcomes, job)
     return outcomes
 
 
@@ -99,7 +141,10 @@ def _checked(files: Iterable[tuple[str, bool]], job: Job) -> list[Outcome]:
     items: list[Item] = []
     outcomes: list[Outcome] = []
     paths: list[str] = []
+    texts: dict[str, bytes] = {}
+    room = KEPT
     some_configure = False
+    anywhere = _anywhere(job)
     for path, named in files:
         paths.append(path)
         try:
@@ -107,24 +152,88 @@ def _checked(files: Iterable[tuple[str, bool]], job: Job) -> list[Outcome]:
         except Unreadable as error:
             items.append(Item(path, None, error))
             continue
-        some_configure = some_configure or configures(data)
-        if matters(data) or (named and not _is_plain(path, data)):
+        # The quotes in a notebook's code are escaped in its JSON.
+        code = data.replace(b'\\"', b'"') if path.endswith(NOTEBOOK) else data
+        some_configure = some_configure or configures(code)
+        if room >= len(data):
+            texts[os.path.normpath(path)] = data
+            room -= len(data)
+        if matters(code) or (anywhere and about_tensorflow(code)) or (named and not _is_plain(path, data)):
             items.append(Item(path, data))
         else:
             outcomes.append(Outcome(path))
     if some_configure or len(paths) <= FEW_FILES:
-        items = _with_programs(items, paths)
+        items = _with_programs(items, paths, texts)
         among = {item.path for item in items}
         outcomes = [outcome for outcome in outcomes if outcome.path not in among]
+    cache = cache_for(items, job)
     if not any(item.entry is not None for item in items):
-        outcomes.extend(_all(items, job))
+        outcomes.extend(_all(items, job, cache))
+        cache.save()
         return outcomes
     # What programs do in several files has to be known before the first of them is mended.
     from tfmemlint import programs
 
-    outcomes.extend(_all(items, dataclasses.replace(job, fix=False)))
-    outcomes = programs.together(outcomes, set(paths), job)
+    outcomes.extend(_all(items, dataclasses.replace(job, fix=False), cache))
+    outcomes = programs.together(outcomes, set(paths), job, cache)
+    cache.save()
     return [_mended(outcome, job) for outcome in outcomes] if job.fix else outcomes
+
+
+def _anywhere(job: Job) -> bool:
+    """Whether a rule was asked for that is not about GPU memory alone."""
+    if job.selection is None or not job.selection.named:
+        return False
+    from tfmemlint.rule import rules
+
+    return any(rule.anywhere and rule.code in job.selection.named for rule in rules())
+
+
+def cache_for(items: list[Item], job: Job) -> Cache:
+    """What earlier runs in this directory have found, where that saves more time than it takes."""
+    from tfmemlint.cache import Cache, open_cache
+
+    if not job.cache or (len(items) < WORTH_A_CACHE and not any(item.entry is not None for item in items)):
+        return Cache()
+    from tfmemlint.rule import rules
+
+    modules = {getattr(sys.modules.get(type(rule).__module__), "__file__", None) for rule in rules()}
+    return open_cache(os.getcwd(), (path for path in modules if path))
+
+
+def key_of(path: str, data: bytes | str, job: Job) -> str:
+    """By what name is kept what is found in a file by itself: all that it depends on."""
+    from tfmemlint.cache import digest
+
+    codes = [rule.code for rule in enabled(job.selection, path)]
+    return digest("file", path, data, codes, target_of(job, path), job.gpu_memory_mib)
+
+
+def _with_known(item: Item, job: Job, cache: Cache) -> Item:
+    """A file with what was found in it before, where it is known."""
+    if cache.path is None or item.data is None:
+        return item
+    if item.entry is not None:
+        from tfmemlint import programs
+
+        key = programs.key_of(item.entry, job)
+    else:
+        key = "" if job.fix else key_of(item.path, item.data, job)
+    return dataclasses.replace(item, key=key, known=cache.get(key) if key else None)
+
+
+def _remember(item: Item, outcome: Outcome, cache: Cache) -> None:
+    if not item.key or item.known is not None:
+        return
+    if item.entry is None:
+        # What failed may go well another time.
+        if outcome.alone is not None and not any(one.code == "TFM900" for one in outcome.alone):
+            cache.put(item.key, outcome.alone)
+    elif outcome.judged is not None:
+        from tfmemlint import programs
+
+        if programs.is_told_by_key(outcome.judged):
+            cache.put(item.key, outcome.judged)
 
 
 def _mended(outcome: Outcome, job: Job) -> Outcome:
@@ -132,6 +241,8 @@ def _mended(outcome: Outcome, job: Job) -> Outcome:
     source = outcome.source
     if source is None or not any(finding.fixable for finding in outcome.findings):
         return outcome
+    from tfmemlint.mend import fixed
+
     if not outcome.programs:
         rules = enabled(job.selection, outcome.path)
         return fixed(outcome, source, job, lambda text: check(text, job, rules))
@@ -143,13 +254,13 @@ def _mended(outcome: Outcome, job: Job) -> Outcome:
     return outcome
 
 
-def _with_programs(items: list[Item], paths: list[str]) -> list[Item]:
+def _with_programs(items: list[Item], paths: list[str], texts: dict[str, bytes]) -> list[Item]:
     """The files to read closely, with the programs of several files that start there; and the files that such programs
     start in besides."""
     from tfmemlint import programs
 
     programs.prepare(paths)
-    starts = {entry.path: entry for entry in programs.starting(paths)}
+    starts = {entry.path: entry for entry in programs.starting(paths, texts)}
     found = [dataclasses.replace(item, entry=starts.pop(os.path.normpath(item.path), None)) for item in items]
     for path, entry in starts.items():
         try:
@@ -159,9 +270,19 @@ def _with_programs(items: list[Item], paths: list[str]) -> list[Item]:
     return found
 
 
-def _all(items: list[Item], job: Job) -> Iterator[Outcome]:
+def _all(items: list[Item], job: Job, cache: Cache) -> Iterator[Outcome]:
+    items = [_with_known(item, job, cache) for item in items]
+    made = _each([item for item in items if item.known is None], job)
+    for item in items:
+        outcome = next(made) if item.known is None else one(item, job)
+        _remember(item, outcome, cache)
+        yield outcome
+
+
+def _each(items: list[Item], job: Job) -> Iterator[Outcome]:
     workers = min(os.cpu_count() or 1, 8)
-    if len(items) < WORTH_A_POOL or workers < 2 or not hasattr(os, "fork"):
+    alone = job.fix and (job.ask is not None or job.prove is not None)
+    if alone or len(items) < WORTH_A_POOL or workers < 2 or not hasattr(os, "fork"):
         for item in items:
             yield one(item, job)
         return
@@ -173,6 +294,9 @@ def _all(items: list[Item], job: Job) -> Iterator[Outcome]:
     from tfmemlint.rule import rules
 
     rules()
+    for item in items:
+        # Known to all of them, and read once.
+        target_of(job, item.path)
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(workers, mp_context=context) as pool:
         yield from pool.map(_one, [(item, job) for item in items], chunksize=4)
@@ -213,10 +337,18 @@ def one(item: Item, job: Job) -> Outcome:
     if item.entry is not None:
         from tfmemlint import programs
 
-        return programs.begin(outcome, source, item.entry, job)
+        return programs.begin(outcome, item.entry, job, item.known)
     if not job.fix:
-        outcome.findings = check(source, job, rules)
+        from tfmemlint.engine import judge_source, settle
+
+        known = item.known if isinstance(item.known, list) else None
+        if known is None:
+            known = judge_source(source, rules, target_of(job, item.path), job.gpu_memory_mib)
+        outcome.alone = known
+        outcome.findings = asked_for(settle(source, outcome.alone, rules), job)
         return outcome
+    from tfmemlint.mend import fixed
+
     return fixed(outcome, source, job, lambda text: check(text, job, rules))
 
 
@@ -224,62 +356,13 @@ def check(source: Source, job: Job, rules: list[Rule]) -> list[Finding]:
     """What ``rules`` say of a text; advice of a rule that isn't advice as a whole only where it was asked for."""
     from tfmemlint.engine import check_source
 
-    return asked_for(check_source(source, rules, target_of(job)), job)
+    return asked_for(check_source(source, rules, target_of(job, source.path), job.gpu_memory_mib), job)
 
 
 def asked_for(found: list[Finding], job: Job) -> list[Finding]:
     """Findings but for advice that nobody asked for."""
     asked = job.selection.named if job.selection is not None else frozenset()
     return [one for one in found if one.severity is not Severity.ADVICE or one.code in asked]
-
-
-def fixed(outcome: Outcome, source: Source, job: Job, look: Callable[[Source], list[Finding]]) -> Outcome:
-    """Mend what is wrong in a file; ``look`` tells what is wrong with a text that stands in its place."""
-    rules = enabled(job.selection, outcome.path)
-    first = look(source)
-    if not any(finding.fixable for finding in first):
-        outcome.findings = first
-        return outcome
-    from tfmemlint.fixes.loop import Options, fix_source
-
-    options = Options(unsafe=job.unsafe, gpu_memory_mib=job.gpu_memory_mib)
-    done = fix_source(source, rules=rules, target=target_of(job), check=look, options=options)
-    new = source.replace_text(done.text)
-    if done.text != source.text:
-        try:
-            data = source.encode(done.text)
-            if job.write:
-                from tfmemlint.fixes.write import replace_file
-
-                replace_file(outcome.path, data)
-        except (OSError, UnicodeEncodeError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            outcome.problem = f"could not be written, and is as it was: {reason}"
-            outcome.findings = first
-            return outcome
-        outcome.old = source
-    outcome.source, outcome.findings, outcome.applied = new, done.findings, done.applied
-    return outcome
-
-
-def explain(outcomes: list[Outcome], job: Job) -> None:
-    """Give the findings their fixes, or the reasons why they have none, as far as the report wants them."""
-    if job.fix or job.explain_fixes == "never":
-        return
-    offered = sum(finding.fixable for outcome in outcomes for finding in outcome.findings)
-    if not offered or (job.explain_fixes == "few" and offered > FEW):
-        return
-    from tfmemlint.fixes.loop import Options, compute
-    from tfmemlint.rule import rules
-
-    by_code = {rule.code: rule for rule in rules()}
-    options = Options(unsafe=job.unsafe, gpu_memory_mib=job.gpu_memory_mib)
-    for outcome in outcomes:
-        if outcome.source is not None:
-            outcome.findings = [
-                compute(outcome.source, finding, by_code[finding.code], target_of(job), options)
-                for finding in outcome.findings
-            ]
 
 
 def enabled(selection: Selection | None, path: str) -> list[Rule]:
@@ -291,15 +374,38 @@ def enabled(selection: Selection | None, path: str) -> list[Rule]:
     return [rule for rule in rules() if selection.enabled(rule, path)]
 
 
-def target_of(job: Job) -> Target:
-    """The release to judge for."""
+def target_of(job: Job, path: str) -> Target:
+    """The release to judge a file for, or the program that starts there: what was told; else what the file's own
+    project says; else the newest."""
     from tfmemlint.knowledge.releases import Target
 
-    return job.target or Target.newest()
+    if job.target is not None:
+        return job.target
+    from tfmemlint.targets.find import current
+
+    return current().of_file(path).target or Target.newest()
+
+
+def _forget_targets() -> None:
+    find = sys.modules.get("tfmemlint.targets.find")
+    if find is not None:
+        # Files may have changed since the last run in this process.
+        find.begin()
 
 
 def from_text(text: bytes, path: str, job: Job) -> Outcome:
     """The outcome of a text that is no file (standard input)."""
+    _forget_targets()
     outcome = one(Item(path, text), dataclasses.replace(job, write=False))
-    explain([outcome], job)
+    _explain([outcome], job)
     return outcome
+
+
+def _explain(outcomes: list[Outcome], job: Job) -> None:
+    if job.fix or job.explain_fixes == "never":
+        return
+    offered = sum(finding.fixable for outcome in outcomes for finding in outcome.findings)
+    if offered and (job.explain_fixes != "few" or offered <= FEW):
+        from tfmemlint.mend import explain
+
+        explain(outcomes, job)

@@ -20,6 +20,10 @@ SILENT = {
     "the first GPUs by a slice": "tf.config.set_visible_devices(gpus[:1], 'GPU')\n"
     + START
     + "tf.config.set_visible_devices([gpus[0]], 'GPU')\n",
+    "a function that is handed on, and may have been called": (
+        "import other\ndef f():\n    " + GROW + "other.run(f)\n" + START + GROW
+    ),
+    "a function in a table, made before the start": "def f():\n    " + GROW + "table = {'f': f}\n" + START,
 }
 
 FOUND = {
@@ -44,10 +48,6 @@ FOUND = {
     "a function defined under a condition": (
         FLAG + "if flag:\n    def f():\n        " + START + "f()\n" + GROW,
         ["error TFM101:6"],
-    ),
-    "a function that is handed on, and may have been called": (
-        "import other\ndef f():\n    " + GROW + "other.run(f)\n" + START + GROW,
-        ["warning TFM101:3"],
     ),
     "one of two functions": (
         FLAG + "if flag:\n    def f(): pass\nelse:\n    def f():\n        " + START + "f()\n" + GROW,

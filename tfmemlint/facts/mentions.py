@@ -13,7 +13,7 @@ from functools import cached_property
 
 CONFIGURES = re.compile(
     r"memory_growth|_device_configuration|LogicalDevice|VirtualDevice|set_visible_devices|VISIBLE_DEVICES|TF_FORCE_GPU"
-    r"|TF_GPU_ALLOCATOR|TF_PER_DEVICE_MEM|threading\.set_|set_memory_limit|set_gpu_memory"
+    r"|TF_GPU_ALLOCATOR|TF_PER_DEVICE_MEM|set_int(?:ra|er)_op_|set_memory_limit|set_gpu_memory"
 )
 """Parts of words without which code configures no GPU by ``tf.config`` or the environment: that is what can come too
 late. The options of a session come with it."""
@@ -184,6 +184,10 @@ class Leading:
                 self._lead(key, piece)
             else:
                 self._others[key].append(piece)
+
+    def of(self, key: str) -> tuple[list[str], list[str]]:
+        """The functions and classes of a module that lead there, and the methods."""
+        return sorted(self._leading.get(key, ())), sorted(self._methods.get(key, ()))
 
     def _lead(self, key: str, piece: Piece) -> None:
         if not piece.method:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 _OF_INTEREST = re.compile(
     r"memory|gpu|device|session|config|environ|putenv|eager|v2_behavior|as_default|contrib|experimental|getattr"
-    r"|hasattr|exit|CUDA|version",
+    r"|hasattr|setattr|attrgetter|exit|CUDA|version|parallelism",
     re.IGNORECASE,
 )
 """Parts of identifiers without which code neither configures devices nor changes how they are configured."""

@@ -111,6 +111,8 @@ class Rewriter(cst.CSTTransformer):
             for piece in self._pieces(before, cast("Line", after), index)
         ]
         body, rest = self._assemble(pieces, top)
+        if body and isinstance(original, cst.Module) and not original.header and not top.get(-1):
+            body[0] = _at_the_top(body[0], original.body[0])
         if not body and isinstance(original, cst.IndentedBlock):
             body, rest = [parse("pass")[0].with_changes(leading_lines=rest)], []
         footer = [*rest, *updated.footer]
@@ -189,7 +191,10 @@ class Rewriter(cst.CSTTransformer):
                 body.extend([first, *before[1:]])
                 # A comment that belongs to what stands below must not look as if it closed what was put in.
                 parted = bool(tight) or not changes.apart.isdisjoint(handles)
-                pending, loose = [], [cst.EmptyLine(indent=False)] * parted
+                # Above a function there are as many blank lines as before.
+                wide = isinstance(piece.line, (cst.FunctionDef, cst.ClassDef))
+                blank = sum(one.comment is None for one in loose) if wide else 1
+                pending, loose = [], [cst.EmptyLine(indent=False)] * (max(1, min(blank, 2)) if parted else 0)
             if changes.moved.intersection(handles):
                 pending = joined(pending, loose)
             elif changes.removed.intersection(handles):
@@ -228,6 +233,15 @@ class Rewriter(cst.CSTTransformer):
             else:
                 found.append(cast("Line", one))
         return found
+
+
+def _at_the_top(line: Line, was: cst.CSTNode) -> Line:
+    """The first line of a file, without the blank lines that parted it from what has gone."""
+    lead = list(line.leading_lines)
+    if lead and lead[0].comment is None and not getattr(was, "leading_lines", ()):
+        while lead and lead[0].comment is None:
+            lead.pop(0)
+    return line.with_changes(leading_lines=lead)
 
 
 def _fenced(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tfmemlint.finding import Applicability, Edit, Finding, Fix, Severity
+from tfmemlint.finding import Applicability, Edit, Finding, Fix, Severity, Span
 from tfmemlint.fixes.edits import apply, difference, overlap
 from tfmemlint.fixes.withheld import Withheld
 
@@ -20,16 +21,32 @@ if TYPE_CHECKING:
     from tfmemlint.sources import Source
 
 NEEDS_UNSAFE = "unsafe: needs --unsafe-fixes"
+NOT_CHOSEN = "left out by --fix-only"
+DECLINED = "declined"
 STILL_THERE = "the finding would still be there"
 _DEPTH = 4
 
 
+Place = tuple[object, ...]
+"""What a finding is known by within one text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the user allows: ``unsafe`` fixes; the memory of a GPU in MiB, where it is told."""
+    """What the user allows.
+
+    Attributes:
+        unsafe: unsafe fixes, too. gpu_memory_mib: the memory of one GPU, in MiB, where it is told.
+        only: the codes of rules, or their beginnings, whose findings alone are fixed; () for all.
+        ask: asked before each change, with the path, the finding, the old and the new text; None to ask nobody.
+        refused: findings of the text that aren't to be fixed, by `place`, and why.
+    """
 
     unsafe: bool = False
     gpu_memory_mib: float | None = None
+    only: tuple[str, ...] = ()
+    ask: Callable[[str, Finding, str, str], bool] | None = None
+    refused: Mapping[Place, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -94,26 +111,32 @@ class _Run:
         self.target = target
         self.check = check
         self.options = options
+        self.refused = dict(options.refused)
 
     def run(self, source: Source) -> Fixed:
         findings = self.check(source)
         done = Fixed(source.text)
         seen = {source.text}
-        reasons: dict[tuple[object, ...], str] = {}
+        reasons: dict[Place, str] = {}
         for _ in range(2 * len(findings) + 10):
             computed = [_unless_worse(self._computed(source, finding), findings) for finding in findings]
             ready = [finding for finding in computed if finding.fix is not None and not finding.withheld]
-            reasons = {_place(finding): finding.withheld for finding in computed if finding.withheld}
+            reasons = {place(finding): finding.withheld for finding in computed if finding.withheld}
             step = self._together(source, findings, ready, seen) or self._one(source, findings, ready, seen, reasons)
             if step is None:
                 break
-            source, findings, applied = step
+            new, after, applied = step
+            if self.options.ask is not None and not self.options.ask(source.path, applied[0], source.text, new.text):
+                self.refused[place(applied[0])] = DECLINED
+                continue
+            self.refused = _moved(self.refused, source.text, new.text)
+            source, findings = new, after
             seen.add(source.text)
             done.applied.extend(applied)
         done.text = source.text
         done.needs = {need for finding in done.applied if finding.fix is not None for need in finding.fix.needs}
         done.findings = [
-            _withheld(finding, reasons[_place(finding)]) if _place(finding) in reasons else finding
+            _withheld(finding, reasons[place(finding)]) if place(finding) in reasons else finding
             for finding in findings
         ]
         return done
@@ -123,6 +146,10 @@ class _Run:
         rule = self.rules.get(finding.code)
         if rule is None or not finding.fixable:
             return finding
+        if place(finding) in self.refused:
+            return _withheld(finding, self.refused[place(finding)])
+        if self.options.only and not finding.code.startswith(self.options.only):
+            return _withheld(finding, NOT_CHOSEN)
         found = compute(source, finding, rule, self.target, self.options)
         if found.fix is None:
             return found
@@ -135,7 +162,9 @@ class _Run:
     def _together(
         self, source: Source, findings: list[Finding], ready: list[Finding], seen: set[str]
     ) -> tuple[Source, list[Finding], list[Finding]] | None:
-        """As many fixes at once as don't overlap, if all of them do what they should."""
+        """As many fixes at once as don't overlap, if all of them do what they should; a person is asked one by one."""
+        if self.options.ask is not None:
+            return None
         chosen: list[Finding] = []
         edits: list[Edit] = []
         for finding in ready:
@@ -163,14 +192,14 @@ class _Run:
         findings: list[Finding],
         ready: list[Finding],
         seen: set[str],
-        reasons: dict[tuple[object, ...], str],
+        reasons: dict[Place, str],
     ) -> tuple[Source, list[Finding], list[Finding]] | None:
         """The first fix that does what it should; for those before it, the reason why they don't."""
         for finding in ready:
             step = self._chain(source, findings, finding, seen, _DEPTH)
             if not isinstance(step, str):
                 return step
-            reasons[_place(finding)] = step
+            reasons[place(finding)] = step
         return None
 
     def _chain(
@@ -232,6 +261,10 @@ class _Run:
             return "the new code would not parse"
         if text in seen:
             return "another fix would undo it"
+        try:
+            source.as_file(text)
+        except ValueError as error:
+            return str(error)
         new = source.replace_text(text)
         return new, self.check(new)
 
@@ -260,13 +293,31 @@ def _count(findings: list[Finding], code: str) -> int:
     return sum(finding.code == code for finding in findings)
 
 
-def _place(finding: Finding) -> tuple[object, ...]:
+def place(finding: Finding) -> Place:
     """What a finding is known by within one text."""
-    return finding.code, finding.span, re.sub(r"\s+", " ", finding.message)
+    # Other fixes may move the lines that the message names.
+    return finding.code, finding.span, re.sub(r"\bline \d+|:\d+\b", "line", re.sub(r"\s+", " ", finding.message))
+
+
+def _moved(places: dict[Place, str], old: str, new: str) -> dict[Place, str]:
+    """Places in ``old``, where their lines are as they were, as they are in ``new``."""
+    if not places:
+        return places
+    rows: dict[int, int] = {}
+    matcher = difflib.SequenceMatcher(None, old.split("\n"), new.split("\n"), autojunk=False)
+    for first, second, size in matcher.get_matching_blocks():
+        rows.update({first + number + 1: second + number + 1 for number in range(size)})
+    found: dict[Place, str] = {}
+    for (code, span, message), reason in places.items():
+        assert isinstance(span, Span)
+        if span.row in rows and span.end_row in rows:
+            moved = Span(rows[span.row], span.column, rows[span.end_row], span.end_column)
+            found[code, moved, message] = reason
+    return found
 
 
 def _withheld(finding: Finding, reason: str) -> Finding:
     return dataclasses.replace(finding, fix=None, withheld=reason)
 
 
-__all__ = ["Fixed", "Options", "compute", "fix_source"]
+__all__ = ["Fixed", "Options", "compute", "fix_source", "place"]

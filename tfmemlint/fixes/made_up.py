@@ -37,6 +37,13 @@ def replace_made_up(editor: Editor, call: cst.Call, finding: Finding) -> None:
         settle(editor, f"Use {real}", caught=caught)
         return
     device, amount = text_at(editor, details["device"]), text_at(editor, details["amount"])
+    if isinstance(details["number"], int) and wish is not Wish.REPORT:
+        device = f"{all_gpus(editor)}[{details['number']}]"
+    if details["opposite"] and amount:
+        known = details["value"]
+        amount = str(known) if amount in ("True", "False") else f"not ({amount})"
+    elif details["opposite"]:
+        amount = "False"
     if wish in (Wish.GROWTH, Wish.LIMIT, Wish.FRACTION):
         _set(editor, call, wish, device, amount, details)
     elif wish is Wish.DEVICES:
@@ -44,7 +51,7 @@ def replace_made_up(editor: Editor, call: cst.Call, finding: Finding) -> None:
             editor.replace(call.func, spell(editor, "tf.config.list_physical_devices"))
         else:
             editor.replace(call, all_gpus(editor))
-        settle(editor, "List the physical GPUs", caught=caught)
+        settle(editor, "List the physical GPUs" + _guess(details), caught=caught, doubtful=bool(details["guess"]))
     elif wish is Wish.REPORT:
         reports.replace_report(editor, call, str(details["value"]), device, details)
     elif call.args and _is_optimizer(str(details["name"])):
@@ -80,7 +87,7 @@ def _set(editor: Editor, call: cst.Call, wish: Wish, device: str, amount: str, d
         if statement is None:
             raise Withheld("its result is used; a setting has none")
         editor.replace_statement(statement, _for_all(editor, wish, amount, details))
-        settle(editor, _MESSAGES[wish], caught=details["caught"], doubtful=True)
+        settle(editor, _MESSAGES[wish] + _guess(details), caught=details["caught"], doubtful=True)
         return
     guard, device, depth = guard_for(editor, device, details)
     if guard and statement is None:
@@ -94,7 +101,12 @@ def _set(editor: Editor, call: cst.Call, wish: Wish, device: str, amount: str, d
         editor.replace_statement(statement, guard + "\n" + indent(new, "    ") + "\n")
     else:
         editor.replace(call, new)
-    settle(editor, _MESSAGES[wish], caught=details["caught"])
+    settle(editor, _MESSAGES[wish] + _guess(details), caught=details["caught"], doubtful=bool(details["guess"]))
+
+
+def _guess(details: Mapping[str, object]) -> str:
+    """What a person has to look at: the wish was read into a name that nobody knows."""
+    return ", if that is what the name means" if details["guess"] else ""
 
 
 def _sibling(editor: Editor, call: cst.Call, name: str) -> str:
@@ -116,6 +128,8 @@ def replace_assignment(editor: Editor, finding: Finding) -> None:
     """An assignment to an attribute becomes the setting that it was meant to make."""
     details = finding.details
     wish, value = Wish(str(details["wish"])), details["value"]
+    if details["by_name"]:
+        raise Withheld("it is set by setattr, not by a plain assignment")
     statement = editor.statement_at(finding.span)
     assign = editor.node_at(finding.span, cst.Attribute)
     target = editor.parent(assign)

@@ -42,6 +42,21 @@ def rename_keyword(editor: Editor, call: cst.Call, finding: Finding) -> None:
     raise Withheld("the rewriter finds no such keyword")
 
 
+def name_argument(editor: Editor, call: cst.Call, finding: Finding, name: str) -> None:
+    """An argument that stands in another one's place is given by its own name."""
+    if any(one.keyword is not None and one.keyword.value == name for one in call.args):
+        raise Withheld(f"there is another {name} as well")
+    for position, argument in enumerate(call.args):
+        if argument.keyword is None and editor.span(argument.value) == finding.span:
+            if any(one.keyword is None for one in call.args[position + 1 :]):
+                raise Withheld("an argument without a name follows it, whose place would change")
+            equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+            editor.replace(argument, argument.with_changes(keyword=cst.Name(name), equal=equal))
+            settle(editor, f"Call it {name}", caught=finding.details["caught"])
+            return
+    raise Withheld("the rewriter finds no such argument")
+
+
 def replace_limit_value(editor: Editor, finding: Finding) -> None:
     """A share as a logical device's limit becomes MiB."""
     call = editor.call_at(finding.anchors["call"])

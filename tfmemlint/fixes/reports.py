@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from tfmemlint.finding import Finding
+from tfmemlint.fixes import moved
 from tfmemlint.fixes.places import settle
-from tfmemlint.fixes.settings import logical_name
+from tfmemlint.fixes.settings import free_name, logical_name, width
 from tfmemlint.fixes.withheld import Withheld
 
 if TYPE_CHECKING:
@@ -25,22 +26,56 @@ def ask(editor: Editor, key: str = "") -> str:
     return f"{editor.tf(_INFO)}({name})" + (f"[{editor.quoted(key)}]" if key else "")
 
 
+def _asked(editor: Editor, node: cst.CSTNode, key: str = "", around: cst.With | None = None) -> str:
+    """The same in the place of ``node``; what would make a line too long gets a line of its own above, or above
+    ``around``, of which the body alone will be left."""
+    text = ask(editor, key)
+    statement, span = editor.statement_of(node), editor.span(node)
+    row = editor.text.split("\n")[span.row - 1]
+    tail = row[span.end_column - 1 :].split("#")[0].rstrip() if span.row == span.end_row else ""
+    parts = [one for one in editor.ancestors(node) if isinstance(one, (cst.Lambda, cst.CompFor, cst.IfExp))]
+    alone = isinstance(statement, cst.SimpleStatementLine) and not parts
+    if span.column - 1 + len(text) + len(tail) <= width(editor) or not alone:
+        return text
+    name = logical_name("", 0, guarded=False, editor=editor)
+    statement = around or statement
+    block = editor.parent(statement)
+    assert isinstance(block, (cst.Module, cst.IndentedBlock))
+    index = next(number for number, one in enumerate(block.body) if one is statement)
+    above = editor.code(block.body[index - 1]).strip() if index else ""
+    device, _, asked = above.partition(" = ")
+    if asked != name or not device.isidentifier():
+        device = free_name(editor, "device")
+        editor.insert_before(statement, f"{device} = {name}\n")
+    return f"{editor.tf(_INFO)}({device})" + (f"[{editor.quoted(key)}]" if key else "")
+
+
 def replace_stats(editor: Editor, finding: Finding) -> None:
     """``BytesInUse()``, or the session's run of it, becomes a plain question."""
-    func = editor.node_at(finding.span, cst.Attribute)
-    call = editor.parent(func)
-    if not isinstance(call, cst.Call):
-        raise Withheld("it isn't called here")
+    report = str(finding.details["report"])
+    if finding.details["imported"]:
+        name = str(finding.details["name"]).rpartition(".")[2]
+        for call in moved.calls_of_import(editor, finding.span, name):
+            _replace_stat(editor, call, report)
+        moved.drop_name(editor, finding.span, name)
+    else:
+        func = editor.node_at(finding.span, cst.Attribute)
+        parent = editor.parent(func)
+        if not isinstance(parent, cst.Call):
+            raise Withheld("it isn't called here")
+        _replace_stat(editor, parent, report)
+    editor.unsafe("Ask get_memory_info, without a session")
+
+
+def _replace_stat(editor: Editor, call: cst.Call, report: str) -> None:
     argument = editor.parent(call)
     run = editor.parent(argument) if isinstance(argument, cst.Arg) else None
-    report = str(finding.details["report"])
     if isinstance(run, cst.Call) and editor.code(run.func).endswith(".run") and len(run.args) == 1:
-        editor.replace(run, ask(editor, report))
+        editor.replace(run, _asked(editor, run, report))
     else:
         if isinstance(editor.parent(call), cst.Assign) and _is_run_later(editor, call):
             raise Withheld("its result is run by a session later")
-        editor.replace(call, ask(editor, report))
-    editor.unsafe("Ask get_memory_info, without a session")
+        editor.replace(call, _asked(editor, call, report))
 
 
 def _is_run_later(editor: Editor, call: cst.Call) -> bool:
@@ -63,9 +98,9 @@ def replace_run(editor: Editor, finding: Finding) -> None:
     """``sess.run(<made-up report>)`` becomes a plain question; a session that has nothing else to do goes with it."""
     run = editor.call_at(finding.span, "run")
     session = run.func.value if isinstance(run.func, cst.Attribute) else None
-    editor.replace(run, ask(editor))
-    editor.unsafe("Ask get_memory_info, without a session")
     around = _session_block(editor, run, session)
+    editor.replace(run, _asked(editor, run, around=around))
+    editor.unsafe("Ask get_memory_info, without a session")
     if around is not None:
         body = around.body
         assert isinstance(body, cst.IndentedBlock)

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 """Characters; a longer call is written on several lines."""
+BLACK = 88
+"""The same in a file that may be formatted by Black, which leaves what ends in a comma on lines of its own."""
+
+
+def width(editor: Editor) -> int:
+    """How long a line may be: Black writes double quotes, and who writes others does not use it."""
+    return BLACK if editor.quoted("") == '""' else WIDTH
 
 
 def spell(editor: Editor, name: str) -> str:
@@ -34,28 +41,31 @@ def growth(editor: Editor, device: str, enable: str = "True", function: str = ""
     return f"{function or editor.tf('tf.config.experimental.set_memory_growth')}({device}, {enable})"
 
 
-def growth_for_all(editor: Editor, enable: str = "True") -> str:
-    """Memory growth for every GPU, as a loop that is right with none, one, or many."""
+def growth_for_all(editor: Editor, enable: str = "True", gpus: str = "") -> str:
+    """Memory growth for every GPU, as a loop that is right with none, one, or many; ``gpus``: their list as code."""
     gpu = free_name(editor, "gpu")
-    return f"for {gpu} in {all_gpus(editor)}:\n    {growth(editor, gpu, enable)}\n"
+    return f"for {gpu} in {gpus or all_gpus(editor)}:\n    {growth(editor, gpu, enable)}\n"
 
 
 def limit(editor: Editor, device: str, mib: str, column: int = 0) -> str:
     """One logical device of ``mib`` MiB; ``column`` is the indentation of the statement, in characters."""
     function = spell(editor, "tf.config.set_logical_device_configuration")
-    one = f"[{spell(editor, 'tf.config.LogicalDeviceConfiguration')}(memory_limit={mib})]"
+    logical = spell(editor, "tf.config.LogicalDeviceConfiguration")
+    one = f"[{logical}(memory_limit={mib})]"
     line = f"{function}({device}, {one})"
-    if column + len(line) <= WIDTH or "\n" in line:
+    if column + len(line) <= width(editor) or "\n" in line:
         return line
     # The lines are reckoned from the statement's own indentation, which the tree adds to them.
+    if column + len(one) + 5 > width(editor) == BLACK:
+        one = f"[\n        {logical}(\n            memory_limit={mib},\n        ),\n    ]"
     return f"{function}(\n    {device},\n    {one},\n)"
 
 
-def share_for_all(editor: Editor, share: str) -> str:
-    """A limit of that share of its memory for every GPU, as a loop."""
+def share_for_all(editor: Editor, share: str, gpus: str = "") -> str:
+    """A limit of that share of its memory for every GPU, as a loop; ``gpus``: their list as code."""
     gpu = free_name(editor, "gpu")
     call = limit(editor, gpu, editor.mib_of_share(gpu, share), 4)
-    return f"for {gpu} in {all_gpus(editor)}:\n{indent(call, '    ')}\n"
+    return f"for {gpu} in {gpus or all_gpus(editor)}:\n{indent(call, '    ')}\n"
 
 
 def free_name(editor: Editor, wanted: str) -> str:
@@ -84,6 +94,8 @@ def in_mib(editor: Editor, amount: str, unit: str, device: str) -> str:
         return memory.bytes_in_mib(amount)
     if unit == "gib":
         return memory.gib_in_mib(amount)
+    if unit == "percent":
+        return in_mib(editor, str((memory.number(amount) or 0.0) / 100), "fraction", device)
     if unit == "fraction":
         if not device and editor.gpu_memory_mib is None:
             raise Withheld("which GPU this share is of isn't known here")

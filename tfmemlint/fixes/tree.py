@@ -57,10 +57,10 @@ class Tree:
 
     @cached_property
     def quote(self) -> str:
-        """The quotes that most of the file's short strings are in."""
+        """The quotes that most of the file's short strings are in; where it has none, those that formatters write."""
         strings = (node for node in self.ranges if isinstance(node, cst.SimpleString))
         quotes = Counter(node.quote for node in strings if len(node.quote) == 1)
-        return '"' if quotes['"'] > quotes["'"] else "'"
+        return "'" if quotes["'"] and quotes["'"] >= quotes['"'] else '"'
 
     def span(self, node: cst.CSTNode) -> Span:
         """Where ``node`` stands; the decorators of a definition are part of it."""

@@ -69,9 +69,11 @@ class Assigning(Imports):
             case ast.Tuple() | ast.List():
                 self._unpack(target.elts, value)
             case ast.Starred():
-                self.assign(target.value, UNKNOWN)
+                self.assign(target.value, value if isinstance(value, Seq) else UNKNOWN)
             case ast.Attribute():
-                self._set_attribute(target, value)
+                given = getattr(self.statement, "value", None)
+                given = given if isinstance(given, ast.expr) else None
+                self.set_attribute(self._base(target.value), target.attr, value, target, target.value, given)
             case ast.Subscript():
                 self._set_item(target, value)
             case _:
@@ -79,9 +81,12 @@ class Assigning(Imports):
 
     def _unpack(self, targets: Sequence[ast.expr], value: Value) -> None:
         items: Sequence[Value] = [UNKNOWN] * len(targets)
-        if isinstance(value, Seq) and len(value.items) == len(targets):
-            if not any(isinstance(target, ast.Starred) for target in targets):
-                items = value.items
+        starred = next((place for place, target in enumerate(targets) if isinstance(target, ast.Starred)), None)
+        if starred is not None and isinstance(value, Seq) and len(value.items) >= len(targets) - 1:
+            end = len(value.items) - (len(targets) - starred - 1)
+            items = [*value.items[:starred], Seq(value.items[starred:end]), *value.items[end:]]
+        elif isinstance(value, Seq) and len(value.items) == len(targets):
+            items = value.items
         elif isinstance(value, Devices):
             items = [Device(value.kind, value.type, position) for position in range(len(targets))]
         else:
@@ -89,49 +94,74 @@ class Assigning(Imports):
         for target, item in zip(targets, items, strict=True):
             self.assign(target, item)
 
-    def _set_attribute(self, target: ast.Attribute, value: Value) -> None:
-        base = self._base(target.value)
-        self.attributes_set[target.attr] = self.attributes_set.get(target.attr, 0) + 1
+    def set_attribute(
+        self,
+        base: Value,
+        name: str,
+        value: Value,
+        node: ast.AST,
+        owner: ast.expr | None = None,
+        given: ast.expr | None = None,
+    ) -> None:
+        """``base.name = value`` at ``node``: an assignment's target, or a call of ``setattr``.
+
+        Args:
+            owner, given: the base and the value as they are written, where they are.
+        """
+        self.attributes_set[name] = self.attributes_set.get(name, 0) + 1
         match base:
             case Proto():
-                self.set_field(base, target.attr, value, self.span(target))
+                # What sets it by `setattr` may set any other field, too: no place that a fix may take away.
+                self.set_field(base, name, value, self.span(node) if isinstance(node, ast.Attribute) else None)
             case Instance():
-                known = self.class_member(base.cls, target.attr)
+                known = self.class_member(base.cls, name)
                 if isinstance(known, Function) and known.setter is not None:
                     setter = known.setter
                     bound = Function(setter.node, setter.scope, setter.decorators, base)
-                    self.call_function(bound, [value], {}, target)
+                    self.call_function(bound, [value], {}, node)
                 else:
-                    self.keep(base, target.attr, value)
+                    self.keep(base, name, value)
             case Class():
-                self.keep(base, target.attr, value)
+                self.keep(base, name, value)
             case Choice(options):
                 for option in options:
                     if isinstance(option, (Instance, Class)):
-                        self.keep(option, target.attr, join(self.heap.get((option, target.attr)), value))
-            case Ref("sys") if target.attr == "path":
+                        self.keep(option, name, join(self.heap.get((option, name)), value))
+            case Ref("sys") if name == "path":
                 self.path_changed = True
-            case Ref(owner) if is_tensorflow(owner):
-                self._store(target, owner, value)
-            case Device():
-                self._store(target, "device", value, base)
+            case Ref() | Device():
+                module = base.name if isinstance(base, Ref) else "device"
+                if module == "device" or is_tensorflow(module):
+                    self._store(module, name, value, node, base if module == "device" else UNKNOWN, owner, given)
+                else:
+                    self.escape(value)
             case Module(_, scope):
-                self.bind_outer(scope, target.attr, value)
+                self.bind_outer(scope, name, value)
             case _:
                 self.escape(value)
 
-    def _store(self, target: ast.Attribute, owner: str, value: Value, device: Value = UNKNOWN) -> None:
-        written = getattr(self.statement, "value", None)
+    def _store(
+        self,
+        module: str,
+        name: str,
+        value: Value,
+        node: ast.AST,
+        device: Value,
+        owner: ast.expr | None,
+        given: ast.expr | None,
+    ) -> None:
+        owner_text = self.text(owner) if owner is not None else ""
         self.emit(
             Store(
-                owner=owner,
-                attribute=target.attr,
+                owner=module,
+                attribute=name,
                 value=value,
-                text=self.text(target),
+                text=self.text(node) if isinstance(node, ast.Attribute) else f"{owner_text or module}.{name}",
                 device=device,
-                owner_text=self.text(target.value),
-                value_text=self.text(written) if isinstance(written, ast.expr) else "",
-                **self.around(target),
+                owner_text=owner_text,
+                value_text=self.text(given) if given is not None else "",
+                by_name=not isinstance(node, ast.Attribute),
+                **self.around(node),
             )
         )
 
@@ -141,7 +171,15 @@ class Assigning(Imports):
         if base == Ref("os.environ"):
             if isinstance(key, Const) and isinstance(key.value, str):
                 written = getattr(self.statement, "value", None)
-                self.set_env(key.value, value, target, self.text(written) if isinstance(written, ast.expr) else "")
+                given = written if isinstance(written, ast.expr) else None
+                self.set_env(
+                    key.value,
+                    value,
+                    target,
+                    self.text(given) if given is not None else "",
+                    key=self.span(target.slice),
+                    given=self.span(given) if given is not None else None,
+                )
             return
         self.escape(value)
         if isinstance(target.value, ast.Name):

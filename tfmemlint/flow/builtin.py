@@ -9,9 +9,9 @@ from typing import Any
 from tfmemlint.facts import folding
 from tfmemlint.facts.names import canonical, is_tensorflow
 from tfmemlint.facts.syntax import is_exit
-from tfmemlint.flow.evaluate import Evaluator
 from tfmemlint.flow.items import lift
 from tfmemlint.flow.program import Arg
+from tfmemlint.flow.reflection import Reflection
 from tfmemlint.flow.values import (
     UNKNOWN,
     Const,
@@ -20,6 +20,7 @@ from tfmemlint.flow.values import (
     Dict,
     Function,
     Indices,
+    Made,
     Module,
     Ref,
     Seq,
@@ -27,6 +28,7 @@ from tfmemlint.flow.values import (
     Value,
     Zipped,
 )
+from tfmemlint.knowledge.functions import RANKS
 
 _PARSED_VERSION = frozenset(
     {
@@ -44,7 +46,7 @@ _LISTED_BY_APP = (2, 6)
 """From this release on ``absl.app.run()`` lists the physical devices before it calls the program's ``main()``."""
 
 
-class Builtins(Evaluator):
+class Builtins(Reflection):
     """Calling what Python brings."""
 
     def call_builtin(
@@ -89,6 +91,11 @@ class Builtins(Evaluator):
                 self.start(node, "listed", name, name)
             target = values[0] if values else self.module.names.get("main", UNKNOWN)
             return self.call_value(target, [UNKNOWN], {}, node) if isinstance(target, Function) else UNKNOWN
+        if name in ("str", "int") and len(values) == 1 and isinstance(values[0], Made) and values[0].name in RANKS:
+            return values[0]
+        reflected = self.call_reflection(name, node, values, keywords)
+        if reflected is not None:
+            return reflected
         plain = constants(values)
         if plain is not None and not keywords:
             try:
@@ -112,7 +119,11 @@ class Builtins(Evaluator):
         own = self.import_module(full, node)
         if own is None:
             self.foreign_import(full, node)
-            own = Ref(canonical(full)) if name == "importlib.import_module" else UNKNOWN
+            if name == "importlib.import_module":
+                return Ref(canonical(full))
+            top = canonical(full.split(".")[0])
+            # With a list of names it is the module itself, without one the package that it is in.
+            return Ref(top) if is_tensorflow(top) and not keywords and len(values) == 1 else UNKNOWN
         if name == "__import__" and "." in full:
             return (self.import_module(full.split(".")[0], node) if isinstance(own, Module) else None) or UNKNOWN
         return own

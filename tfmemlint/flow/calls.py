@@ -156,6 +156,8 @@ class Caller(Functions):
             return self.proto_method(base, func.attr, values)
         if isinstance(base, Dict) and func.attr == "get" and values:
             return self.item(base, values[0], func)
+        if isinstance(base, Dict) and func.attr in ("items", "keys", "values") and not base.open:
+            return Seq(_view(base, func.attr), "view")
         if func.attr in _MUTATING:
             for value in values:
                 self.escape(value)
@@ -181,6 +183,15 @@ class Caller(Functions):
     defaults: dict[int, Value]
 
     tracing: int
+
+
+def _view(of: Dict, kind: str) -> tuple[Value, ...]:
+    """What ``items()``, ``keys()`` or ``values()`` of a dictionary gives."""
+    if kind == "keys":
+        return tuple(map(Const, of.items))
+    if kind == "values":
+        return tuple(of.items.values())
+    return tuple(Seq((Const(key), value), "tuple") for key, value in of.items.items())
 
 
 def _format(text: str, values: Sequence[Value], keywords: dict[str, Value]) -> str:

@@ -257,5 +257,7 @@ def _range(op: ast.cmpop, number: int, outcome: bool) -> tuple[int, int | None]:
             return 0, number
         case (ast.Eq(), True) | (ast.NotEq(), False):
             return number, number
+        case (ast.Eq(), False) | (ast.NotEq(), True) if number == 0:
+            return 1, None
         case _:
             return 0, None

@@ -27,6 +27,7 @@ from tfmemlint.knowledge.functions import (
     PHYSICAL_FIXED,
     SET_GROWTH,
     SET_LOGICAL,
+    SET_THREADS,
     SET_VISIBLE,
     VIRTUAL_FIXED,
     VISIBLE_FIXED,
@@ -56,15 +57,24 @@ class Configuring(Protos):
             if kind == Const("CPU") or self._shows_what_is_shown(arg(0, "devices"), kind):
                 return None
             return self._visible_outcome(arg(0, "devices"))
-        if name.startswith("tf.config.threading.set_"):
-            which = "Intra" if "intra" in name else "Inter"
-            message = f"{which} op parallelism cannot be modified after initialization."
-            before = self.here.threading.get(name)
-            return self._late(message, Setting(before) if before is not None else None, arg(0, "num_threads"))
+        if name in SET_THREADS:
+            return self._threads_outcome(name, arg(0, "num_threads"))
         made_up = wishes.wish_of(name)
         if made_up is not None and made_up.wish in (Wish.GROWTH, Wish.LIMIT, Wish.FRACTION):
             return self._late(PHYSICAL_FIXED if made_up.wish is Wish.GROWTH else VIRTUAL_FIXED, None, UNKNOWN)
         return None
+
+    def _threads_outcome(self, name: str, wanted: Value) -> Outcome | None:
+        """Whether a number of threads comes too late. Only the eager context refuses it: what the devices alone make of
+        it is not looked at. At first none is in force, so even 0, which means the default, is another value then."""
+        if wanted == Const(None):
+            return None
+        in_force = self.here.threading.get(name)
+        if in_force is None and ANY in self.here.growth and self.here.growth[ANY].by is None:
+            # Code that could not be followed may have set it.
+            in_force = Setting(UNKNOWN)
+        late = self._late(SET_THREADS[name], in_force, wanted)
+        return late if late is not None and late.kind == "late" else None
 
     def _shows_what_is_shown(self, devices: Value, kind: Value) -> bool:
         """Whether all GPUs are to be visible where all of them are: accepted at any time."""

@@ -8,23 +8,27 @@ from collections.abc import Callable
 from typing import Any
 
 from tfmemlint.facts import folding
-from tfmemlint.facts.names import canonical
+from tfmemlint.facts.names import canonical, is_tensorflow
 from tfmemlint.flow.items import Items
-from tfmemlint.flow.state import Guards
+from tfmemlint.flow.state import Guards, Tri
 from tfmemlint.flow.values import (
     UNKNOWN,
+    Class,
     Const,
     Device,
     DeviceName,
     Devices,
     Dict,
     Function,
+    Instance,
+    Made,
     Ref,
     Seq,
     Value,
     join,
 )
 from tfmemlint.knowledge import names as inventory
+from tfmemlint.knowledge.functions import RANKS
 
 _REPETITIONS = range(65)
 """How often a list may be repeated without becoming a burden."""
@@ -59,6 +63,8 @@ class Evaluator(Items):
     def _Name(self, node: ast.Name) -> Value:
         found = self.scope.lookup(node.id)
         if found is not None:
+            if isinstance(found, Function) and self.here.context.has is not Tri.YES:
+                self.early.add(id(found.node))
             return found
         if node.id == "__name__":
             return Const(self.unit.name)
@@ -73,6 +79,7 @@ class Evaluator(Items):
 
     def _JoinedStr(self, node: ast.JoinedStr) -> Value:
         parts: list[str] | None = []
+        value: Value = UNKNOWN
         for part in node.values:
             value = self.evaluate(part.value if isinstance(part, ast.FormattedValue) else part)
             plain = not (isinstance(part, ast.FormattedValue) and (part.format_spec or part.conversion != -1))
@@ -80,6 +87,9 @@ class Evaluator(Items):
                 parts.append(str(value.value))
             else:
                 parts = None
+        if isinstance(value, Made) and value.name in RANKS and len(node.values) == 1:
+            # The text of a number.
+            return value
         return UNKNOWN if parts is None else Const("".join(parts))
 
     def _Lambda(self, node: ast.Lambda) -> Value:
@@ -131,6 +141,9 @@ class Evaluator(Items):
         for op, comparator in zip(node.ops, node.comparators, strict=True):
             right = self.evaluate(comparator)
             plain = _constants(left, right)
+            if plain is None and len(node.ops) == 1 and isinstance(op, (ast.Is, ast.IsNot)):
+                # What TensorFlow has is never None, and neither is what the program defines.
+                return Const(isinstance(op, ast.IsNot)) if self._is_something(left, right) else UNKNOWN
             if plain is None:
                 return self._rest(node)
             a, b = plain
@@ -141,6 +154,17 @@ class Evaluator(Items):
             if not folded.value:
                 break
         return result
+
+    def _is_something(self, *values: Value) -> bool:
+        """Whether of two values one is None, and the other certainly something."""
+        others = [value for value in values if value != Const(None)]
+        match others:
+            case [Function() | Class() | Instance()]:
+                return True
+            case [Ref(name)]:
+                return is_tensorflow(name) and inventory.exists(name, self.target)
+            case _:
+                return False
 
     def _rest(self, node: ast.Compare) -> Value:
         for comparator in node.comparators[1:]:

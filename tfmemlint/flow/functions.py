@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -62,6 +62,8 @@ class Functions(Builtins):
                 return self.any_of(callee, lambda option: self.call_any(option, args, keywords, node))
             case _:
                 pass
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            self.hand_to_a_process(node.func.attr, (*args, *keywords.values()))
         for value in (*args, *keywords.values()):
             self.escape(value)
             self.hand_on(value)
@@ -128,7 +130,7 @@ class Functions(Builtins):
                 before.allocator,
                 before.listed,
             )
-            if after is None or is_called(result):
+            if after is None or is_called(result) or isinstance(result, Ref):
                 # It never came back: what stands behind the call is not reached, and it has to be seen each time. So
                 # has what it gives, where that may be called.
                 self.settled.pop(key, None)
@@ -264,12 +266,31 @@ class Functions(Builtins):
             # A dataclass.
             bound = Function(after.node, after.scope, after.decorators, instance)
             self.call_function(bound, [], {}, node)
+        elif self._takes_fields(cls, args, keywords, instance):
+            pass
         elif isinstance(init, Ref):
             self.call_name(init.name.removesuffix("().__init__"), node, list(args), keywords, [])
         else:
             for value in (*args, *keywords.values()):
                 self.escape(value)
         return instance
+
+    def _takes_fields(
+        self, cls: Class, args: Sequence[Value], keywords: Mapping[str, Value], instance: Instance
+    ) -> bool:
+        """A dataclass without a base or a method of its own for it keeps what it is given, field by field."""
+        marks = [ast.unparse(one).partition("(")[0] for one in cls.node.decorator_list]
+        if cls.bases or not any(mark in _DATACLASSES for mark in marks):
+            return False
+        fields = [
+            part.target.id
+            for part in cls.node.body
+            if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)
+        ]
+        for name, value in (*zip(fields, args, strict=False), *keywords.items()):
+            self.escape(value)
+            self.keep(instance, name, value)
+        return True
 
     def call_built(
         self, instance: Instance, base: str, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST
@@ -317,6 +338,9 @@ class Functions(Builtins):
     def hand_on(self, value: Value) -> None:
         raise NotImplementedError
 
+    def hand_to_a_process(self, called: str, values: Sequence[Value]) -> None:
+        raise NotImplementedError
+
     def drain(self, lazy: Lazy) -> Value:
         raise NotImplementedError
 
@@ -341,6 +365,9 @@ class Functions(Builtins):
 
     def proto_method(self, base: Proto, name: str, values: Sequence[Value]) -> Value:
         raise NotImplementedError
+
+
+_DATACLASSES = frozenset({"dataclass", "dataclasses.dataclass", "attr.s", "attrs.define", "define"})
 
 
 def is_graph_function(function: Function) -> bool:

@@ -15,6 +15,9 @@ from tfmemlint.flow.program import Handler
 from tfmemlint.flow.state import Phase, State, Tri, join_states
 from tfmemlint.flow.values import UNKNOWN, Class, Ref, Value
 
+_MISSING = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError"})
+"""What a name is answered with that a release lacks."""
+
 
 class Handling(Assigning):
     """Following exceptions, and other ways out of a block."""
@@ -141,8 +144,10 @@ class Handling(Assigning):
             for handler in node.handlers
         )
         self.handlers.append(Catching(group, len(self.frames)))
+        lacking = self.lacking
         self.execute(node.body)
         self.handlers.pop()
+        lacks = self.lacking > lacking
         after = self.snapshot()
         if self.state is not None:
             self.execute(node.orelse)
@@ -161,10 +166,13 @@ class Handling(Assigning):
             if handler.name:
                 self.bind(handler.name, UNKNOWN)
             self.caught.append(described.catches)
+            fallback = not caught and not lacks and not _MISSING.isdisjoint(described.catches)
+            self.fallbacks += fallback
             with self.doubtful():
                 if handler.type is not None:
                     self.evaluate(handler.type)
                 self.execute(handler.body)
+            self.fallbacks -= fallback
             self.caught.pop()
             ends.append(self.snapshot())
             if caught or (described.takes("ImportError") and self._falls_back(before, after)):

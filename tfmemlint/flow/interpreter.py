@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import replace
+from typing import Any
 
 from tfmemlint.facts.names import canonical, is_tensorflow
 from tfmemlint.finding import Span, Step
@@ -53,7 +54,9 @@ class Interpreter(Statements):
             replace(event, used=event.serial in self.used) if isinstance(event, SessionMade) else event
             for event in self.events
         ]
-        return Program(self.main.source, self.main.tree, self.target, events, self.gave_up)
+        modules = frozenset(unit.source.path for unit in (self.main, *self.units.values()))
+        others = [unit.source.text for unit in self.units.values() if unit is not self.main]
+        return Program(self.main.source, self.main.tree, self.target, events, self.gave_up, modules, others)
 
     def _go(self) -> None:
         """What is run: the packages that the module is in, what a test runner reads, the module, its main function."""
@@ -122,7 +125,9 @@ class Interpreter(Statements):
             self.visited.add(id(function.node))
             if self._is_plain(function.node) if self.modules is None else self.is_quiet(function):
                 continue
-            self.state, self.guards, self.ways, self.uncertain, self.statement = before, (), (), 0, None
+            state = before if id(function.node) not in self.early else replace(before, **_UNTOLD)
+            self.state = replace(state, child=True) if id(function.node) in self.elsewhere else state
+            self.guards, self.ways, self.uncertain, self.statement = (), (), 0, None
             self.frames, self.loops, self.handlers = [Frame("", self.main.scope, self.main.tree)], [], []
             self.unit, self.doubts, self.depth, self.caught = self.main, [], 0, []
             self.run_function(self._with_receiver(function), [], {}, None, graph=_is_graph_function(function))
@@ -168,7 +173,7 @@ class Interpreter(Statements):
         return Function(function.node, function.scope, function.decorators, receiver)
 
     def _protos_at_end(self) -> None:
-        carried = {span for one in self.events if isinstance(one, SessionMade) for span in one.proto_spans}
+        carried = {span for one in self.events if isinstance(one, SessionMade) for span in one.field_spans.values()}
         for proto, call in self.protos:
             spans = {name: span for name, span in proto.record.spans.items() if span is not None}
             event = {name: getattr(call, name) for name in Event.__dataclass_fields__}
@@ -182,6 +187,10 @@ class Interpreter(Statements):
                     **event,
                 )
             )
+
+
+_UNTOLD: dict[str, Any] = dict.fromkeys(("context", "allocator", "listed"), Phase(Tri.UNKNOWN))
+"""What has started when a function runs that may have been called at any time."""
 
 
 def _earlier(phase: Phase) -> Phase:

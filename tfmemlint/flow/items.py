@@ -9,7 +9,7 @@ from typing import Any
 from tfmemlint.facts import folding
 from tfmemlint.facts.names import canonical, is_tensorflow
 from tfmemlint.flow.conditions import Conditions
-from tfmemlint.flow.program import Item, Use
+from tfmemlint.flow.program import DeviceAt, Item, RankTaken, Use
 from tfmemlint.flow.values import (
     EACH,
     UNKNOWN,
@@ -31,6 +31,7 @@ from tfmemlint.flow.values import (
     Value,
 )
 from tfmemlint.knowledge import names as inventory
+from tfmemlint.knowledge.functions import RANKS
 
 _VERSIONS = frozenset({"tf.__version__", "tf.version.VERSION", "tf.VERSION", "tf.compat.v1.VERSION"})
 _WATCHED = ("tf.config.", "tf.test.", "tf.python.", "tf.compat.v1.config.", "tf.compat.v1.test.")
@@ -64,9 +65,18 @@ class Items(Conditions):
         """Report a reference to a TensorFlow name, where it could matter: all but ordinary names that exist."""
         if self.state is None or self.modules is not None or not is_tensorflow(name):
             return
-        if name.startswith(_WATCHED) or not inventory.exists(name, self.target):
+        exists = inventory.exists(name, self.target)
+        self.lacking += not exists
+        if name.startswith(_WATCHED) or not exists:
             text = self.text(node) if not isinstance(node, ast.alias) else name
-            self.emit(Use(name=name, text=text, called=called, origin=origin, **self.around(node)))
+            self.emit(Use(name=name, text=text, called=called, origin=origin, **self.around_name(node, name)))
+
+    def around_name(self, node: ast.AST, name: str) -> dict[str, Any]:
+        """`around`, for an event about a name: what another release has is no mistake where only that one gets."""
+        around = self.around(node)
+        if self.fallbacks and inventory.ever_existed(name):
+            around["probed"] = True
+        return around
 
     def attribute(self, base: Value, name: str, node: ast.AST) -> Value:
         """``base.name``."""
@@ -186,6 +196,10 @@ class Items(Conditions):
         match base:
             case Devices():
                 device = self._device_at(base, key, written)
+                if base.whole and base.type == "GPU" and written is not None:
+                    self.rank_taken(key, "index", node, self.span(written), self.text(node))
+                if base.whole and base.type == "GPU" and written is not None and isinstance(device.index, int):
+                    self._device_taken(device.index, key, node, written)
                 return DeviceName(device) if base.names else device
             case Seq(items):
                 if isinstance(key, Const) and isinstance(key.value, int) and -len(items) <= key.value < len(items):
@@ -197,6 +211,13 @@ class Items(Conditions):
                 return UNKNOWN
             case Ref("os.environ"):
                 return self.env_value(key)
+            case Ref("sys.modules"):
+                return self.module_loaded(key)
+            case Ref(name) if name.endswith(".__dict__") and isinstance(key, Const) and isinstance(key.value, str):
+                found = self.attribute(Ref(name.removesuffix(".__dict__")), key.value, node)
+                if isinstance(found, Ref):
+                    self.use(node, found.name, origin="getattr")
+                return found
             case Made(_, serial):
                 self.used.add(serial)
                 self.look_up(base, key, node, node.value if isinstance(node, ast.Subscript) else node)
@@ -205,6 +226,20 @@ class Items(Conditions):
                 return self._fold(lambda: _index(value, key.value))
             case _:
                 return UNKNOWN
+
+    def rank_taken(self, value: Value, how: str, node: ast.AST, given: Any, text: str = "") -> Value:
+        """Report a GPU that is picked by the number of the process, if ``value`` is such a number; gives what else is
+        known of it, which is nothing."""
+        if not isinstance(value, Made) or value.name not in RANKS or self.state is None:
+            return value
+        rank = self.made_by[value.serial]
+        self.emit(RankTaken(rank=rank, how=how, given=given, text=text, **self.around(node)))
+        return UNKNOWN
+
+    def _device_taken(self, index: int, key: Value, node: ast.expr, written: ast.expr) -> None:
+        """Report a GPU that is taken out of the list of them."""
+        if self.state is not None and isinstance(key, Const) and isinstance(node, ast.Subscript):
+            self.emit(DeviceAt(index=index, key=self.span(written), text=self.text(node.value), **self.around(node)))
 
     def look_up(self, made: Made, key: Value, node: ast.expr, base: ast.expr, *, get: bool = False) -> None:
         """Report a key that is asked of what a call returned."""
@@ -249,7 +284,16 @@ class Items(Conditions):
 
     # What the other parts add
 
+    def module_loaded(self, key: Value) -> Value:
+        raise NotImplementedError
+
     made_by: dict[int, Any]
+
+    fallbacks: int
+    """How many handlers we are in that only another release gets into: nothing that was tried is missing here."""
+
+    lacking: int
+    """How many uses of names there were that the targeted release lacks."""
 
     def any_of(self, choice: Choice, act: Callable[[Value], Value]) -> Value:
         raise NotImplementedError

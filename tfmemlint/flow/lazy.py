@@ -38,6 +38,11 @@ KEEPING = _WRAPPING | {
     "typing.cast",
 }
 """What is given a function and does not call it."""
+_PROCESSES = frozenset({"multiprocessing.Process", "multiprocessing.context.Process", "torch.multiprocessing.Process"})
+_POOL_METHODS = frozenset(
+    {"Process", "submit", "apply", "apply_async", "map", "map_async", "imap", "imap_unordered", "starmap"}
+)
+"""Of a pool, which may well be one of processes; or of a context of ``multiprocessing``."""
 _PASSED_ON = frozenset({"iter", "tqdm", "tqdm.tqdm", "tqdm.auto.tqdm", "reversed"})
 _BY_KEY = frozenset({"sorted", "min", "max"})
 
@@ -253,6 +258,11 @@ class Later(Caller):
                 self.unsure(value.quiet)
             case _:
                 pass
+
+    def hand_to_a_process(self, called: str, values: Sequence[Value]) -> None:
+        """What may be the start of a process of its own is given functions to run there."""
+        if called in _PROCESSES or called.rpartition(".")[2] in _POOL_METHODS:
+            self.elsewhere.update(id(value.node) for value in values if isinstance(value, Function))
 
     def in_the_background(
         self, function: Value, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST

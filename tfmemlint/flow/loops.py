@@ -12,10 +12,12 @@ from tfmemlint.flow.values import (
     EACH,
     UNKNOWN,
     Choice,
+    Const,
     Count,
     Device,
     DeviceName,
     Devices,
+    Dict,
     Index,
     Indices,
     Instance,
@@ -78,7 +80,7 @@ class Loops(TensorFlow):
 
             return enter
 
-        each = isinstance(iterable, Seq) and len(passes) == len(iterable.items)
+        each = isinstance(iterable, (Seq, Dict)) and len(passes) == len(iterable.items)
         self._run_loop(node, [bound(value) for value, _ in passes], body, rebound, over_devices, definite, each=each)
 
     def _iterated(
@@ -173,6 +175,8 @@ def elements(iterable: Value) -> list[tuple[Value, bool]]:
     match iterable:
         case Seq(items) if items and len(items) <= LONGEST_UNROLLED:
             return [(item, position > 0) for position, item in enumerate(items)]
+        case Dict(items, open=False) if items and len(items) <= LONGEST_UNROLLED:
+            return [(Const(key), position > 0) for position, key in enumerate(items)]
         case Devices(kind=kind, type=type_, whole=whole, names=names):
             first = Device(kind, type_, 0 if whole else "some", loop=True)
             rest = Device(kind, type_, EACH if whole else "some", loop=True)

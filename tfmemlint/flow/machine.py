@@ -132,12 +132,18 @@ class Machine:
         self.loops: list[Loop] = []
         self.handlers: list[Catching] = []
         self.caught: list[tuple[str, ...]] = []
+        self.fallbacks = 0
+        self.lacking = 0
         self.guards: Guards = ()
         self.uncertain = 0
         self.ways: tuple[int, ...] = ()
         self.statement: ast.stmt | None = None
         self.events: list[Event] = []
         self.visited: set[int] = set()
+        self.early: set[int] = set()
+        """Functions that went somewhere as values before the runtime had started, so that they may run before it."""
+        self.elsewhere: set[int] = set()
+        """Functions that another process was given to run."""
         self.instances: dict[int, Instance] = {}
         self.functions: dict[int, Function] = {}
         self.tracing = 0

@@ -6,7 +6,7 @@ before it, the way in which it was reached, and what stands around it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
@@ -162,7 +162,7 @@ class Use(Event):
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Store(Event):
     """An assignment to an attribute: of a TensorFlow module (``owner`` is its name), or of a device (``owner`` is
-    ``device``, and ``device`` that device). Fields of protos are not stores."""
+    ``device``, and ``device`` that device). Fields of protos are not stores. ``by_name``: by ``setattr``."""
 
     owner: str
     attribute: str
@@ -171,6 +171,7 @@ class Store(Event):
     device: Value = UNKNOWN
     owner_text: str = ""
     value_text: str = ""
+    by_name: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -190,10 +191,41 @@ class Item(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class EnvWrite(Event):
-    """An environment variable is set: ``os.environ[...] =``, ``setdefault``, ``update``, ``putenv``."""
+    """An environment variable is set: ``os.environ[...] =``, ``setdefault``, ``update``, ``putenv``.
+
+    Attributes:
+        value: what it is set to. text: that as written, or "".
+        how: ``assign``, ``setdefault``, ``update`` or ``putenv``.
+        key, given: where the name and the value stand, each on its own; None where that can't be told.
+    """
 
     name: str
     value: Value
+    text: str = ""
+    how: str = "assign"
+    key: Span | None = None
+    given: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ChildEnv(Event):
+    """A variable in the environment that a process started here gets: ``subprocess.run(..., env={...})``.
+
+    The attributes are those of `EnvWrite`.
+    """
+
+    name: str
+    value: Value
+    key: Span
+    given: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class DeviceAt(Event):
+    """One GPU is taken out of the whole list of them by a number that is known: ``gpus[2]``; ``key`` is its place."""
+
+    index: int
+    key: Span
     text: str = ""
 
 
@@ -214,20 +246,38 @@ class Start(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class RankTaken(Event):
+    """The number of a process among those of all machines picks a GPU of the one that it runs on.
+
+    Attributes:
+        rank: the call that asked for it.
+        how: ``index`` (``gpus[rank]``), ``list`` (``visible_device_list``) or ``environment``.
+        given: where the number stands. text: that as written, or "".
+    """
+
+    rank: Call
+    how: str
+    given: Span | None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class SessionMade(Event):
     """A TF1 session comes into being.
 
     Attributes:
         name: canonical name of what makes it.
         fields: the fields of the ``ConfigProto`` it gets, by dotted name; empty without one; None where unknown.
-        graph_mode: eager execution is off here, or a graph is open. proto_spans: where the fields were set.
+        graph_mode: eager execution is off here, or a graph is open. field_spans: where the fields were set.
         used: the session is used by something afterwards (known when the program has ended).
+        own_config: it gets a ``ConfigProto``, be there fields in it or not.
     """
 
     name: str
     fields: dict[str, Value] | None
+    own_config: bool = False
     graph_mode: bool = False
-    proto_spans: tuple[Span, ...] = ()
+    field_spans: Mapping[str, Span] = field(default_factory=dict)
     used: bool = True
     serial: int = 0
 
@@ -263,6 +313,9 @@ class Program:
         target: the TensorFlow release that it is judged for.
         events: in the order of execution, entry point after entry point; an event inside a function stands once for
             every way in which the function is reached.
+        modules: the paths of all files that it is made of.
+        others: the texts of those of its project's own modules that it imports.
+        gpu_memory_mib: the memory of one GPU in MiB, where the user has told it.
     """
 
     source: Source
@@ -270,6 +323,9 @@ class Program:
     target: Target
     events: Sequence[Event]
     gave_up: list[str] = field(default_factory=list)
+    modules: frozenset[str] = frozenset()
+    others: Sequence[str] = ()
+    gpu_memory_mib: float | None = None
     _places: set[object] = field(default_factory=set, init=False, repr=False)
     _accepted: dict[tuple[str, Span], bool] = field(default_factory=dict, init=False, repr=False)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tfmemlint.finding import Span
 from tfmemlint.flow.lazy import Later
-from tfmemlint.flow.program import Arg, Call, EnvWrite, SessionMade
+from tfmemlint.flow.program import Arg, Call, ChildEnv, EnvWrite, SessionMade
 from tfmemlint.flow.state import Tri
 from tfmemlint.flow.values import (
     UNKNOWN,
@@ -21,6 +21,7 @@ from tfmemlint.flow.values import (
     Value,
 )
 from tfmemlint.knowledge import effects
+from tfmemlint.knowledge.functions import TARGETED
 
 
 class Protos(Later):
@@ -44,6 +45,8 @@ class Protos(Later):
         """Set a field of a message; a message set as a field brings its own fields along."""
         full = proto.prefix + name
         record = proto.record
+        if name == "visible_device_list" and self.statement is not None:
+            value = self.rank_taken(value, "list", self.statement, span)
         if isinstance(value, Proto):
             value.record.consumed = True
             for inner, inner_value in list(value.record.fields.items()):
@@ -69,6 +72,9 @@ class Protos(Later):
                 base.record.fields.update(values[0].record.fields)
                 base.record.spans.update(values[0].record.spans)
                 values[0].record.consumed = True
+        elif name in ("add", "append", "extend") and base.prefix:
+            # An item of a repeated field: that it is set is all there is to know.
+            base.record.fields.setdefault(base.prefix[:-1], UNKNOWN)
         elif name in ("SerializeToString", "SerializePartialToString"):
             base.record.consumed = True
         return UNKNOWN
@@ -82,16 +88,22 @@ class Protos(Later):
             config = values[position] if position is not None and len(values) > position else None
         for value in (*values, *keywords.values()):
             self.escape(value)
+        if name.rsplit(".", 1)[-1] in TARGETED and any(isinstance(value, Proto) for value in values[:2]):
+            # In the place of the target, or of the graph: there is no session then.
+            if self.throw("TypeError"):
+                self.state = None
+            return made
         fields: dict[str, Value] | None = {} if config in (None, Const(None)) else None
-        spans: tuple[Span, ...] = ()
+        spans: dict[str, Span] = {}
         if isinstance(config, Proto):
             fields = dict(config.record.fields)
-            spans = tuple(span for span in config.record.spans.values() if span)
+            spans = {field: span for field, span in config.record.spans.items() if span}
         event = SessionMade(
             name=name,
             fields=fields,
+            own_config=isinstance(config, Proto),
             graph_mode=self.here.graph_mode,
-            proto_spans=spans,
+            field_spans=spans,
             serial=made.serial,
             **self.around(node),
         )
@@ -118,20 +130,62 @@ class Protos(Later):
             items = dict(keywords)
             if values and isinstance(values[0], Dict):
                 items |= values[0].items
-            for key, value in items.items():
-                self.set_env(key, value, node, "")
+            entries = self._entries(node)
+            for variable, value in items.items():
+                place, entry = entries.get(variable, (None, None))
+                given = self.span(entry) if entry is not None else None
+                self.set_env(variable, value, node, "", how="update", key=place, given=given)
         elif name == "pop" and values and isinstance(values[0], Const) and isinstance(values[0].value, str):
             self.unset_env(values[0].value)
         return UNKNOWN
 
+    def _entries(self, mapping: ast.expr) -> dict[str, tuple[Span | None, ast.expr]]:
+        """The entries of a mapping that is written out, or of one in a call: where the name stands, and the value."""
+        entries: dict[str, tuple[Span | None, ast.expr]] = {}
+        if isinstance(mapping, ast.Dict):
+            for key, value in zip(mapping.keys, mapping.values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    entries[key.value] = self.span(key), value
+        elif isinstance(mapping, ast.Call):
+            for part in mapping.args[:1]:
+                entries |= self._entries(part)
+            for keyword in mapping.keywords:
+                if keyword.arg is not None:
+                    entries[keyword.arg] = None, keyword.value
+        return entries
+
+    def child_env(self, node: ast.Call) -> None:
+        """A process is started; what its environment has is known where it is written out."""
+        for keyword in node.keywords:
+            for name, (key, value) in self._entries(keyword.value).items() if keyword.arg == "env" else ():
+                if isinstance(value, ast.Constant) and self.state is not None:
+                    given = self.span(value)
+                    place = self.around(keyword.value)
+                    self.emit(ChildEnv(name=name, value=Const(value.value), key=key or given, given=given, **place))
+
     def _env_write(self, values: list[Value], node: ast.AST, written: list[Arg], *, default: bool = False) -> None:
         if len(values) >= 2 and isinstance(values[0], Const) and isinstance(values[0].value, str):
             text = written[1].text if len(written) > 1 else ""
-            self.set_env(values[0].value, values[1], node, text, default=default)
+            key, given = (one.span for one in written[:2]) if len(written) > 1 else (None, None)
+            how = "setdefault" if default else "putenv"
+            self.set_env(values[0].value, values[1], node, text, how=how, key=key, given=given)
 
-    def set_env(self, name: str, value: Value, node: ast.AST, text: str, *, default: bool = False) -> None:
-        """The program sets an environment variable; ``default``: unless it is set already."""
-        self.emit(EnvWrite(name=name, value=value, text=text, **self.around(node)))
+    def set_env(
+        self,
+        name: str,
+        value: Value,
+        node: ast.AST,
+        text: str,
+        *,
+        how: str = "assign",
+        key: Span | None = None,
+        given: Span | None = None,
+    ) -> None:
+        """The program sets an environment variable; the rest is as in `EnvWrite`."""
+        default = how == "setdefault"
+        if name == "CUDA_VISIBLE_DEVICES":
+            value = self.rank_taken(value, "environment", node, given, text)
+        self.emit(EnvWrite(name=name, value=value, text=text, how=how, key=key, given=given, **self.around(node)))
         self.state = replace(self.here, env={**self.here.env, name: value})
         if name == "CUDA_VISIBLE_DEVICES" and self.here.listed.under(self.guards).has is not Tri.YES:
             self.state = replace(self.here, shown=value)

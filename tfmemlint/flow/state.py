@@ -102,11 +102,12 @@ class State:
         growth: memory growth by GPU. limits: logical devices by GPU (a `Seq` of `Limit`).
         cpu_split: the CPU has a logical device configuration.
         visible: the value of the last ``set_visible_devices`` for GPUs, if any.
-        threading: the value of each ``tf.config.threading`` setting.
+        threading: each ``tf.config.threading`` setting, by the name of its function.
         env: what the program itself has put into the environment.
         imported: the project's own modules that were imported: for sure (True), or on some way to here.
         shown: what the program had put into ``CUDA_VISIBLE_DEVICES`` by the time it was read.
         open: the state before the entry point isn't known (a function that nothing in the file calls).
+        child: this runs in a process that the program starts.
         fewest, most: how many GPUs there are, as far as conditions on the way here tell.
     """
 
@@ -119,11 +120,12 @@ class State:
     limits: Mapping[Key, Setting] = field(default_factory=dict)
     cpu_split: Setting | None = None
     visible: Setting | None = None
-    threading: Mapping[str, Value] = field(default_factory=dict)
+    threading: Mapping[str, Setting] = field(default_factory=dict)
     env: Mapping[str, Value] = field(default_factory=dict)
     imported: Mapping[str, bool] = field(default_factory=dict)
     shown: Value | None = None
     open: bool = False
+    child: bool = False
     fewest: int = 0
     most: int | None = None
 
@@ -241,11 +243,12 @@ def join_states(left: State, right: State, left_guard: Guards = (), right_guard:
         limits=_join_settings(left.limits, right.limits),
         cpu_split=left.cpu_split or right.cpu_split,
         visible=_join_setting(left.visible, right.visible),
-        threading=_join_values(left.threading, right.threading),
+        threading=_join_table(left.threading, right.threading),
         env=_join_values(left.env, right.env),
         imported=_join_imported(left.imported, right.imported),
         shown=left.shown if left.shown is right.shown else join(left.shown, right.shown),
         open=left.open or right.open,
+        child=left.child or right.child,
         fewest=min(left.fewest, right.fewest),
         most=None if left.most is None or right.most is None else max(left.most, right.most),
     )
@@ -273,6 +276,15 @@ def _join_settings(left: Mapping[Key, Setting], right: Mapping[Key, Setting]) ->
         if setting is not None:
             joined[key] = setting
     return joined
+
+
+def _join_table(left: Mapping[str, Setting], right: Mapping[str, Setting]) -> Mapping[str, Setting]:
+    if left == right:
+        return left
+    joined = {
+        key: _join_setting(left.get(key), right.get(key)) for key in [*left, *(one for one in right if one not in left)]
+    }
+    return {key: setting for key, setting in joined.items() if setting is not None}
 
 
 def _join_values(left: Mapping[str, Value], right: Mapping[str, Value]) -> Mapping[str, Value]:

@@ -13,7 +13,7 @@ from tfmemlint.facts.names import called_name, canonical, is_tensorflow
 from tfmemlint.flow.foreign import Foreign
 from tfmemlint.flow.lazy import KEEPING
 from tfmemlint.flow.program import Arg, Call
-from tfmemlint.flow.state import Outcome
+from tfmemlint.flow.state import Outcome, Setting
 from tfmemlint.flow.values import (
     UNKNOWN,
     Const,
@@ -35,11 +35,14 @@ from tfmemlint.knowledge.functions import (
     LIST_PHYSICAL,
     LOGICAL_CONFIGURATION,
     PROTOS,
+    RANKS,
     SEQUENTIAL,
     SESSIONS,
     SET_GROWTH,
     SET_LOGICAL,
+    SET_THREADS,
     SET_VISIBLE,
+    meant_type,
 )
 from tfmemlint.knowledge.signatures import SIGNATURES
 
@@ -61,15 +64,24 @@ class TensorFlow(Foreign):
                 return lazy
             builtin = self.call_builtin(name, node, values, keywords, written)
             if builtin is None:
+                self.hand_to_a_process(name, (*values, *keywords.values()))
                 for value in (*values, *keywords.values()):
                     self.escape(value)
                     if name not in KEEPING:
                         self.hand_on(value)
                 if name == "os.putenv":
                     self._env_write(values, node, written)
-                if name.startswith(("keras.", "horovod.", "pynvml.")):
-                    self._call_event(name, node, written)
+                if name.startswith("subprocess.") and isinstance(node, ast.Call):
+                    self.child_env(node)
+                rank: Made | None = None
+                if name in RANKS or name.startswith(("keras.", "horovod.", "pynvml.", "py3nvml.", "nvidia_smi.")):
+                    call = self._call_event(name, node, written)
+                    if name in RANKS:
+                        rank = Made(name, self.next_serial())
+                        self.made_by[rank.serial] = call
                 self.foreign_call(name, node)
+                if rank is not None:
+                    return rank
             return UNKNOWN if builtin is None else builtin
         name = called_name(name)
         if name in ("tf.function", "tf.compat.v1.wrap_function") and values and isinstance(values[0], Function):
@@ -103,7 +115,7 @@ class TensorFlow(Foreign):
                 outcome=outcome,
                 result_used=not isinstance(statement, ast.Expr) or statement.value is not node,
                 node=node if isinstance(node, ast.Call) else None,
-                **self.around(node),
+                **self.around_name(node, name),
             )
         )
 
@@ -160,10 +172,14 @@ class TensorFlow(Foreign):
 
         if name in LIST_PHYSICAL:
             self._effect("tf.config.list_physical_devices", node)
+            if _is_misspelt(arg(0, "device_type")):
+                return Seq((), "list")
             listed = Devices("physical", _device_type(arg(0, "device_type")))
             return self._shown(listed) if name.endswith("get_visible_devices") else listed
         if name in LIST_LOGICAL:
             self._effect("tf.config.list_logical_devices", node)
+            if _is_misspelt(arg(0, "device_type")):
+                return Seq((), "list")
             return Devices("logical", _device_type(arg(0, "device_type")))
         if name == LIST_LOCAL:
             self.start(node, "allocator", name, call.text)
@@ -180,9 +196,9 @@ class TensorFlow(Foreign):
         if name in LOGICAL_CONFIGURATION:
             hidden = call.has_star or not keywords.keys() <= set(SIGNATURES[name])
             return Limit(UNKNOWN if hidden else arg(0, "memory_limit"))
-        if name.startswith("tf.config.threading.set_"):
+        if name in SET_THREADS:
             if not self._is_refused(call):
-                threads = arg(0, "num_threads") or UNKNOWN
+                threads = Setting(arg(0, "num_threads") or UNKNOWN, call)
                 self.state = replace(self.here, threading={**self.here.threading, name: threads})
             return Const(None)
         if name in PROTOS:
@@ -198,6 +214,11 @@ class TensorFlow(Foreign):
             self.state = replace(self.here, eager=True)
             return Const(None)
         return None
+
+
+def _is_misspelt(value: Value | None) -> bool:
+    """Whether there is no device of that type, because it is spelled in another way."""
+    return isinstance(value, Const) and isinstance(value.value, str) and bool(meant_type(value.value))
 
 
 def _device_type(value: Value | None) -> str | None:

@@ -30,6 +30,9 @@ AMOUNT_KEYWORDS: Mapping[Wish, tuple[str, ...]] = {
         "megabytes",
         "size",
         "value",
+        *("limit_gb", "memory_limit_gb", "memory_mb", "memory_gb", "size_mb", "size_gb", "max_mb", "max_gb"),
+        *("mib", "gb", "gib", "gigabytes", "bytes", "limit_bytes", "max_memory", "max_bytes", "cap", "cap_mb"),
+        *("mem_limit", "amount", "budget", "quota", "fraction"),
     ),
     Wish.FRACTION: (
         "fraction",
@@ -39,6 +42,7 @@ AMOUNT_KEYWORDS: Mapping[Wish, tuple[str, ...]] = {
         "ratio",
         "limit",
         "value",
+        *("percent", "percentage", "frac", "gpu_fraction", "gpu_memory_fraction", "max_fraction", "amount"),
     ),
 }
 """How the argument that says how much is likely called, for each wish that has one."""
@@ -50,9 +54,11 @@ class MadeUp:
 
     Attributes:
         wish: what its author wanted.
-        value: for a report, which number: ``current``, ``peak``, ``total`` or ``free``; else ``""``.
-        unit: ``mib``, ``fraction``, or ``auto`` (a number in (0, 1] is a fraction, any other MiB); ``""`` without
-        amount. device: the place of the argument that says the device; None where there is none.
+        value: for a report, which number: ``current``, ``peak``, ``total`` or ``free``; for growth ``not`` where True
+            would mean none (``disable_memory_growth``, ``preallocate_memory``); else ``""``.
+        unit: ``mib``, ``gib``, ``bytes``, ``fraction``, ``percent``, or ``auto`` (a number in (0, 1] is a fraction, any
+            other MiB); ``""`` without amount.
+        device: the place of the argument that says the device; None where there is none.
         amount: the place of the argument that says how much (of growth: whether); None where there is none.
         device_keywords: what that argument is likely called when passed by keyword.
         amount_keywords: the same for the amount.
@@ -286,11 +292,31 @@ def _words(name: str) -> frozenset[str]:
 
 _READING = frozenset(
     {"get", "report", "usage", "used", "info", "stats", "statistics", "query", "read", "print", "show"}
+    | {
+        "allocated",
+        "reserved",
+        "consumption",
+        "consumed",
+        "footprint",
+        "monitor",
+        "track",
+        "measure",
+        "dump",
+        "summary",
+    }
 )
-_RELEASING = frozenset({"clear", "free", "release", "empty", "flush", "purge", "reset", "clean", "collect", "gc"})
+_RELEASING = frozenset(
+    {"clear", "free", "release", "empty", "flush", "purge", "reset", "clean", "cleanup", "collect", "gc", "reclaim"}
+    | {"deallocate", "dealloc"}
+)
 _MEMORY = frozenset({"memory", "mem", "vram"})
-_SHARES = frozenset({"fraction", "percent", "percentage", "ratio", "share"})
-_BOUNDS = frozenset({"limit", "cap", "max", "maximum", "budget", "quota"})
+_SHARES = frozenset({"fraction", "frac", "percent", "percentage", "ratio", "share"})
+_BOUNDS = frozenset({"limit", "cap", "max", "maximum", "budget", "quota", "restrict", "bound"})
+_BOUNDING = frozenset({"set", "limit", "cap", "apply", "gpu", "configure", "restrict", "bound"})
+_GROWING = (frozenset({"on", "demand"}), frozenset({"dynamic"}), frozenset({"incremental"}), frozenset({"grow"}))
+"""Words for growth beside "growth", where they stand with "memory"."""
+_ALL_AT_ONCE = frozenset({"preallocate", "preallocation", "prealloc"})
+_OFF = frozenset({"disable", "no", "off", "prevent", "stop", "without"})
 
 
 def _by_words(name: str) -> MadeUp | None:
@@ -299,30 +325,53 @@ def _by_words(name: str) -> MadeUp | None:
     words = _words(last)
     place = _words(name.rpartition(".")[0])
     memory, gpu = words & _MEMORY, words & {"gpu", "gpus", "cuda", "vram"}
-    if "growth" in words:
-        return None if words & _READING else _make(Wish.GROWTH, device=0, amount=1)
+    grows = "growth" in words or ((memory or gpu) and any(one <= words for one in _GROWING))
+    at_once = bool(words & _ALL_AT_ONCE and (memory or gpu or place & _MEMORY))
+    if grows or at_once:
+        opposite = at_once is not bool(words & _OFF)
+        return None if words & _READING else _make(Wish.GROWTH, "not" if opposite else "", device=0, amount=1)
     if not memory and not (place & _MEMORY):
         if words & {"list", "available", "devices"} and words & {"gpu", "gpus"} and words <= _LISTING:
             return _make(Wish.DEVICES)
         return None
     if words & _SHARES:
-        return None if words & _READING else _make(Wish.FRACTION, unit="fraction", device=0, amount=1)
+        unit = "percent" if words & {"percent", "percentage"} else "fraction"
+        return None if words & _READING else _make(Wish.FRACTION, unit=unit, device=0, amount=1)
     if words & _READING:
         return _make(Wish.REPORT, _reported(words), device=0)
-    if words & _BOUNDS and (words & {"set", "limit", "cap", "apply", "gpu", "configure"}):
-        return _make(Wish.LIMIT, unit="auto", device=0, amount=1)
+    if (words & _BOUNDS and words & _BOUNDING) or ("set" in words and words <= _AMOUNTS):
+        return _make(Wish.LIMIT, unit=_unit(words), device=0, amount=1)
     if words & _RELEASING and (memory or gpu or place & _MEMORY):
         return _make(Wish.RELEASE)
     return None
 
 
+_AMOUNTS = frozenset(
+    {"set", "gpu", "gpus", "device", "memory", "mem", "vram", "size", "amount", "mb", "gb", "mib", "gib"}
+)
+"""``set_gpu_memory(gpu, 2048)``: it can only be an amount that is set."""
+
+
+def _unit(words: frozenset[str]) -> str:
+    """The unit that a name states: ``set_memory_limit_gb``."""
+    for unit, said in _UNITS.items():
+        if words & said:
+            return unit
+    return "auto"
+
+
+_UNITS: Mapping[str, frozenset[str]] = {
+    "mib": frozenset({"mb", "mib", "megabytes"}),
+    "gib": frozenset({"gb", "gib", "gigabytes"}),
+    "bytes": frozenset({"bytes"}),
+}
 _LISTING = frozenset(
     {"list", "get", "available", "gpu", "gpus", "device", "devices", "all", "physical", "visible", "local", "names"}
 )
 
 
 def _reported(words: frozenset[str]) -> str:
-    if words & {"peak", "max", "maximum"}:
+    if words & {"peak", "max", "maximum", "highest"}:
         return "peak"
     if words & {"free", "available", "remaining"}:
         return "free"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
 import sys
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ _OF_ANOTHER_RELEASE = frozenset({"TFM206", "TFM501"})
 
 _Read = tuple[str, bytes, bool]
 """A file's path, its bytes, and whether it was named itself."""
-_Job = tuple["Target", int | None, float | None]
+_Job = tuple["Target | None", int | None, float | None]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("paths", nargs="*", metavar="PATH", help="files or directories (default: .)")
     add("--json", action="store_true", help="print plain data")
-    add("--target-version", metavar="X.Y", help="the TensorFlow release that the code runs on (default: the newest)")
+    add(
+        "--target-version",
+        metavar="X.Y",
+        help="the TensorFlow release that the code runs on (default: what the project asks for)",
+    )
     add("--gpu-memory", metavar="SIZE", help="the memory of one GPU, such as 16GiB: shares become numbers of MiB")
     add("--gpus", type=_gpus, metavar="N", help="how many GPUs there are (default: what the program names)")
 
@@ -53,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     except ConfigError as error:
         _say(str(error))
         return FAILED
-    plan = Plan(str(target), arguments.gpus, memory)
+    plan = Plan("", arguments.gpus, memory)
     files = list(_files(arguments, config, plan))
     for found in _plans(files, (target, arguments.gpus, memory)):
         if isinstance(found, Problem):
@@ -63,17 +68,26 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             plan.files.append(found)
     plan.files.sort(key=lambda file: file.path)
+    plan.target = str(_newest(plan, target))
     plan.problems.sort(key=lambda problem: (problem.path, problem.row or 0))
     _show(plan, arguments.json)
-    if arguments.target_version is None and config.target_version is None and _is_old(plan):
+    if target is None and _is_old(plan):
         _say("some of this is code for an older TensorFlow; say which one it runs on: --target-version 1.15")
     if plan.problems:
         return FAILED
     return DIFFERS if plan.differs else AS_ASKED
 
 
-def _options(arguments: argparse.Namespace, config: Config) -> tuple[Target, float | None]:
-    """The release and the size of a GPU; the command line comes before the file.
+def _newest(plan: Plan, target: Target | None) -> Target:
+    """The release of the whole plan: the one that was told, else the newest that a file was judged for."""
+    from tfmemlint.knowledge.releases import Target
+
+    found = {Target.parse(file.target) for file in plan.files if file.target}
+    return target or max(found, default=Target.newest())
+
+
+def _options(arguments: argparse.Namespace, config: Config) -> tuple[Target | None, float | None]:
+    """The release, where one is told, and the size of a GPU; the command line comes before the file.
 
     Raises:
         ConfigError: an option can't be followed.
@@ -90,7 +104,7 @@ def _options(arguments: argparse.Namespace, config: Config) -> tuple[Target, flo
             memory = parse_memory(arguments.gpu_memory)
     except ValueError as error:
         raise ConfigError("", f"{option}: {error}") from None
-    return target or Target.newest(), memory
+    return target, memory
 
 
 def _files(arguments: argparse.Namespace, config: Config, plan: Plan) -> Iterator[_Read]:
@@ -125,7 +139,9 @@ def _files(arguments: argparse.Namespace, config: Config, plan: Plan) -> Iterato
 
 def _plans(files: list[_Read], job: _Job) -> Iterator[FilePlan | Problem | None]:
     from tfmemlint.run import WORTH_A_POOL
+    from tfmemlint.targets.find import begin
 
+    finder = begin()
     workers = min(os.cpu_count() or 1, 8)
     if len(files) < WORTH_A_POOL or workers < 2 or not hasattr(os, "fork"):
         for file in files:
@@ -142,19 +158,25 @@ def _plans(files: list[_Read], job: _Job) -> Iterator[FilePlan | Problem | None]
     from tfmemlint.rule import rules
 
     rules()
+    for path, _, _ in files if job[0] is None else ():
+        finder.of_file(path)
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork")) as pool:
         yield from pool.map(_one, files, repeat(job), chunksize=4)
 
 
 def _one(file: _Read, job: _Job) -> FilePlan | Problem | None:
     """The plan of one file, or why there is none; None where the file asks to be left out."""
+    from tfmemlint.knowledge.releases import Target
     from tfmemlint.plan.model import Problem
     from tfmemlint.plan.read import plan_of
     from tfmemlint.sources import Unreadable, decode
     from tfmemlint.suppressions import read_suppressions
+    from tfmemlint.targets.find import current
 
     path, data, named = file
     target, gpus, memory = job
+    stated = target or current().of_file(path).target
+    target = stated or Target.newest()
     try:
         source: Source = decode(path, data)
     except Unreadable as error:
@@ -162,7 +184,8 @@ def _one(file: _Read, job: _Job) -> FilePlan | Problem | None:
     if not named and read_suppressions(source.text).skip_file:
         return None
     try:
-        return plan_of(source, target, gpus=gpus, memory=memory, named=named)
+        found = plan_of(source, target, gpus=gpus, memory=memory, named=named)
+        return dataclasses.replace(found, target=str(target), told=stated is not None)
     except (SyntaxError, ValueError) as error:
         return Problem(path, f"not valid Python: {getattr(error, 'msg', error)}", getattr(error, "lineno", None))
     except (RecursionError, MemoryError):
@@ -172,8 +195,9 @@ def _one(file: _Read, job: _Job) -> FilePlan | Problem | None:
 
 
 def _is_old(plan: Plan) -> bool:
-    """Whether a program ends because a name of TensorFlow's is gone, or not there yet."""
-    stops = (entry.stop for file in plan.files for entry in file.entries)
+    """Whether a program of which nobody says what it runs on ends because a name of TensorFlow's is gone, or not there
+    yet."""
+    stops = (entry.stop for file in plan.files for entry in file.entries if not file.told)
     return any(stop is not None and not _OF_ANOTHER_RELEASE.isdisjoint(stop.rules) for stop in stops)
 
 

@@ -30,6 +30,7 @@ def as_data(plan: Plan) -> dict[str, Any]:
 def _file(file: FilePlan) -> dict[str, Any]:
     return {
         "path": file.path,
+        "tensorflow": file.target,
         "incomplete": file.incomplete or None,
         "entries": [_entry(entry) for entry in file.entries],
     }

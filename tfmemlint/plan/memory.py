@@ -48,7 +48,7 @@ def _option_rows(session: SessionMade, options: Iterable[str], scene: Scene) -> 
         proto.field_spans[name]
         for proto in scene.program.of(ProtoMade)
         for name in options
-        if proto.field_spans.get(name) in session.proto_spans
+        if proto.field_spans.get(name) in session.field_spans.values()
     }
     return tuple(sorted({span.row for span in spans})) or (session.span.row,)
 

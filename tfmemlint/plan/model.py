@@ -188,6 +188,10 @@ class FilePlan:
     entries: tuple[Entry, ...] = ()
     incomplete: str = ""
     """Why the program could not be followed to its end, or ""."""
+    target: str = ""
+    """The release that it was judged for."""
+    told: bool = True
+    """Whether somebody says that it runs on that one: the user, or the file's project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +205,8 @@ class Problem:
 
 @dataclass(slots=True)
 class Plan:
-    """What a run came to: ``left_out`` files ask for nothing."""
+    """What a run came to: ``left_out`` files ask for nothing. ``target``: the release; the newest where there are
+    several."""
 
     target: str
     gpus: int | None = None

@@ -37,6 +37,7 @@ def plan_of(
     from tfmemlint.flow import analyze
 
     program = analyze(source, target)
+    program.gpu_memory_mib = memory
     findings = _findings(program)
     found = []
     for name, events in entries(program):

@@ -8,9 +8,11 @@ from tfmemlint.flow.state import Phase, Tri
 from tfmemlint.flow.values import Const
 from tfmemlint.knowledge import environment
 from tfmemlint.knowledge.environment import Moment
+from tfmemlint.knowledge.variables import judge_name, judge_value, run_together
 from tfmemlint.plan.model import Fate, Variable, Verdict
 from tfmemlint.plan.scene import Scene
 from tfmemlint.wanted import Wanted
+from tfmemlint.writes import is_for_others
 
 _PHASES = {Moment.LISTING: "listed", Moment.DEVICES: "allocator"}
 _READ = {
@@ -26,7 +28,7 @@ def fate(one: Wanted, write: EnvWrite, scene: Scene) -> Fate | None:
         return _unread(write, scene)
     wrong = _wrong_value(write)
     if wrong is not None:
-        return wrong
+        return wrong if wrong.exception else _replaced(write, scene) or wrong
     phase = _phase(write)
     before = write.state.env.get(write.name)
     if phase.has not in (Tri.YES, Tri.MAYBE) or (before is not None and before == write.value):
@@ -67,12 +69,15 @@ def _phase(write: EnvWrite) -> Phase:
 def _unread(write: EnvWrite, scene: Scene) -> Fate | None:
     """A variable that TensorFlow never reads; the program, or another library in it, may well do so."""
     owner = environment.OTHERS.get(write.name)
-    text = scene.program.source.text
+    bad = judge_name(write.name)
+    if write.state.most == 0:
+        return Fate(Verdict.UNKNOWN, "unread", f"not known: no GPU is left that {write.name} could be about")
+    others = bad is not None and is_for_others(scene.program, write, bad)
     if owner is not None:
-        if _PACKAGES[owner] in text:
+        if others:
             return Fate(Verdict.UNKNOWN, "unread", f"not known: {write.name} is for {owner}; TensorFlow never reads it")
         words = f"without effect: TensorFlow never reads {write.name}, which is for {owner}"
-    elif text.count(write.name) > 1:
+    elif others:
         words = f"not known: TensorFlow never reads {write.name}; the program may do so itself"
         return Fate(Verdict.UNKNOWN, "unread", words)
     else:
@@ -89,7 +94,11 @@ def _wrong_value(write: EnvWrite) -> Fate | None:
         exception = ("TypeError", f"str expected, not {type(value).__name__}")
         return Fate(Verdict.FAILS, "value", words, (f"Python raises {': '.join(exception)}",), exception=exception)
     allowed = environment.allowed(write.name)
-    if allowed is None or value in allowed:
+    if (
+        allowed is None
+        or value in allowed
+        or (not run_together(write.name, value) and not judge_value(write.name, value))
+    ):
         return None
     choices = " or ".join(repr(one) for one in allowed)
     words = f"without effect: {write.name} takes {choices}, not {value!r}"

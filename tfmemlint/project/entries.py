@@ -59,6 +59,8 @@ def entry_of(path: str, data: bytes, listings: Listings | None = None) -> Entry 
     name = os.path.basename(path)
     if name in _SETUP or name.endswith(".pyi") or (name == "conf.py" and any(word in data for word in _SPHINX)):
         return None
+    if name.endswith(".ipynb"):
+        return Entry(Kind.SCRIPT, path, "")
     if name == "__main__.py":
         return Entry(Kind.MAIN_MODULE, path, package_root(path, listings)[1])
     if name == "conftest.py" or (is_test(name) and _tests(data)):

@@ -34,6 +34,11 @@ class Listing:
         self.compiled: frozenset[str] = frozenset()
         self.known = True
 
+    @property
+    def summary(self) -> tuple[list[str], list[str], list[str], bool]:
+        """All of it, in an order that is always the same."""
+        return sorted(self.directories), sorted(self.files), sorted(self.compiled), self.known
+
 
 class Listings:
     """The listings of all directories that one run has asked for."""

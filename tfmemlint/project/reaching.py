@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from tfmemlint.cache import digest
 from tfmemlint.project.imports import Imported, scan
 from tfmemlint.screen import configures
 
@@ -20,12 +21,14 @@ _ABOUT = (b"tensorflow", b"keras", b"tf.")
 
 @dataclass(slots=True)
 class Module:
-    """One file of a project: what it may import, whether it configures anything, whether it uses TensorFlow."""
+    """One file of a project: what it may import, whether it configures anything, whether it uses TensorFlow; a digest
+    of its bytes."""
 
     path: str
     imports: tuple[Imported, ...]
     configures: bool
     uses: bool
+    digest: str
     leads_to: frozenset[str] = frozenset()
 
 
@@ -66,11 +69,12 @@ def graph(paths: Iterable[str], read: Callable[[str], bytes | None]) -> Graph:
         data = read(path)
         if data is not None:
             uses = any(word in data for word in _ABOUT)
-            modules[path] = Module(path, scan(data), configures(data), uses)
+            modules[path] = Module(path, scan(data), configures(data), uses, digest(data))
     by_name: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for path in modules:
         parts = _parts(path)
-        if parts:
+        # Nothing imports a notebook.
+        if parts and not path.endswith(".ipynb"):
             by_name.setdefault(parts[-1], []).append((parts, path))
     made = Graph(modules)
     for path, module in modules.items():

@@ -77,6 +77,12 @@ class SearchPath:
         self._known: dict[str, _Found | None] = {}
         self._located: dict[str, Located | None] = {}
 
+    @property
+    def about(self) -> tuple[object, ...]:
+        """All that the answers depend on besides what stands in directories, in an order that is always the same."""
+        only = sorted((place, sorted(listing.directories)) for place, listing in self._only.items())
+        return self.directories, self.ambiguous, only
+
     def certain(self) -> SearchPath:
         """The same, taking it for granted that the first directory is searched."""
         places = tuple(dict.fromkeys(self.directories))

@@ -120,7 +120,7 @@ def _proofs(
     """The proof of each program, in their order; several are run at a time."""
     from concurrent.futures import ThreadPoolExecutor
 
-    target = _target(ground.version)
+    target = target_of_version(ground.version)
     ground.overhead_mib()  # once, while nothing else takes memory
     done = 0
 
@@ -207,7 +207,7 @@ def _show_slices(proofs: list[Proof]) -> None:
                 print("\n".join(f"{row:5} {line}" for row, line in enumerate(rows, 1) if line.strip()))
 
 
-def _target(version: str) -> Target:
+def target_of_version(version: str) -> Target:
     """The release that programs are judged for is the one that they are run on."""
     from tfmemlint.knowledge.releases import Target
 

@@ -59,6 +59,7 @@ class Run:
         entry: ``module``, or the function that was called. slice: what was run; None for the whole program.
         seen: what was seen; None where nothing could be run. verdicts: one for each intent of the entry point.
         before: the verdicts on the text as it is, where ``verdicts`` are those on the text after its fixes.
+        written: then, one verdict for each intent that the fixes themselves have written, in terms of the new text.
         notes: what a reader has to know, a sentence each. failure: the output of a program that failed.
     """
 
@@ -67,6 +68,7 @@ class Run:
     seen: Seen | None
     verdicts: list[Verdict]
     before: list[Verdict] | None = None
+    written: list[Verdict] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     failure: str = ""
 
@@ -135,10 +137,15 @@ def prove_fixed(
         run.before = run.verdicts
         run.notes += [note for note in after.notes if note not in run.notes]
         run.failure = after.failure
+        fresh = [
+            one for one in mine if not set(changed).isdisjoint(range(one.statement.row, one.statement.end_row + 1))
+        ]
         if after.seen is None:
             run.verdicts = after.verdicts or [Verdict(one.wanted, Kind.UNPROVEN) for one in run.before]
+            run.written = [Verdict(one, Kind.UNPROVEN) for one in fresh]
             continue
         facts = facts_of(ground, after.seen.result, conditions, proof.gpus)
+        run.written = [judge(one, after.seen, facts, [other.span for other in mine]) for one in fresh]
         original = run.seen
         run.verdicts = [
             judge_elsewhere(

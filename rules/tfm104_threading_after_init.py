@@ -1,0 +1,79 @@
+"""TFM104: the number of threads is set after the runtime has started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import short, too_late
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.values import Const
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge.functions import SET_THREADS
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Call, Program
+
+
+class ThreadingAfterInit(Rule):
+    """The number of threads is set after the runtime has started.
+
+    What it does
+    ------------
+    Finds ``tf.config.threading.set_intra_op_parallelism_threads`` and ``set_inter_op_parallelism_threads`` that are
+    reached after something has started TensorFlow's runtime: a tensor, a variable, a dataset, a strategy. The number
+    that was set before may be set again and stays silent; where none was set, every number is another one, even 0.
+
+    Why it matters
+    --------------
+    The eager context reads the numbers once, when it starts. A later change raises; inside ``except RuntimeError`` it
+    is lost, and TensorFlow uses as many threads as the machine has cores.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    weights = tf.Variable([1.0, 2.0])
+    tf.config.threading.set_intra_op_parallelism_threads(2)
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    tf.config.threading.set_intra_op_parallelism_threads(2)
+    weights = tf.Variable([1.0, 2.0])
+    ```
+
+    Seen as
+    -------
+    ``RuntimeError: Intra op parallelism cannot be modified after initialization.``
+    """
+
+    code = "TFM104"
+    name = "threading-after-init"
+    severity = Severity.ERROR
+    across = True
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Numbers of threads other than those in force, after the eager context has started."""
+        for call in program.calls(*SET_THREADS):
+            if call.outcome is not None and call.outcome.kind == "late":
+                yield too_late(self, program, call, _intent(call))
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Move the setting above what starts the runtime."""
+        editor.call_at(finding.span, str(finding.details["called"]))
+        editor.move_above_start(finding)
+
+
+def _intent(call: Call) -> Intent:
+    number = call.arg(0, "num_threads")
+    value = number.value.value if number is not None and isinstance(number.value, Const) else None
+    what = "each operation" if "intra" in short(call.name) else "operations side by side"
+    return Intent(Wish.THREADING, what, value, number.text if number is not None and value is None else "")

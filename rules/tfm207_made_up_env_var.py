@@ -1,0 +1,154 @@
+"""TFM207: an environment variable that TensorFlow never reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.values import Const
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge.variables import FALSE_WORDS, GROWTH, TRUE_WORDS, BadName, judge_name, judge_value
+from tfmemlint.rule import Rule
+from tfmemlint.writes import growth_calls, in_time, is_for_others, others_of, place_of, text_of, writes
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import EnvWrite, Program
+
+_ADVICE = {
+    Wish.GROWTH: "Set TF_FORCE_GPU_ALLOW_GROWTH to 'true', or call tf.config.experimental.set_memory_growth",
+    Wish.LIMIT: "Call tf.config.set_logical_device_configuration with a memory_limit in MiB",
+    Wish.FRACTION: "Call tf.config.set_logical_device_configuration with a memory_limit in MiB",
+    Wish.ALLOCATOR: "Set TF_GPU_ALLOCATOR to 'cuda_malloc_async' where that is what is wanted",
+    Wish.VISIBLE: "Set CUDA_VISIBLE_DEVICES",
+}
+
+
+class MadeUpEnvVar(Rule):
+    """An environment variable that no release of TensorFlow reads.
+
+    What it does
+    ------------
+    Finds variables about GPUs and their memory that are set and that TensorFlow never reads: made-up names
+    (``TF_GPU_MEMORY_LIMIT``, ``TF_GPU_ALLOW_GROWTH``), misspelt ones (``TF_FORCE_ALLOW_GPU_GROWTH``), names with
+    characters that can't be seen, and those of JAX and PyTorch (``XLA_PYTHON_CLIENT_PREALLOCATE``) in code without
+    either. All libraries and Python files of the releases were searched: what is reported stands in none of them.
+
+    A variable that the program reads by itself, or may set for another program that it starts, is not reported.
+
+    Why it matters
+    --------------
+    An unknown variable is never an error. Nothing is raised and nothing is logged: TensorFlow takes all the memory of
+    every GPU, as it does by default.
+
+    Example
+    -------
+    ```python
+    import os
+
+    os.environ["TF_GPU_ALLOW_GROWTH"] = "true"
+    os.environ["TF_GPU_MEMORY_LIMIT"] = "4096"
+    import tensorflow as tf
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import os
+
+    os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = "true"
+    import tensorflow as tf
+    ```
+
+    or, for a limit,
+
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=4096)])
+    ```
+    """
+
+    code = "TFM207"
+    name = "made-up-env-var"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Variables under names that TensorFlow does not know."""
+        for write in writes(program):
+            bad = judge_name(write.name)
+            if bad is None or write.path != program.source.path or is_for_others(program, write, bad):
+                continue
+            yield self.finding(
+                program,
+                write,
+                _message(write.name, bad),
+                span=place_of(write),
+                severity=Severity.WARNING if bad.kind == "foreign" else Severity.ERROR,
+                intent=_intent(write, bad),
+                outcome="TensorFlow goes on as if it were not set; nothing is raised",
+                advice=f"Write {bad.real}" if bad.kind in ("typo", "invisible") else _ADVICE.get(bad.wish, "Drop it"),
+                details=_details(program, write, bad),
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Set the variable that was meant."""
+        from tfmemlint.fixes import variables
+
+        variables.rename(editor, finding)
+
+
+def _message(name: str, bad: BadName) -> str:
+    if bad.kind == "foreign":
+        return f"{name} is {bad.owner}'s: TensorFlow never reads it"
+    if bad.kind == "invisible":
+        return f"The name {name!a} only looks like {bad.real}: TensorFlow never reads it"
+    if bad.kind == "typo":
+        return f"TensorFlow never reads {name}: the variable is called {bad.real}"
+    return f"No release of TensorFlow reads {name}"
+
+
+def _intent(write: EnvWrite, bad: BadName) -> Intent:
+    text = text_of(write)
+    if bad.wish is Wish.GROWTH:
+        return Intent(Wish.GROWTH, "every GPU", _wants_growth(write.name, text))
+    if bad.wish is Wish.OTHER:
+        return Intent(Wish.OTHER, text=f"{bad.real or write.name}={text if text is not None else write.text}")
+    return Intent(bad.wish, text=text if text is not None else write.text)
+
+
+def _wants_growth(name: str, text: str | None) -> bool | None:
+    """Whether growth is wanted; JAX's variable asks for the opposite of it."""
+    word = (text or "").strip().lower()
+    value = True if word in TRUE_WORDS else False if word in FALSE_WORDS else None
+    return (not value if value is not None else None) if name.endswith("_PREALLOCATE") else value
+
+
+def _details(program: Program, write: EnvWrite, bad: BadName) -> dict[str, object]:
+    text = text_of(write)
+    wants = _wants_growth(write.name, text) if bad.wish is Wish.GROWTH else None
+    plain = bad.kind in ("typo", "invisible")
+    value = None if plain else ("true" if wants else None)
+    sound = isinstance(write.value, Const) and text is not None
+    clear = bad.real == GROWTH and wants is True and (value is not None or text == "true")
+    return {
+        "kind": bad.kind,
+        "wish": bad.wish.value,
+        "name": write.name,
+        "real": bad.real,
+        "value": value,
+        "wants": wants,
+        "how": write.how,
+        "key": write.key,
+        "given": write.given,
+        "elsewhere": bool(bad.real) and bool(others_of(program, bad.real, write)),
+        "safe": clear
+        and sound
+        and bad.kind != "foreign"
+        and in_time(write, bad.real)
+        and judge_value(bad.real, value or text or "") is None
+        and not growth_calls(program),
+    }

@@ -1,0 +1,88 @@
+"""TFM209: a TensorFlow name that no release has, whatever it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.lacking import FROM_THE_FIRST_KNOWN, fallbacks, never_there, of_made_up
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+
+class MadeUpApiAnywhere(Rule):
+    """A TensorFlow name that no release has, whatever it is about.
+
+    What it does
+    ------------
+    Finds names anywhere under ``tf`` that no TensorFlow release from 1.13 on ever had. TFM201 tells of those about
+    devices, memory and configuration; this rule tells of all others, and is off unless it is selected. Private names,
+    the parts of ``tf.contrib`` and of ``tensorflow.python``, and the attributes of classes are not judged. Of the same
+    name the first use in a file is reported.
+
+    Why it matters
+    --------------
+    Such a name is a slip of the pen, older than 1.13, or comes out of an article or a language model. It raises where
+    it is reached.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    print(tf.math.average([1.0, 2.0]))
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    print(tf.math.reduce_mean([1.0, 2.0]))
+    ```
+
+    Seen as
+    -------
+    ``AttributeError: module 'tensorflow._api.v2.math' has no attribute 'average'``
+    """
+
+    code = "TFM209"
+    name = "made-up-api-anywhere"
+    severity = Severity.ADVICE
+    fixable = "sometimes"
+    anywhere = True
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """The first use of each name that the inventory of releases doesn't have."""
+        rows: dict[str, list[int]] = {}
+        older = fallbacks(program)
+        uses = [
+            (use, missing)
+            for use, missing in never_there(program)
+            if not any(handler.contains(use.span) for handler in older)
+        ]
+        for use, missing in uses:
+            rows.setdefault(missing, []).append(use.span.row)
+        told: set[str] = set()
+        for use, missing in uses:
+            if missing in told:
+                continue
+            told.add(missing)
+            others = sorted(set(rows[missing]) - {use.span.row})
+            where = f" (also in line{'s' * (len(others) > 1)} {', '.join(map(str, others[:8]))})" if others else ""
+            yield self.finding(
+                program,
+                use,
+                f"{missing} {FROM_THE_FIRST_KNOWN}{where}",
+                **of_made_up(use, missing, program.target),
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Drop an import of what isn't there, where nothing uses it."""
+        from tfmemlint.fixes import repairs
+
+        repairs.drop_import(editor, finding)

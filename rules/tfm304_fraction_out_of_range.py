@@ -1,0 +1,129 @@
+"""TFM304: a share of the GPU's memory that is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import short
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.program import ProtoMade
+from tfmemlint.flow.values import Const
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+_SHARE = "per_process_gpu_memory_fraction"
+_LEAST_PERCENT, _MOST_PERCENT = 10, 100
+"""From 10 on nobody means that many times the GPU's memory; below, some do, since unified memory allows it."""
+
+
+class FractionOutOfRange(Rule):
+    """A share of the GPU's memory that is none.
+
+    What it does
+    ------------
+    Finds ``per_process_gpu_memory_fraction`` of 10 and more, of 0, and of less than 0; and a share in the options that
+    also divide the GPU into virtual devices. Numbers between 1 and 10 are left alone: unified memory of two or four
+    times the GPU's is something that people ask for.
+
+    Why it matters
+    --------------
+    The share is a number between 0 and 1. Above 1 it means unified memory of that many times the GPU's: 50 takes no
+    half of the memory, but 50 times all of it, part of which is then the host's. 0 is the default, which is nearly all
+    of the memory, and so is a negative number. Nothing of this is raised.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    config = tf.compat.v1.ConfigProto()
+    config.gpu_options.per_process_gpu_memory_fraction = 50
+    session = tf.compat.v1.Session(config=config)
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    config = tf.compat.v1.ConfigProto()
+    config.gpu_options.per_process_gpu_memory_fraction = 0.5
+    session = tf.compat.v1.Session(config=config)
+    ```
+
+    Seen as
+    -------
+    With virtual devices, ``InvalidArgumentError: It's invalid to set per_process_gpu_memory_fraction when
+    virtual_devices is set.``
+    """
+
+    code = "TFM304"
+    name = "fraction-out-of-range"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Constant shares out of range, and shares beside virtual devices."""
+        for proto in program.of(ProtoMade):
+            before = {"ConfigProto": "gpu_options.", "GPUOptions": ""}.get(short(proto.name))
+            share = proto.fields.get(f"{before}{_SHARE}")
+            span = proto.field_spans.get(f"{before}{_SHARE}")
+            if before is None or span is None or not isinstance(share, Const):
+                continue
+            value = share.value
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                continue
+            if value > 0 and f"{before}experimental.virtual_devices" in proto.fields:
+                judged = (
+                    "a share of the memory can't go with virtual devices, which have limits of their own",
+                    f"TensorFlow raises InvalidArgumentError: {_SHARE} is invalid when virtual_devices is set",
+                    "Leave the share out",
+                    Severity.ERROR,
+                )
+            else:
+                found = _judge(value, grows=f"{before}allow_growth" in proto.fields)
+                if found is None:
+                    continue
+                judged = found
+            what, outcome, advice, severity = judged
+            percent = _LEAST_PERCENT <= value <= _MOST_PERCENT
+            yield self.finding(
+                program,
+                proto,
+                f"{_SHARE} is a number between 0 and 1: {what}",
+                span=span,
+                severity=severity,
+                intent=Intent(Wish.FRACTION, "every GPU", value / 100 if percent else value),
+                outcome=outcome,
+                advice=advice,
+                fixable=percent and advice.startswith("Write"),
+                noqa_row=span.end_row,
+                details={"value": value},
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Turn percent into a share."""
+        from tfmemlint.fixes import shares
+
+        shares.of_percent(editor, finding)
+
+
+def _judge(value: float, *, grows: bool) -> tuple[str, str, str, Severity] | None:
+    """What is wrong with a share, what TensorFlow does, what to write instead, and how bad that is."""
+    if value < 0:
+        outcome = "Nothing is raised, and nothing is limited: the process takes nearly all of the memory"
+        return f"{value:g} is negative", outcome, "Give a share, or leave it out", Severity.ERROR
+    if value == 0 and not grows:
+        outcome = "Nothing is raised; 0 stands for the default, and the process takes nearly all of the memory"
+        return "0 limits nothing", outcome, "Give a share, or leave it out", Severity.WARNING
+    if value >= _LEAST_PERCENT:
+        outcome = f"TensorFlow asks for unified memory of {value:g} times the GPU's; nothing is raised"
+        if value <= _MOST_PERCENT:
+            return f"{value:g} is no percentage", outcome, f"Write {value / 100:g}", Severity.ERROR
+        return f"{value:g} is no number of MiB", outcome, "Give the share of the memory", Severity.ERROR
+    return None

@@ -1,0 +1,211 @@
+"""TFM307: an environment variable with a value that TensorFlow ignores, or reads otherwise than it seems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.values import UNKNOWN, Const, Seq
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge.environment import read_at
+from tfmemlint.knowledge.functions import SET_LOGICAL
+from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE, BadValue, judge_value
+from tfmemlint.rule import Rule
+from tfmemlint.writes import growth_calls, is_replaced, place_of, text_of, writes
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import EnvWrite, Program
+
+_WISHES = {GROWTH: Wish.GROWTH, ALLOCATOR: Wish.ALLOCATOR, VISIBLE: Wish.VISIBLE}
+
+
+class EnvBadValue(Rule):
+    """An environment variable with a value that has no effect, or another one than it seems.
+
+    What it does
+    ------------
+    Finds values that TensorFlow or CUDA does not take: ``TF_FORCE_GPU_ALLOW_GROWTH`` other than ``true`` and ``false``
+    in small letters, an allocator in ``TF_GPU_ALLOCATOR`` that there isn't, ``CUDA_VISIBLE_DEVICES`` that begins with
+    no number (``all``, ``cuda:0``) or names a card twice, and values that are no strings.
+
+    Why it matters
+    --------------
+    ``TF_FORCE_GPU_ALLOW_GROWTH=1`` is ignored, with an error in the log, and TensorFlow takes all the memory; an
+    unknown allocator is ignored without a word. CUDA counts the entries of ``CUDA_VISIBLE_DEVICES`` up to the first
+    that it does not know: ``all`` hides every GPU, and so does a card that is named twice. A value that is no string
+    raises.
+
+    Example
+    -------
+    ```python
+    import os
+
+    os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = "True"
+    os.environ["CUDA_VISIBLE_DEVICES"] = 0
+    import tensorflow as tf
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import os
+
+    os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = "true"
+    os.environ["CUDA_VISIBLE_DEVICES"] = "0"
+    import tensorflow as tf
+    ```
+
+    Seen as
+    -------
+    ``TypeError: str expected, not int``, or in the log ``The TF_FORCE_GPU_ALLOW_GROWTH environment variable is set but
+    could not be parsed: "1". Valid values are "true" or "false".``
+    """
+
+    code = "TFM307"
+    name = "env-bad-value"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+    over = ("TFM105",)
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Values of known variables that aren't theirs."""
+        for write in writes(program):
+            if write.path != program.source.path or read_at(write.name) is None:
+                continue
+            if isinstance(write.value, (Const, Seq)) and text_of(write) is None:
+                yield self._no_string(program, write)
+                continue
+            text = text_of(write)
+            bad = judge_value(write.name, text) if text is not None else None
+            if bad is None or is_replaced(program, write):
+                continue
+            assert text is not None
+            severity = Severity.WARNING if bad.harmless or _is_done_otherwise(program, bad) else Severity.ERROR
+            yield self.finding(
+                program,
+                write,
+                _message(write.name, text, bad),
+                span=place_of(write),
+                severity=severity,
+                intent=_intent(write, bad),
+                outcome=_outcome(bad),
+                advice=f"Write {bad.meant!r}" if bad.meant else _advice(bad),
+                details={
+                    "kind": bad.kind,
+                    "meant": bad.meant,
+                    "value": text,
+                    "given": write.given,
+                    "safe": _is_safe(program, bad),
+                    "contrary": bad.harmless and bool(growth_calls(program)),
+                    "why": "to see every GPU, take the variable out" if bad.kind == "visible" else _advice(bad),
+                },
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Write the value that was meant."""
+        from tfmemlint.fixes import variables
+
+        variables.set_value(editor, finding)
+
+    def _no_string(self, program: Program, write: EnvWrite) -> Finding:
+        kind = write.value.kind if isinstance(write.value, Seq) else type(getattr(write.value, "value", None)).__name__
+        words = f"expected str, bytes or os.PathLike object, not {kind}"
+        error = f"TypeError: {words if write.how == 'putenv' else f'str expected, not {kind}'}"
+        meant = _as_text(write)
+        # What is set already keeps setdefault() from setting anything.
+        sure = write.how != "setdefault" and write.handler_for("TypeError") is None
+        return self.finding(
+            program,
+            write,
+            f"The value of {write.name} has to be a string, not {_a(kind)}",
+            span=place_of(write),
+            severity=Severity.ERROR if sure else Severity.WARNING,
+            intent=Intent(_WISHES.get(write.name, Wish.OTHER), text=meant or f"{write.name}={write.text}"),
+            outcome=f"Python raises {error}",
+            advice=f"Write {meant!r}" if meant else "Write a string",
+            details={
+                "kind": "type",
+                "meant": meant,
+                "given": write.given,
+                "caught": write.handler_for("TypeError") is not None,
+                "why": "what string is meant isn't plain",
+            },
+        )
+
+
+def _as_text(write: EnvWrite) -> str:
+    """The string that is meant by a value that is none; "" where that isn't plain."""
+    if isinstance(write.value, Seq):
+        return _listed(write) if write.name == VISIBLE else ""
+    value = write.value.value if isinstance(write.value, Const) else None
+    if write.name == GROWTH:
+        return {"True": "true", "1": "true", "False": "false", "0": "false"}.get(str(value), "")
+    if isinstance(value, bool) or not isinstance(value, int):
+        return ""
+    return str(value)
+
+
+def _listed(write: EnvWrite) -> str:
+    items = write.value.items if isinstance(write.value, Seq) else ()
+    numbers = [item.value for item in items if isinstance(item, Const) and type(item.value) is int]
+    return ",".join(map(str, numbers)) if len(numbers) == len(items) else ""
+
+
+def _message(name: str, text: str, bad: BadValue) -> str:
+    match bad.kind:
+        case "growth":
+            return f"{name} is either 'true' or 'false', in small letters: {text!r} is ignored"
+        case "allocator":
+            return f"TensorFlow has no allocator {text!r}: {name} is ignored"
+        case "twice":
+            return f"{name} names a card twice: CUDA then shows none of them"
+        case _:
+            return f"CUDA knows cards by numbers: {text!r} in {name} hides every GPU"
+
+
+def _outcome(bad: BadValue) -> str:
+    match bad.kind:
+        case "growth":
+            return "TensorFlow logs that the value could not be parsed, and goes on as if it were not set"
+        case "allocator":
+            return "TensorFlow uses its own allocator (BFC), and says nothing"
+        case _:
+            return "TensorFlow finds no GPU, and the program runs on the CPU"
+
+
+def _advice(bad: BadValue) -> str:
+    match bad.kind:
+        case "growth":
+            return "Write 'true' or 'false'"
+        case "allocator":
+            return "Use 'cuda_malloc_async', or take the variable out"
+        case "twice":
+            return "Name each card once"
+        case _:
+            return "Write the numbers of the cards ('0' or '0,1'), or take the variable out to see all of them"
+
+
+def _intent(write: EnvWrite, bad: BadValue) -> Intent:
+    if bad.kind == "growth":
+        wanted = {"true": True, "false": False}.get(bad.meant)
+        return Intent(Wish.GROWTH, "every GPU", wanted)
+    return Intent(_WISHES[write.name], text=bad.meant or text_of(write) or "")
+
+
+def _is_done_otherwise(program: Program, bad: BadValue) -> bool:
+    """Whether the program sees to growth by itself as well."""
+    return bad.kind == "growth" and any(
+        call.value(1, "enable") in (Const(True), UNKNOWN) for call in growth_calls(program)
+    )
+
+
+def _is_safe(program: Program, bad: BadValue) -> bool:
+    if bad.kind == "growth":
+        return not growth_calls(program)
+    return bad.kind == "allocator" and not any(True for _ in program.calls(*SET_LOGICAL))
+
+
+def _a(kind: str) -> str:
+    return f"an {kind}" if kind[:1] in "aeiou" else "None" if kind == "NoneType" else f"a {kind}"

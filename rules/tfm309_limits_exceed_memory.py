@@ -1,0 +1,114 @@
+"""TFM309: the memory limits of a GPU come to more than it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import device_words, limit_intent
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.values import Const, Limit, Seq
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, SET_LOGICAL
+from tfmemlint.madeup import LEAST_BYTES
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.flow.program import Call, Program
+
+
+class LimitsExceedMemory(Rule):
+    """The memory limits of a GPU come to more than it has.
+
+    What it does
+    ------------
+    Where the size of a GPU is known (``--gpu-memory 16GiB``, or ``gpu-memory`` in the configuration), finds memory
+    limits beyond it: of one logical device, or of all those that one GPU is divided into. The size is taken for that of
+    every GPU.
+
+    Why it matters
+    --------------
+    Nothing is raised. TensorFlow asks for the whole limit, then for less and less until it is given something: of two
+    logical devices the first gets its share, the second what is left.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    # on a GPU of 16 GiB
+    for gpu in tf.config.list_physical_devices("GPU"):
+        limit = tf.config.LogicalDeviceConfiguration(memory_limit=10000)
+        tf.config.set_logical_device_configuration(gpu, [limit, limit])
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        limit = tf.config.LogicalDeviceConfiguration(memory_limit=7500)
+        tf.config.set_logical_device_configuration(gpu, [limit, limit])
+    ```
+
+    Ground
+    ------
+    Only the allocator in TensorFlow's C++ part shows this.
+    """
+
+    code = "TFM309"
+    name = "limits-exceed-memory"
+    severity = Severity.ERROR
+    across = True
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Constant limits beyond the size that the user has told."""
+        size = program.gpu_memory_mib
+        if size is None:
+            return
+        for call in program.calls(*LOGICAL_CONFIGURATION):
+            limits = _known([Limit(call.value(0, "memory_limit"))])
+            given = call.arg(0, "memory_limit")
+            if given is not None and limits and limits[0] > size and not _is_other_allocator(call):
+                yield self.finding(
+                    program,
+                    call,
+                    f"a memory limit of {limits[0]:g} MiB, where a GPU has {size:g} MiB",
+                    span=given.span,
+                    intent=Intent(Wish.LIMIT, "", limits[0], given.text),
+                    outcome=f"Nothing is raised: TensorFlow asks for less and less until the {size:g} MiB will do",
+                    advice=f"Let the limits of one GPU come to less than {size:g} MiB",
+                )
+        for call in program.calls(*SET_LOGICAL):
+            logical, device = call.value(1, "logical_devices"), call.arg(0, "device")
+            limits = _known(logical.items) if isinstance(logical, Seq) else None
+            if device is None or not limits or max(limits) > size or sum(limits) <= size or _is_other_allocator(call):
+                continue
+            shown = " + ".join(f"{one:g}" for one in limits)
+            words = device_words(device.value, device.text)
+            yield self.finding(
+                program,
+                call,
+                f"{shown} = {sum(limits):g} MiB for {words}, where a GPU has {size:g} MiB",
+                intent=limit_intent(call),
+                outcome="Nothing is raised: the logical devices used first get their share, the last what is left",
+                advice=f"Let the limits of one GPU come to less than {size:g} MiB",
+            )
+
+
+def _known(items: Sequence[object]) -> list[float] | None:
+    """The limits in MiB; None where one of them isn't known, or can't be meant (`rules` about units say so)."""
+    found: list[float] = []
+    for item in items:
+        value = item.value if isinstance(item, Limit) else None
+        number = value.value if isinstance(value, Const) else None
+        if isinstance(number, bool) or not isinstance(number, (int, float)) or not 1 <= number < LEAST_BYTES:
+            return None
+        found.append(number)
+    return found
+
+
+def _is_other_allocator(call: Call) -> bool:
+    """Whether the program chooses an allocator for which limits mean something else."""
+    return "TF_GPU_ALLOCATOR" in call.state.env

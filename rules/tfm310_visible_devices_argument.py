@@ -1,0 +1,256 @@
+"""TFM310: devices that TensorFlow does not know are to be visible, or listed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import handler_notes, short, visible_intent
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.values import Const, Device, DeviceName, Devices, Index, Seq, Value
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge.functions import LIST_LOGICAL, LIST_PHYSICAL, SET_VISIBLE, meant_type
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Arg, Call, Program
+
+_UNRECOGNISED = "TensorFlow raises ValueError: Unrecognized device"
+_NO_CPU = "NotFoundError when the runtime starts: No CPU devices are available in this process"
+
+_MEANT = ("string", "number", "logical")
+"""Mistakes that leave room for another wish, or another outcome on a machine without that GPU."""
+
+Judged = tuple[str, str, str]
+"""What is wrong, what TensorFlow does, and what kind of mistake that is."""
+
+
+class VisibleDevicesArgument(Rule):
+    """Devices that TensorFlow does not know are to be visible, or listed.
+
+    What it does
+    ------------
+    Finds ``set_visible_devices`` calls that get a string, a number, a tuple, a logical device or a device of another
+    type than they name; those that show GPUs without saying ``'GPU'``; and types in lower case, as in
+    ``list_physical_devices('gpu')``.
+
+    Why it matters
+    --------------
+    The function takes physical devices, one or a list of them. Anything else raises ``ValueError``, which the usual
+    ``except RuntimeError`` does not catch. Without the type the list is that of all devices, so that GPUs alone hide
+    the CPU, which no program runs without. No type but ``'GPU'`` is that of GPUs: a listing of ``'gpu'`` is empty, and
+    raises nothing.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    tf.config.set_visible_devices(gpus[:1])
+    print(tf.constant(1))
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    tf.config.set_visible_devices(gpus[:1], "GPU")
+    print(tf.constant(1))
+    ```
+
+    Seen as
+    -------
+    ``ValueError: Unrecognized device: 'GPU:0'``, or, out of the first tensor,
+    ``NotFoundError: No CPU devices are available in this process``
+    """
+
+    code = "TFM310"
+    name = "visible-devices-argument"
+    severity = Severity.ERROR
+    across = True
+    fixable = "sometimes"
+    over = ("TFM103",)
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Arguments that TensorFlow refuses, or that mean something else to it."""
+        for call in program.calls(*SET_VISIBLE, *LIST_PHYSICAL, *LIST_LOGICAL):
+            if call.has_star or any(one.keyword not in (None, "devices", "device_type") for one in call.args):
+                continue
+            if call.name not in SET_VISIBLE:
+                kind = call.arg(0, "device_type")
+                wrong = _other_type(kind)
+                if kind is not None and wrong and not _tries_several(call):
+                    yield self._listing(program, call, kind, wrong)
+                continue
+            judged = _judge(call)
+            if judged is not None:
+                yield self._visible(program, call, judged)
+
+    def _listing(self, program: Program, call: Call, kind: Arg, wrong: str) -> Finding:
+        return self.finding(
+            program,
+            call,
+            f"{short(call.name)}({kind.text}) finds nothing: the type is {wrong!r}",
+            span=kind.span,
+            intent=Intent(Wish.DEVICES) if wrong == "GPU" else Intent(Wish.OTHER, text="a list of the CPUs"),
+            outcome="The list is empty on every machine; nothing is raised",
+            advice=f"Ask for {wrong!r}",
+            fixable=_is_literal(kind),
+            anchors={"type": kind.span},
+            details={"kind": "type", "type": wrong, "caught": False, "doubtful": True},
+        )
+
+    def _visible(self, program: Program, call: Call, judged: Judged) -> Finding:
+        what, outcome, kind = judged
+        devices, type_ = call.arg(0, "devices"), call.arg(1, "device_type")
+        raises = outcome == _UNRECOGNISED
+        anchors = {name: one.span for name, one in (("devices", devices), ("type", type_)) if one is not None}
+        return self.finding(
+            program,
+            call,
+            f"set_visible_devices takes physical devices and their type: {what}",
+            severity=Severity.WARNING if raises and call.handler_for("ValueError") else Severity.ERROR,
+            intent=visible_intent(call),
+            outcome=outcome,
+            advice=_advice(kind),
+            notes=handler_notes(call, "ValueError") if raises else (),
+            fixable=bool(kind) and (kind != "type" or _is_literal(type_)),
+            anchors=anchors,
+            details={
+                "kind": kind,
+                "type": _other_type(type_) or "GPU",
+                "caught": raises and call.handler_for("ValueError") is not None,
+                "doubtful": not raises or kind in _MEANT,
+            },
+        )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Give the devices and their type as TensorFlow knows them."""
+        from tfmemlint.fixes import visible
+
+        visible.repair(editor, finding)
+
+
+def _advice(kind: str) -> str:
+    if kind == "hides":
+        return "Name the type: set_visible_devices(..., 'GPU')"
+    if kind == "type":
+        return "Spell the type 'GPU' or 'CPU'"
+    return "Give it devices of tf.config.list_physical_devices('GPU'), and the type 'GPU'"
+
+
+def _other_type(kind: Arg | None) -> str:
+    """The type that a misspelt one stands for; "" where it is right, or means something else."""
+    value = kind.value if kind is not None else None
+    return meant_type(value.value) if isinstance(value, Const) and isinstance(value.value, str) else ""
+
+
+def _is_literal(argument: Arg | None) -> bool:
+    return argument is not None and isinstance(argument.node, ast.Constant)
+
+
+def _tries_several(call: Call) -> bool:
+    """Whether the type is one of several that are tried in a loop."""
+    kind = call.arg(0, "device_type")
+    return call.repeated or (kind is not None and isinstance(kind.node, ast.Name) and bool(call.ways))
+
+
+def _judge(call: Call) -> Judged | None:
+    devices, type_ = call.arg(0, "devices"), call.arg(1, "device_type")
+    if devices is None:
+        return None
+    judged = _judge_devices(devices)
+    if judged is not None:
+        return judged
+    wanted = type_.value if type_ is not None else Const(None)
+    if wanted == Const(None):
+        late = call.outcome is not None and call.outcome.kind == "late"
+        if late or call.state.eager is not True or not _only_gpus(devices.value):
+            return None
+        if devices.value == Seq(()):
+            return "without a type, an empty list hides the CPU as well", _NO_CPU, "hides"
+        return "without 'GPU' as the type, this hides the CPU", _NO_CPU, "hides"
+    right = _other_type(type_)
+    if type_ is not None and right:
+        if devices.value == Seq(()):
+            outcome = f"Nothing is hidden, since no device is of that type; every {right} stays visible"
+            return f"{type_.text} is no type, {right!r} is", outcome, "type"
+        return f"{type_.text} is no type, {right!r} is", _UNRECOGNISED, "type"
+    if wanted in (Const("GPU"), Const("CPU")) and isinstance(wanted, Const):
+        return _judge_type(devices, str(wanted.value))
+    return None
+
+
+def _judge_devices(argument: Arg) -> Judged | None:
+    match argument.value:
+        case Const(str() as text):
+            kind = "string" if re.fullmatch(r"\d+|(?:/?(?:physical_)?device:|/)?GPU:\d+", text, re.IGNORECASE) else ""
+            return "this is a string", _UNRECOGNISED, kind
+        case Const(bool()) | Const(None):
+            return "this is no device", _UNRECOGNISED, ""
+        case Const(int() as number):
+            return "this is a number", _UNRECOGNISED, "number" if number >= 0 else ""
+        case Index():
+            return "this is a number", _UNRECOGNISED, ""
+        case DeviceName(Device(kind="physical")):
+            return "this is a device's name", _UNRECOGNISED, "name"
+        case DeviceName() | Devices(names=True):
+            return "this is a name, not a device", _UNRECOGNISED, ""
+        case Device(kind="logical" | "local") | Devices(kind="logical" | "local"):
+            return "this is no physical device", _UNRECOGNISED, "logical"
+        case Seq(items, "tuple") if isinstance(argument.node, ast.Tuple) and items:
+            return "this is a tuple, which is not taken for a list", _UNRECOGNISED, "tuple"
+        case Seq(items):
+            return _judge_items(items)
+        case _:
+            return None
+
+
+def _judge_items(items: tuple[Value, ...]) -> Judged | None:
+    for item in items:
+        match item:
+            case Const(str()) | DeviceName():
+                return "the list holds a string", _UNRECOGNISED, ""
+            case Const(int()):
+                return "the list holds a number", _UNRECOGNISED, ""
+            case Devices() | Seq():
+                return "the list holds a list", _UNRECOGNISED, ""
+            case Device(kind="logical" | "local"):
+                return "the list holds a device that is no physical one", _UNRECOGNISED, ""
+            case _:
+                pass
+    return None
+
+
+def _only_gpus(value: Value) -> bool:
+    """Whether a value holds no device but GPUs, if any."""
+    match value:
+        case Device(kind="physical", type="GPU") | Devices(kind="physical", type="GPU"):
+            return True
+        case Seq(items):
+            return all(isinstance(item, Device) and _only_gpus(item) for item in items)
+        case _:
+            return False
+
+
+def _judge_type(argument: Arg, type_: str) -> Judged | None:
+    """Devices of another type than the one that is named."""
+    for item in argument.value.items if isinstance(argument.value, Seq) else (argument.value,):
+        match item:
+            case Device(kind="physical", type=None, index=0, loop=False) if type_ == "GPU":
+                return "the first device of a listing of all types is the CPU", _UNRECOGNISED, ""
+            case Devices(kind="physical", type=None, whole=True) if type_ == "GPU":
+                return "a listing of all types has the CPU in it, too", _UNRECOGNISED, "all"
+            case Device(kind="physical", type="GPU" | "CPU" as other) if other != type_:
+                return f"this is a {other}, not a {type_}", _UNRECOGNISED, ""
+            case Devices(kind="physical", type="CPU", whole=True) if type_ == "GPU":
+                return "these are CPUs, not GPUs", _UNRECOGNISED, ""
+            case _:
+                pass
+    return None

@@ -1,0 +1,108 @@
+"""TFM311: a session gets its options in the place of its target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import attribute_severity, handler_notes, options_intent, plain_options, short
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.values import Proto
+from tfmemlint.intent import Intent
+from tfmemlint.knowledge.functions import SESSIONS, TARGETED
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+_PLACES = (("target", "must be a string"), ("graph", "must be a tf.Graph"))
+
+
+class SessionConfigPositional(Rule):
+    """A session gets its options in the place of its target.
+
+    What it does
+    ------------
+    Finds ``Session(config)`` and ``InteractiveSession(config)``, where the ``ConfigProto`` or ``GPUOptions`` is the
+    first or second argument without a name.
+
+    Why it matters
+    --------------
+    The parameters are ``target``, ``graph`` and ``config``, in that order. The options become the target, and the
+    session is never made.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    config = tf.compat.v1.ConfigProto()
+    config.gpu_options.allow_growth = True
+    session = tf.compat.v1.Session(config)
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    config = tf.compat.v1.ConfigProto()
+    config.gpu_options.allow_growth = True
+    session = tf.compat.v1.Session(config=config)
+    ```
+
+    Seen as
+    -------
+    ``TypeError: Argument `target` must be a string, but got "ConfigProto". Did you do "Session(config)" instead of
+    "Session(config=config)"?``
+    """
+
+    code = "TFM311"
+    name = "session-config-positional"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Options in one of the first two places."""
+        for call in program.calls(*SESSIONS):
+            if short(call.name) not in TARGETED:
+                continue
+            for position, (parameter, wanted) in enumerate(_PLACES):
+                given = call.arg(position, parameter)
+                if given is None or not isinstance(given.value, Proto):
+                    continue
+                proto = given.value
+                whole = short(proto.name) == "ConfigProto"
+                yield self.finding(
+                    program,
+                    call,
+                    f"{short(call.name)} takes this {short(proto.name)} for its {parameter}",
+                    span=given.span,
+                    severity=attribute_severity(call, "TypeError"),
+                    intent=_intent(proto),
+                    outcome=f"TensorFlow raises TypeError: {parameter} {wanted}",
+                    advice="Give it by its name: config=..."
+                    if whole
+                    else "Give it as config=ConfigProto(gpu_options=...)",
+                    notes=handler_notes(call, "TypeError", "there is no session"),
+                    fixable=whole and given.keyword is None,
+                    anchors={"call": call.span},
+                    details={"caught": call.handler_for("TypeError") is not None},
+                )
+                break
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Name the argument."""
+        from tfmemlint.fixes import repairs
+
+        call = editor.call_at(finding.anchors["call"], *TARGETED)
+        repairs.name_argument(editor, call, finding, "config")
+
+
+def _intent(proto: Proto) -> Intent | None:
+    fields = proto.record.fields
+    if short(proto.name) == "GPUOptions":
+        fields = {f"gpu_options.{name}": value for name, value in fields.items()}
+    options = plain_options(fields)
+    return options_intent(options) if options else None

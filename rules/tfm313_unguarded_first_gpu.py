@@ -1,0 +1,81 @@
+"""TFM313: the first GPU is taken where there may be none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import guarded
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.program import DeviceAt
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.parting import written
+from tfmemlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.flow.program import Program
+
+
+_NUMBER = re.compile(r"0|[A-Z_][A-Z_0-9]*")
+"""A number, or a constant of the program."""
+
+
+class UnguardedFirstGpu(Rule):
+    """The first GPU is taken where there may be none.
+
+    What it does
+    ------------
+    Finds ``gpus[0]`` on a whole list of GPUs, where nothing sees to it that there is one: no condition about GPUs, no
+    ``assert``, no handler of ``IndexError``, no early end.
+
+    Why it matters
+    --------------
+    On a machine without a GPU the list is empty, and the program ends before it could run on the CPU. Programs that are
+    about GPUs alone may well do so; therefore this is advice.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    tf.config.set_visible_devices(gpus[0], "GPU")
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+        tf.config.set_visible_devices(gpus[0], "GPU")
+    ```
+
+    Seen as
+    -------
+    ``IndexError: list index out of range``
+    """
+
+    code = "TFM313"
+    name = "unguarded-first-gpu"
+    severity = Severity.ADVICE
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """The first of all GPUs, without a guard."""
+        for taken in program.of(DeviceAt):
+            state = taken.state
+            if taken.path != program.source.path or not _NUMBER.fullmatch(program.source.segment(taken.key)):
+                # Which GPU is taken is the matter of whoever gives the number.
+                continue
+            if taken.index != 0 or state.fewest > 0 or state.most == 0 or guarded(taken, taken.text):
+                continue
+            yield self.finding(
+                program,
+                taken,
+                f"{written(taken.text)}[0] is taken, and there may be no GPU",
+                intent=Intent(Wish.DEVICES),
+                outcome="Without a GPU Python raises IndexError: list index out of range",
+                advice="Ask first whether the list is empty",
+            )

@@ -1,0 +1,103 @@
+"""TFM314: two settings stand in the value of one environment variable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.program import ChildEnv, EnvWrite
+from tfmemlint.flow.values import Const
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge.variables import run_together
+from tfmemlint.rule import Rule
+from tfmemlint.writes import is_replaced, place_of, text_of, writes
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+
+class EnvRunTogether(Rule):
+    """Two settings in the value of one environment variable.
+
+    What it does
+    ------------
+    Finds values such as ``"true TF_GPU_ALLOCATOR=cuda_malloc_async"``: a second setting has slipped into the value of
+    the first, as in a line that was copied from a shell. Environments of processes that the program starts are looked
+    at too, where they are written out.
+
+    Why it matters
+    --------------
+    The second variable is never set, and the first has a value that TensorFlow does not know: neither takes effect.
+
+    Example
+    -------
+    ```python
+    import os
+
+    os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = "true TF_GPU_ALLOCATOR=cuda_malloc_async"
+    import tensorflow as tf
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import os
+
+    os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = "true"
+    os.environ["TF_GPU_ALLOCATOR"] = "cuda_malloc_async"
+    import tensorflow as tf
+    ```
+
+    Seen as
+    -------
+    In the log: ``The TF_FORCE_GPU_ALLOW_GROWTH environment variable is set but could not be parsed: "true
+    TF_GPU_ALLOCATOR=cuda_malloc_async".``
+    """
+
+    code = "TFM314"
+    name = "env-run-together"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+    over = ("TFM307", "TFM105")
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Values in which another variable is set."""
+        for write in writes(program):
+            if write.path == program.source.path and not is_replaced(program, write):
+                yield from self._judge(program, write, text_of(write))
+        for passed in program.of(ChildEnv):
+            value = passed.value.value if isinstance(passed.value, Const) else None
+            if passed.path == program.source.path:
+                yield from self._judge(program, passed, value if isinstance(value, str) else None)
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Set each variable by itself."""
+        from tfmemlint.fixes import variables
+
+        variables.part(editor, finding)
+
+    def _judge(self, program: Program, write: EnvWrite | ChildEnv, text: str | None) -> Iterator[Finding]:
+        settings = run_together(write.name, text) if text is not None else ()
+        if not settings:
+            return
+        others = [name for name, _ in settings[1:]]
+        set_too = [one.name for one in program.of(EnvWrite) if one.name in others]
+        both = " and ".join(name for name, _ in settings)
+        yield self.finding(
+            program,
+            write,
+            f"The value of {write.name} holds a second setting: {', '.join(others)} is never set",
+            span=place_of(write) if isinstance(write, EnvWrite) else write.key,
+            intent=Intent(Wish.OTHER, text=", ".join(f"{name}={value}" for name, value in settings)),
+            outcome=f"{write.name} gets {text!r}, which TensorFlow does not take; nothing is raised",
+            advice=f"Set {both} each on its own",
+            details={
+                "settings": settings,
+                "key": write.key,
+                "given": write.given,
+                "value": text,
+                "elsewhere": set_too[0] if set_too else "",
+            },
+        )

@@ -1,0 +1,115 @@
+"""TFM403: the environment variable for memory growth beats what the program sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import growth_intent, in_line, options_intent
+from tfmemlint.finding import Finding, Severity, Step
+from tfmemlint.flow.program import Call, SessionMade
+from tfmemlint.flow.state import Tri
+from tfmemlint.flow.values import Const
+from tfmemlint.knowledge.variables import GROWTH
+from tfmemlint.rule import Rule
+from tfmemlint.writes import devices_made, write_of
+
+if TYPE_CHECKING:
+    from tfmemlint.flow.program import EnvWrite, Program
+    from tfmemlint.flow.state import State
+
+_FIELD = "gpu_options.allow_growth"
+
+
+class EnvOverridesCode(Rule):
+    """The environment variable for memory growth beats what the program sets.
+
+    What it does
+    ------------
+    Finds programs that set ``TF_FORCE_GPU_ALLOW_GROWTH`` to one thing and ``set_memory_growth`` (or ``allow_growth`` of
+    a session) to the other, with both in force when the GPU devices are made.
+
+    Why it matters
+    --------------
+    The variable wins, both ways, whichever was set first: with ``false`` TensorFlow takes all the memory although the
+    program asks for growth, with ``true`` memory grows although the program says no. The call raises nothing, and
+    ``get_memory_growth`` goes on to report what was called for.
+
+    Example
+    -------
+    ```python
+    import os
+
+    os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = "false"
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.set_memory_growth(gpu, True)
+    x = tf.zeros((2, 2))
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.set_memory_growth(gpu, True)
+    x = tf.zeros((2, 2))
+    ```
+    """
+
+    code = "TFM403"
+    name = "env-overrides-code"
+    severity = Severity.ERROR
+    across = True
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Growth in the program that is not what the variable says when the devices are made."""
+        reported: set[object] = set()
+        for _, state in devices_made(program):
+            for setting in state.growth.values():
+                call = setting.by
+                if call is not None and not setting.either and (call.path, call.span) not in reported:
+                    found = self._judge(program, call, setting.value, state)
+                    if found is not None:
+                        reported.add((call.path, call.span))
+                        yield found
+        for session in program.of(SessionMade):
+            if session.fields and session.state.allocator.has is Tri.NO and not session.repeated:
+                found = self._judge(program, session, session.fields.get(_FIELD), session.state)
+                if found is not None:
+                    yield found
+
+    def _judge(self, program: Program, event: Call | SessionMade, value: object, state: State) -> Finding | None:
+        forced = state.env.get(GROWTH)
+        if not isinstance(forced, Const) or forced.value not in ("true", "false") or state.most == 0:
+            return None
+        grows = forced.value == "true"
+        if not isinstance(value, Const) or not isinstance(value.value, bool) or value.value is grows:
+            return None
+        write = write_of(program, GROWTH, state)
+        if write is None:
+            return None
+        sure = event.certain and write.certain and write.how != "setdefault" and not state.open
+        intent = growth_intent(event) if isinstance(event, Call) else options_intent({_FIELD: value.value})
+        what = "set_memory_growth" if isinstance(event, Call) else "allow_growth"
+        return self.finding(
+            program,
+            event,
+            f"{GROWTH}={forced.value}, set {in_line(write, event.path)}, beats {what}: it has no effect",
+            severity=Severity.ERROR if sure else Severity.WARNING,
+            intent=intent,
+            outcome=f"TensorFlow {'lets memory grow all the same' if grows else 'takes all the memory at once'}; "
+            "nothing is raised",
+            advice=f"Keep one of the two: the variable {_line(write, event.path)}, or this",
+            trace=(
+                Step(write.path, write.span, f"{GROWTH} is set to {forced.value!r}"),
+                *event.frames,
+                Step(event.path, event.span, f"{what} asks for the opposite"),
+            ),
+        )
+
+
+def _line(write: EnvWrite, path: str) -> str:
+    return in_line(write, path)

@@ -1,0 +1,153 @@
+"""TFM407: an allocator that keeps to no limit, or keeps no statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import device_words, handler_notes, in_line, limit_intent, options_intent, short
+from tfmemlint.finding import Finding, Severity, Step
+from tfmemlint.flow.program import Call, Event, SessionMade
+from tfmemlint.flow.state import Tri
+from tfmemlint.flow.values import Const, DeviceName, Limit, Seq, Value
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge.variables import ALLOCATOR
+from tfmemlint.rule import Rule
+from tfmemlint.writes import devices_made, write_of
+
+if TYPE_CHECKING:
+    from tfmemlint.flow.program import Program
+    from tfmemlint.flow.state import State
+
+_FRACTION = "gpu_options.per_process_gpu_memory_fraction"
+_REPORTS = {
+    "tf.config.experimental.get_memory_info": "Allocator stats not available for device 'GPU:0'",
+    "tf.config.experimental.reset_memory_stats": "Cannot reset memory stats for device 'GPU:0'",
+}
+_MEASURED_FROM = {"cuda_malloc_async": (2, 12), "cuda_malloc": (2, 14)}
+"""Before 2.14 TensorFlow itself does not start with ``cuda_malloc``."""
+
+
+class AllocatorIgnoresLimit(Rule):
+    """An allocator that keeps to no limit, or keeps no statistics.
+
+    What it does
+    ------------
+    Finds programs that choose ``TF_GPU_ALLOCATOR=cuda_malloc_async`` or ``cuda_malloc`` and set a limit of memory as
+    well; and ``get_memory_info`` or ``reset_memory_stats`` where ``cuda_malloc`` is chosen.
+
+    Why it matters
+    --------------
+    Limits are kept by TensorFlow's own allocator. The allocators of CUDA give out memory beyond them, up to what the
+    card has, and nothing is raised. ``cuda_malloc`` keeps no statistics, so that asking for them raises.
+
+    Example
+    -------
+    ```python
+    import os
+
+    os.environ["TF_GPU_ALLOCATOR"] = "cuda_malloc_async"
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=512)])
+    x = tf.zeros((2, 2))
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=512)])
+    x = tf.zeros((2, 2))
+    ```
+
+    Seen as
+    -------
+    Of reports, with ``cuda_malloc``: ``ValueError: Allocator stats not available for device 'GPU:0'``
+    """
+
+    code = "TFM407"
+    name = "allocator-ignores-limit"
+    severity = Severity.ERROR
+    across = True
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Limits and reports that the chosen allocator has no use for."""
+        reported: set[object] = set()
+        for _, state in devices_made(program):
+            for setting in state.limits.values():
+                call = setting.by
+                if call is not None and not setting.either and _limits(setting.value):
+                    place = (call.path, call.span)
+                    if place not in reported:
+                        reported.add(place)
+                        yield from self._limit(program, call, state, limit_intent(call))
+        for session in program.of(SessionMade):
+            share = (session.fields or {}).get(_FRACTION)
+            value = share.value if isinstance(share, Const) and isinstance(share.value, float) else None
+            if value and value < 1 and session.state.allocator.has is Tri.NO and not session.repeated:
+                yield from self._limit(program, session, session.state, options_intent({_FRACTION: value}))
+        for call in program.calls(*_REPORTS):
+            if not call.repeated and _chosen(program, call.state) == "cuda_malloc" and _of_gpu(call.value(0, "device")):
+                yield self._report(program, call)
+
+    def _limit(self, program: Program, event: Event, state: State, intent: Intent) -> Iterator[Finding]:
+        allocator = _chosen(program, state)
+        write = write_of(program, ALLOCATOR, state)
+        if allocator is None or write is None:
+            return
+        sure = event.certain and write.certain and write.how != "setdefault" and not state.open
+        yield self.finding(
+            program,
+            event,
+            f"{ALLOCATOR}={allocator}, set {in_line(write, event.path)}, keeps to no limit of memory",
+            severity=Severity.ERROR if sure else Severity.WARNING,
+            intent=intent,
+            outcome="TensorFlow takes memory beyond the limit, up to what the card has; nothing is raised",
+            advice=f"Do without {ALLOCATOR}, or without the limit",
+            trace=(
+                Step(write.path, write.span, f"{ALLOCATOR} is set to {allocator!r}"),
+                *event.frames,
+                Step(event.path, event.span, "a limit is set, which that allocator does not keep"),
+            ),
+        )
+
+    def _report(self, program: Program, call: Call) -> Finding:
+        write = write_of(program, ALLOCATOR, call.state)
+        where = f", set {in_line(write, call.path)}," if write is not None else ""
+        sure = call.handler_for("ValueError") is None and (write is None or write.how != "setdefault")
+        device = call.arg(0, "device")
+        words = device_words(device.value, device.text) if device is not None else ""
+        return self.finding(
+            program,
+            call,
+            f"{ALLOCATOR}=cuda_malloc{where} keeps no statistics: {short(call.name)} has nothing to ask",
+            severity=Severity.ERROR if sure else Severity.WARNING,
+            intent=Intent(Wish.REPORT, words, "current"),
+            outcome=f"TensorFlow raises ValueError: {_REPORTS[call.name]}",
+            advice=f"Use cuda_malloc_async, which does keep them, or do without {ALLOCATOR}",
+            notes=handler_notes(call, "ValueError", "nothing is reported"),
+        )
+
+
+def _chosen(program: Program, state: State) -> str | None:
+    """The allocator of CUDA's that the program has chosen; None for any other, and where nothing was measured."""
+    value = state.env.get(ALLOCATOR)
+    name = value.value if isinstance(value, Const) else None
+    since = _MEASURED_FROM.get(name) if isinstance(name, str) else None
+    if since is None or (program.target.major, program.target.minor) < since or state.most == 0:
+        return None
+    return str(name)
+
+
+def _limits(value: Value) -> bool:
+    return isinstance(value, Seq) and any(isinstance(one, Limit) and one.value is not None for one in value.items)
+
+
+def _of_gpu(value: Value) -> bool:
+    if isinstance(value, DeviceName):
+        return value.device.type == "GPU" and value.device.kind == "logical"
+    return isinstance(value, Const) and isinstance(value.value, str) and "gpu" in value.value.lower()

@@ -1,0 +1,118 @@
+"""TFM605: NVML is asked for a card by the number that TensorFlow has for another one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.explain import in_line
+from tfmemlint.finding import Finding, Severity
+from tfmemlint.flow.values import Const, Value
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge.variables import VISIBLE, shown
+from tfmemlint.rule import Rule
+from tfmemlint.writes import write_of
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+_HANDLE = re.compile(r"(?:pynvml|nvidia_smi|py3nvml(?:\.py3nvml)?)\.nvmlDeviceGetHandleByIndex(?:_v2)?")
+_REPORTS = ("tf.config.experimental.get_memory_info", "tf.config.experimental.get_memory_usage")
+_GPU = re.compile(r"/?(?:device:)?gpu:(\d+)", re.IGNORECASE)
+
+
+class NvmlIndex(Rule):
+    """NVML is asked for a card by the number that TensorFlow has for another one.
+
+    What it does
+    ------------
+    Finds ``nvmlDeviceGetHandleByIndex(0)`` in programs that set ``CUDA_VISIBLE_DEVICES`` so that card 0 is none of
+    TensorFlow's, or so that it is another of its GPUs than the one that the program compares it with.
+
+    Why it matters
+    --------------
+    ``CUDA_VISIBLE_DEVICES`` renumbers the cards for CUDA, and so for TensorFlow: with ``"2"`` card 2 is ``GPU:0``. NVML
+    (``pynvml``, ``nvidia-smi``) knows nothing of that variable and always counts all cards of the machine, in the order
+    of the PCI bus. The program reads the memory of a card that it does not use.
+
+    Example
+    -------
+    ```python
+    import os
+
+    os.environ["CUDA_VISIBLE_DEVICES"] = "1"
+    import pynvml
+    import tensorflow as tf
+
+    x = tf.zeros((2, 2))
+    pynvml.nvmlInit()
+    handle = pynvml.nvmlDeviceGetHandleByIndex(0)
+    print(pynvml.nvmlDeviceGetMemoryInfo(handle).used)
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import os
+
+    os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
+    os.environ["CUDA_VISIBLE_DEVICES"] = "1"
+    import pynvml
+    import tensorflow as tf
+
+    x = tf.zeros((2, 2))
+    pynvml.nvmlInit()
+    handle = pynvml.nvmlDeviceGetHandleByIndex(1)
+    print(pynvml.nvmlDeviceGetMemoryInfo(handle).used)
+    ```
+    """
+
+    code = "TFM605"
+    name = "nvml-index"
+    severity = Severity.WARNING
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Numbers of cards that are TensorFlow's numbers."""
+        asked = {
+            int(match[1])
+            for call in program.calls(*_REPORTS)
+            if isinstance(value := call.value(0, "device"), Const) and (match := _GPU.fullmatch(str(value.value)))
+        }
+        for call in program.calls():
+            if not _HANDLE.fullmatch(call.name) or call.repeated or call.path != program.source.path:
+                continue
+            number = call.arg(0, "index")
+            given: Value | None = call.state.env.get(VISIBLE)
+            text = given.value if isinstance(given, Const) and isinstance(given.value, str) else None
+            cards = shown(text) if text is not None else None
+            index = number.value.value if number is not None and isinstance(number.value, Const) else None
+            if number is None or not cards or type(index) is not int or index < 0:
+                continue
+            used = str(index) in cards
+            if index >= len(cards) or cards[index] == str(index) or (used and index not in asked):
+                # No number of TensorFlow's, the same in both, or a card that may well be meant.
+                continue
+            write = write_of(program, VISIBLE, call.state)
+            if write is None or write.how == "setdefault":
+                continue
+            yield self.finding(
+                program,
+                call,
+                f"NVML's card {index} is not TensorFlow's GPU {index}: {VISIBLE}={text!r}, set "
+                f"{in_line(write, call.path)}, makes card {cards[index]} GPU {index}",
+                span=number.span,
+                intent=Intent(Wish.REPORT, f"GPU {index}", "current"),
+                outcome=f"NVML reports on card {index}, which "
+                + ("is another of TensorFlow's GPUs" if used else "this program does not use"),
+                advice=f"Write {cards[index]}, and set CUDA_DEVICE_ORDER=PCI_BUS_ID so that both count alike",
+                details={"index": index, "meant": cards[index]},
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Write the number of the card."""
+        from tfmemlint.fixes import variables
+
+        variables.renumber_card(editor, finding)

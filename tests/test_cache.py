@@ -1,0 +1,217 @@
+"""What was found before is found again without a look, and nothing else: not where anything has changed."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+import tfmemlint.flow
+from tests.fixes.projects import make
+from tfmemlint import cache
+from tfmemlint.finding import Finding
+from tfmemlint.knowledge.releases import Target
+from tfmemlint.run import WORTH_A_CACHE, Job, run
+from tfmemlint.sources import walk
+
+PROGRAMS = Path(__file__).parent.parent / "fixtures" / "programs"
+VERSION = cache._version
+LATE = """
+    import tensorflow as tf
+
+    from core.yolov4 import decode
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.set_memory_growth(gpu, True)
+    """
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
+    # The tool itself doesn't change meanwhile.
+    monkeypatch.setattr(cache, "_version", lambda modules: "1")
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+
+
+def found(job: Job | None = None, *, cached: bool = True) -> list[Finding]:
+    settings = job or Job()
+    settings = Job(target=settings.target, explain_fixes="never", gpu_memory_mib=settings.gpu_memory_mib, cache=cached)
+    outcomes = run([(path, False) for path in walk(["."]).files], settings)
+    return sorted((one for outcome in outcomes for one in outcome.findings), key=lambda one: one.sort_key)
+
+
+def nothing_is_gone_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a file is gone through")
+
+    monkeypatch.setattr(tfmemlint.flow, "analyze", refuse)
+    monkeypatch.setattr("tfmemlint.programs.analyze", refuse)
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in PROGRAMS.iterdir() if path.name.startswith("bad_"))[::8])
+def test_a_second_run_says_the_same(name: str) -> None:
+    shutil.copytree(PROGRAMS / name, ".", dirs_exist_ok=True)
+    without = found(cached=False)
+    assert without
+    assert found() == without
+    assert found() == without
+
+
+def test_a_second_run_goes_through_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    make(Path(), {"train.py": LATE, "other.py": "import tensorflow as tf\ntf.config.set_memory_limit(0, 0.5)\n"})
+    first = found()
+    assert {one.code for one in first} == {"TFM101", "TFM202"}
+    nothing_is_gone_through(monkeypatch)
+    assert found() == first
+
+
+def test_a_run_without_a_cache_leaves_none() -> None:
+    make(Path(), {"train.py": LATE})
+    found(cached=False)
+    assert not Path("../cache").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("core/yolov4.py", "def decode(x):\n    return x\n"),
+        ("core/__init__.py", "raise SystemExit\n"),
+        ("core.py", "decode = len\n"),
+        ("core/yolov4/__init__.py", "def decode(x):\n    return x\n"),
+        ("train.py", "import core.yolov4\n"),
+    ],
+)
+def test_a_change_in_any_file_of_a_program_is_seen(path: str, text: str) -> None:
+    make(Path(), {"train.py": LATE})
+    assert [one.code for one in found()] == ["TFM101"]
+    Path(path).parent.mkdir(exist_ok=True)
+    Path(path).write_text(text, encoding="utf-8")
+    assert found() == found(cached=False)
+
+
+def test_a_module_that_is_gone_is_missed() -> None:
+    make(Path(), {"train.py": LATE})
+    assert found()
+    Path("core/yolov4.py").unlink()
+    assert found() == found(cached=False) == []
+
+
+def test_a_module_whose_name_is_computed_is_read_each_time() -> None:
+    computed = "import core, importlib; importlib.import_module('co' + 're.yolov4')"
+    make(Path(), {"train.py": LATE.replace("from core.yolov4 import decode", computed)})
+    before = found()
+    assert [one.code for one in before] == ["TFM101"]
+    Path("core/yolov4.py").write_text("x = 1\n", encoding="utf-8")
+    assert found() == found(cached=False) == []
+
+
+def test_what_is_found_for_one_release_is_not_taken_for_another() -> None:
+    text = "import tensorflow as tf\n\nsession = tf.Session(config=tf.ConfigProto())\n"
+    make(Path(), {f"train{number}.py": text for number in range(WORTH_A_CACHE)})
+    assert found(Job(target=Target.parse("2.15")))
+    assert found(Job(target=Target.parse("1.15"))) == []
+
+
+def test_random_edits_are_seen() -> None:
+    rng = random.Random(5)
+    starter, quiet = "import tensorflow as tf\nx = tf.constant(1)\n", "x = 1\n"
+    grow = "import tensorflow as tf\nfor gpu in tf.config.list_physical_devices('GPU'):\n"
+    grow += "    tf.config.experimental.set_memory_growth(gpu, True)\n"
+    texts = [starter, quiet, grow, "import a\n" + grow, "import b\n" + grow, "from a import *\nfrom c import x\n", None]
+    for _ in range(40):
+        path, text = Path(rng.choice(["a.py", "b.py", "c/__init__.py", "c.py", "train.py"])), rng.choice(texts)
+        path.parent.mkdir(exist_ok=True)
+        if text is None:
+            path.unlink(missing_ok=True)
+        else:
+            path.write_text(text, encoding="utf-8")
+        assert found() == found(cached=False)
+
+
+# What is wrong with the cache itself
+
+
+def the_file() -> Path:
+    (path,) = Path("../cache").glob("check-*/*.pickle")
+    return path
+
+
+@pytest.mark.parametrize("data", [b"", b"\x80\x05garbage", pickle.dumps([1]), pickle.dumps({"a": 1})])
+def test_a_broken_cache_is_replaced(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(Path(), {"train.py": LATE})
+    first = found()
+    the_file().write_bytes(data)
+    assert found() == first
+    nothing_is_gone_through(monkeypatch)
+    assert found() == first
+
+
+class Harm:
+    """What would run a command when it is unpickled."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.system, ("touch ../harm",)
+
+
+def test_only_what_tfmemlint_has_put_there_is_unpickled() -> None:
+    make(Path(), {"train.py": LATE})
+    first = found()
+    keys = pickle.loads(the_file().read_bytes())
+    the_file().write_bytes(pickle.dumps({key: (day, pickle.dumps(Harm())) for key, (day, _) in keys.items()}))
+    assert found() == first
+    the_file().write_bytes(pickle.dumps(Harm()))
+    assert found() == first
+    assert not Path("../harm").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other rights")
+def test_what_others_can_write_is_not_read() -> None:
+    make(Path(), {"train.py": LATE})
+    first = found()
+    the_file().chmod(0o666)
+    assert cache._read(str(the_file())) == {}
+    assert found() == first
+
+
+def test_no_place_for_a_cache_is_no_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
+    make(Path(), {"train.py": LATE})
+    Path("../file").write_text("")
+    monkeypatch.setenv(cache.VARIABLE, "../file/cache")
+    assert [one.code for one in found()] == ["TFM101"]
+
+
+def test_another_version_of_the_tool_asks_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    place = cache.open_cache(".")
+    place.put("key", 1)
+    place.save()
+    assert cache.open_cache(".").get("key") == 1
+    monkeypatch.setattr(cache, "_version", lambda modules: "2")
+    assert cache.open_cache(".").get("key") is None
+
+
+def test_the_version_is_that_of_every_file_of_the_tool(tmp_path: Path) -> None:
+    rule = tmp_path / "rule.py"
+    rule.write_text("a = 1\n")
+    first = VERSION([str(rule)])
+    assert VERSION([str(rule)]) == first != VERSION([])
+    rule.write_text("a = 12\n")
+    assert VERSION([str(rule)]) != first
+
+
+def test_what_nobody_asks_for_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    place = cache.open_cache(".")
+    place.put("old", 1)
+    place.save()
+    today = cache._today()
+    monkeypatch.setattr(cache, "_today", lambda: today + 31)
+    place = cache.open_cache(".")
+    place.put("new", 2)
+    place.save()
+    assert set(cache.open_cache(".")._entries) == {"new"}

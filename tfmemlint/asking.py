@@ -1,0 +1,67 @@
+"""Asking a person about each fix, with the change that it makes."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import IO
+
+from tfmemlint.finding import Applicability, Finding
+from tfmemlint.reporters.diff import print_diff, unified_diff
+
+DECLINED = "declined"
+QUESTION = "Make this change? [y]es, [n]o, [a]ll that follow, [q]uit: "
+_HELP = "y: make it. n: leave it. a: make it and all that follow. q: leave it and all that follow; what was made stays."
+
+
+@dataclass(slots=True)
+class Asker:
+    """Asks on a terminal.
+
+    Attributes:
+        given: where answers come from. shown: where changes and questions go. color: None for as the terminal has it.
+        always: what is answered to all that follows; None to ask.
+    """
+
+    given: IO[str]
+    shown: IO[str]
+    color: bool | None = None
+    always: bool | None = None
+
+    def __call__(self, path: str, finding: Finding, old: str, new: str) -> bool:
+        """Whether to make a change to the file at ``path``; a question without an answer is a no."""
+        if self.always is not None:
+            return self.always
+        fix = finding.fix
+        unsafe = " (unsafe)" if fix is not None and fix.applicability is Applicability.UNSAFE else ""
+        words = f"{fix.message}{unsafe}" if fix is not None else ""
+        print(f"{path}:{finding.span.row}: {finding.code} {finding.message}\n{words}", file=self.shown)
+        print_diff(unified_diff(path, old, new), self.shown, color=self.color)
+        return self._answer()
+
+    def _answer(self) -> bool:
+        while True:
+            self.shown.write(QUESTION)
+            self.shown.flush()
+            line = self.given.readline()
+            answer = line.strip().lower()
+            if not line or answer in ("q", "quit"):
+                if not line:
+                    self.shown.write("\n")
+                self.always = False
+                return False
+            if answer in ("y", "yes"):
+                return True
+            if answer in ("n", "no"):
+                return False
+            if answer in ("a", "all"):
+                self.always = True
+                return True
+            print(_HELP, file=self.shown)
+
+
+def terminal() -> Asker | None:
+    """Asks the person at the terminal; None where there is none."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    return Asker(sys.stdin, sys.stderr)

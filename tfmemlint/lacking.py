@@ -1,0 +1,125 @@
+"""The words for a name that a release lacks: never there, there for some releases, moved, or not there yet."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tfmemlint.explain import attribute_error, attribute_severity, handler_notes, is_of_import
+from tfmemlint.flow.program import Store, Use
+from tfmemlint.knowledge import names
+from tfmemlint.knowledge.releases import KNOWN, Target, position
+
+if TYPE_CHECKING:
+    from tfmemlint.finding import Span
+    from tfmemlint.flow.program import Program
+
+NEVER = "exists in no TensorFlow release"
+FROM_THE_FIRST_KNOWN = f"{NEVER} from {KNOWN[0]} on"
+"""For names of any kind: what left before the oldest release that is known is not known here."""
+NEVER_RUNS = "what stands behind it in the try never runs"
+
+
+def never_there(program: Program) -> Iterator[tuple[Use, str]]:
+    """The uses of names that no release ever had, each with the part that is missing; those behind ``hasattr`` or with
+    a working fallback are not among them, nor those that the program has put there itself."""
+    own = {f"{store.owner}.{store.attribute}" for store in program.of(Store)}
+    for use in program.of(Use):
+        if use.probed or "(" in use.name or is_of_import(use, program):
+            continue
+        missing = names.missing_part(use.name, program.target)
+        if missing is not None and missing not in own and not names.ever_existed(missing):
+            yield use, missing
+
+
+def fallbacks(program: Program) -> list[Span]:
+    """Where a handler gives other values to what a ``try`` that only looks names up could not find: the names there may
+    be those of releases older than all that are known."""
+    return [
+        program.source.span(handler)
+        for node in ast.walk(program.tree)
+        if isinstance(node, ast.Try) and all(isinstance(one, _LOOKING_UP) and not _calls(one) for one in node.body)
+        for handler in node.handlers
+    ]
+
+
+_LOOKING_UP = (ast.Assign, ast.Import, ast.ImportFrom, ast.Expr)
+
+
+def _calls(statement: ast.stmt) -> bool:
+    return any(isinstance(one, ast.Call) for one in ast.walk(statement))
+
+
+def of_made_up(use: Use, missing: str, target: Target) -> dict[str, Any]:
+    """The fields of a finding about a name that no release ever had."""
+    near = names.nearest(missing, target)
+    error = "ImportError" if use.origin == "import" else "AttributeError"
+    return {
+        "severity": attribute_severity(use, error),
+        "outcome": attribute_error(missing, error, use.name),
+        "advice": f"The nearest real name is {near}" if near else "",
+        "notes": handler_notes(use, error, NEVER_RUNS),
+        "fixable": use.origin == "import",
+        "details": {"caught": use.handler_for(error) is not None},
+    }
+
+
+def why(name: str, target: Target, new: str | None = None) -> str:
+    """Why ``target`` lacks a name that some release has, as it reads behind a colon.
+
+    ``it comes with 2.5``, ``its last release was 1.15``, ``only 2.3 to 2.11 had it``; with ``new``, which is where it
+    has gone, ``its last release was 1.15, and it is tf.random.normal now``.
+    """
+    since, until = names.since(name), names.until(name)
+    if since is not None and position(since) > target.index:
+        return f"it comes with {since}"
+    if until is None:
+        return "only older releases had it"
+    legacy = new is not None and new.startswith("tf.compat.v1.")
+    moved = f", and it is {new} now" if new is not None and not legacy else ""
+    if legacy:
+        moved = ", and tf.compat.v1 has it still"
+    if since is None or since == KNOWN[0]:
+        return f"its last release was {until}{moved}"
+    had = f"{since} to {until}" if since != until else since
+    return f"only {had} had it{moved}"
+
+
+def in_part(missing: str, target: Target) -> str:
+    """Which of the releases that the code is for lack a name, where some have it: ``of 2.4 to 2.15, 2.4 lacks it``; ""
+    where the code is for one release, or all lack it."""
+    if target.oldest is None or target.oldest.index >= target.index:
+        return ""
+    without = names.lacking_in(missing, target)
+    if not without or len(without) > target.index - target.oldest.index:
+        return ""
+    which = f"{_spans(without)} {'lacks' if len(without) == 1 else 'lack'} it"
+    return f"of {target.oldest} to {target}, {which}"
+
+
+def _spans(releases: Sequence[str]) -> str:
+    """Releases in words, those that follow one another together: ``1.13 to 2.7 and 2.16``."""
+    spans: list[list[int]] = []
+    for release in releases:
+        place = KNOWN.index(release)
+        if spans and spans[-1][1] == place - 1:
+            spans[-1][1] = place
+        else:
+            spans.append([place, place])
+    return " and ".join(KNOWN[first] if first == last else f"{KNOWN[first]} to {KNOWN[last]}" for first, last in spans)
+
+
+def of_lack(missing: str, target: Target, new: str | None) -> str:
+    """What to do about a name that ``target`` lacks and another release has: its new name, or the nearest one."""
+    if new is not None:
+        return f"In {target} it is {new}"
+    near = _IN_ITS_PLACE.get(missing)
+    if near is None or not names.exists(near, target):
+        near = names.nearest(missing, target)
+    return f"The nearest name that {target} has is {near}" if near else ""
+
+
+_IN_ITS_PLACE = {"tf.config.experimental.get_memory_info": "tf.config.experimental.get_memory_usage"}
+"""What does a part of the same in releases that lack a name. Source: ``get_memory_usage(d)`` is
+``get_memory_info(d)['current']`` in every release that has both."""

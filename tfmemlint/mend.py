@@ -1,0 +1,111 @@
+"""Mending one file: its fixes are made, proven where that is asked for, and written."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from tfmemlint.fixes.loop import Fixed, Options, Place, compute, fix_source, place
+from tfmemlint.run import enabled, target_of
+
+if TYPE_CHECKING:
+    from tfmemlint.finding import Finding, Span
+    from tfmemlint.run import Job, Outcome, Unproven
+    from tfmemlint.sources import Source
+
+_ROUNDS = 4
+"""How often a file is proven anew without the fixes that did not do what they should."""
+
+
+def fixed(outcome: Outcome, source: Source, job: Job, look: Callable[[Source], list[Finding]]) -> Outcome:
+    """Mend what is wrong in a file; ``look`` tells what is wrong with a text that stands in its place."""
+    first = look(source)
+    if not any(finding.fixable for finding in first):
+        outcome.findings = first
+        return outcome
+    rules, target = enabled(job.selection, outcome.path), target_of(job, outcome.path)
+    options = Options(job.unsafe, job.gpu_memory_mib, job.fix_only)
+
+    def mended(options: Options) -> Fixed:
+        return fix_source(source, rules=rules, target=target, check=look, options=options)
+
+    done = mended(options)
+    if done.text != source.text and job.write and not job.allow_dirty:
+        from tfmemlint.fixes.git import objection
+
+        outcome.problem = objection(outcome.path)
+        if outcome.problem:
+            outcome.findings = first
+            return outcome
+    if job.prove is not None:
+        done, options = _proven(source, first, done, options, mended, job.prove)
+    if job.ask is not None and done.text != source.text:
+        done = mended(dataclasses.replace(options, ask=job.ask))
+    return _written(outcome, source, first, done, job)
+
+
+def _written(outcome: Outcome, source: Source, first: list[Finding], done: Fixed, job: Job) -> Outcome:
+    if done.text != source.text:
+        try:
+            data = source.encode(done.text)
+            if job.write:
+                from tfmemlint.fixes.write import replace_file
+
+                replace_file(outcome.path, data)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            outcome.problem = f"could not be written, and is as it was: {reason}"
+            outcome.findings = first
+            return outcome
+        outcome.old = source
+    outcome.source, outcome.findings, outcome.applied = source.replace_text(done.text), done.findings, done.applied
+    return outcome
+
+
+def _proven(
+    source: Source,
+    first: Sequence[Finding],
+    done: Fixed,
+    options: Options,
+    mended: Callable[[Options], Fixed],
+    prove: Callable[[Source, str], list[Unproven]],
+) -> tuple[Fixed, Options]:
+    """The fixes without those of which a run shows that what was wanted does not take effect."""
+    refused: dict[Place, str] = {}
+    for number in range(_ROUNDS + 1):
+        bad = prove(source, done.text) if done.text != source.text else []
+        more: dict[Place, str] = {}
+        for one in bad:
+            mine = [finding for finding in first if finding.fixable and _touches(finding, one.span)]
+            if not mine and not one.before:
+                # It did not take effect before, and no fix is about it.
+                continue
+            more.update((place(finding), one.reason) for finding in mine or first)
+        if not more:
+            break
+        if number == _ROUNDS or more.keys() <= refused.keys():
+            more = {place(finding): bad[0].reason for finding in first}
+        refused |= more
+        options = dataclasses.replace(options, refused=refused)
+        done = mended(options)
+    return done, options
+
+
+def _touches(finding: Finding, span: Span) -> bool:
+    places = (finding.span, *finding.anchors.values())
+    return any(one.row <= span.end_row and span.row <= one.end_row for one in places)
+
+
+def explain(outcomes: list[Outcome], job: Job) -> None:
+    """Give the findings their fixes, or the reasons why they have none."""
+    from tfmemlint.rule import rules
+
+    by_code = {rule.code: rule for rule in rules()}
+    options = Options(unsafe=job.unsafe, gpu_memory_mib=job.gpu_memory_mib)
+    for outcome in outcomes:
+        if outcome.source is not None and outcome.findings:
+            target = target_of(job, outcome.path)
+            outcome.findings = [
+                compute(outcome.source, finding, by_code[finding.code], target, options) for finding in outcome.findings
+            ]

@@ -1,0 +1,68 @@
+"""The options of ``check`` and ``fix``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+_FORMATS = ("full", "concise", "json", "github")
+
+
+def add_check_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of ``check``."""
+    _common(parser)
+    add = parser.add_argument
+    add("--fix", action="store_true", help="mend what can be mended, as `tfmemlint fix` does")
+    add("--show-target", action="store_true", help="print which release files are judged for, and why")
+    parser.set_defaults(diff=False, ask=False, show_fixes=False, fix_only=None, verify=False)
+
+
+def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of ``fix``."""
+    _common(parser)
+    add = parser.add_argument
+    add("--diff", action="store_true", help="print what would change, and change nothing")
+    add("--ask", action="store_true", help="show each change and ask before it is made")
+    add("--fix-only", metavar="CODES", action="append", help="mend what these rules find only; all is reported")
+    add("--show-fixes", action="store_true", help="list what was mended, and why the rest was not")
+    add(
+        "--verify",
+        action="store_true",
+        help="before anything is written, run what configures GPU memory in the new text on the installed TensorFlow,"
+        " and make no change that does not take effect there; THIS RUNS THE PROGRAM'S CODE, as `tfmemlint verify` does",
+    )
+    add("--device", choices=("auto", "gpu", "driver", "edge"), default="auto", help="with --verify: what to run on")
+    add("--python", metavar="PATH", help="with --verify: the interpreter that has TensorFlow (default: this one)")
+    parser.set_defaults(fix=True, show_target=False)
+
+
+def _common(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("paths", nargs="*", metavar="PATH", help="files or directories (default: .); - is standard input")
+    for option, words in (
+        ("--select", "run these rules only (codes or their beginnings, with commas between)"),
+        ("--extend-select", "run these rules besides"),
+        ("--ignore", "do not run these rules"),
+    ):
+        add(option, metavar="CODES", action="append", help=words)
+    add("--exclude", metavar="PATTERNS", action="append", help="leave these files out (patterns as in .gitignore)")
+    add(
+        "--target-version",
+        metavar="X.Y",
+        help="the TensorFlow release that the code runs on (default: what the project asks for)",
+    )
+    add("--unsafe-fixes", action="store_true", default=None, help="also mend where a person should look at the result")
+    add("--allow-dirty", action="store_true", help="mend files, too, that have changes which git doesn't have yet")
+    add("--gpu-memory", metavar="SIZE", help="the memory of one GPU, such as 16GiB: shares become numbers of MiB")
+    add("--output-format", choices=_FORMATS, help="how to report (default: full)")
+    add("--statistics", action="store_true", help="print how often each rule fires instead of the findings")
+    add("--exit-zero", action="store_true", help="exit with 0 even where something is found")
+    add("--stdin-filename", metavar="PATH", help="what the text on standard input is called")
+    add("--no-cache", action="store_true", help="read nothing from a cache, and write nothing to it")
+    add("-q", "--quiet", action="store_true", help="print findings only")
+    add("-v", "--verbose", action="store_true", help="say what is read")
+
+
+def say(message: str) -> None:
+    """A message on standard error."""
+    print(f"tfmemlint: {message}", file=sys.stderr)

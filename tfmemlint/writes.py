@@ -1,0 +1,112 @@
+"""Environment variables that a program sets: what rules ask of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.facts.reads import mentions_as_read, reads, starts_others
+from tfmemlint.flow.program import Call, End, EnvWrite, Start
+from tfmemlint.flow.state import Tri
+from tfmemlint.flow.values import Const
+from tfmemlint.knowledge.environment import Moment, read_at
+from tfmemlint.knowledge.functions import SET_GROWTH
+
+if TYPE_CHECKING:
+    from tfmemlint.finding import Span
+    from tfmemlint.flow.program import Event, Program
+    from tfmemlint.flow.state import State
+    from tfmemlint.knowledge.variables import BadName
+
+_TENSORFLOW = r"(?m)^\s*(?:import|from)\s+(?:tensorflow|keras|tf_keras)\b"
+_USERS = {
+    "JAX": r"jax|flax|haiku|optax|numpyro|brax|chex|orbax|equinox|alphafold|(?:import|from)\s+trax",
+    "PyTorch": r"torch|lightning|transformers|fastai|ultralytics|diffusers",
+    "NVTabular": r"nvtabular|merlin",
+}
+
+
+def writes(program: Program) -> Iterator[EnvWrite]:
+    """Every variable that is set, once for each place, where there may be a GPU that it matters to."""
+    seen: set[tuple[str, Span, str]] = set()
+    for write in program.of(EnvWrite):
+        place = (write.path, place_of(write), write.name)
+        if place not in seen and write.state.most != 0:
+            seen.add(place)
+            yield write
+
+
+def place_of(write: EnvWrite) -> Span:
+    """The place to point at: the whole target, or in a mapping of several variables the one that is meant."""
+    if write.how != "update":
+        return write.span
+    return write.key or write.given or write.span
+
+
+def text_of(write: EnvWrite) -> str | None:
+    """The string that a variable is set to; None where it isn't known, or is no string."""
+    value = write.value.value if isinstance(write.value, Const) else None
+    return value if isinstance(value, str) else None
+
+
+def is_replaced(program: Program, write: EnvWrite) -> bool:
+    """Whether another value is set, for sure, before this one is read."""
+    phase = "listed" if read_at(write.name) is Moment.LISTING else "allocator"
+    behind = False
+    for other in program.of(EnvWrite):
+        if other is write:
+            behind = True
+        elif behind and other.name == write.name and other.value != write.value and other.comes_with(write):
+            return getattr(other.state, phase).has is Tri.NO and other.how != "setdefault"
+    return False
+
+
+def others_of(program: Program, name: str, but: EnvWrite) -> list[EnvWrite]:
+    """The other places where a variable is set."""
+    found = program.of(EnvWrite)
+    return [one for one in found if one.name == name and (one.path, place_of(one)) != (but.path, place_of(but))]
+
+
+def growth_calls(program: Program) -> list[Call]:
+    """The calls of ``set_memory_growth``."""
+    return list(program.calls(SET_GROWTH))
+
+
+def in_time(write: EnvWrite, name: str) -> bool:
+    """Whether a variable that were called ``name`` would be set before TensorFlow reads it, as far as can be told."""
+    phase = write.state.listed if read_at(name) is Moment.LISTING else write.state.allocator
+    return phase.has is Tri.NO
+
+
+def devices_made(program: Program) -> Iterator[tuple[Event, State]]:
+    """The moments at which the allocator variables are read, for each entry point: where the GPU devices are made
+    first, or its end where nothing in it makes them; with the state that is in force then."""
+    for event in program.events:
+        if isinstance(event, Start) and event.what in ("context", "allocator") and not event.repeated:
+            if event.state.allocator.under(event.guards).has in (Tri.NO, Tri.UNKNOWN):
+                yield event, event.state
+        elif isinstance(event, End) and event.state.allocator.has is Tri.NO:
+            yield event, event.state
+
+
+def write_of(program: Program, name: str, state: State) -> EnvWrite | None:
+    """The assignment that the value in ``state`` comes from: the last one of that value."""
+    value = state.env.get(name)
+    found = [one for one in program.of(EnvWrite) if one.name == name and one.value == value]
+    return found[-1] if found else None
+
+
+def is_for_others(program: Program, write: EnvWrite, bad: BadName) -> bool:
+    """Whether somebody else than TensorFlow may read a variable whose name it does not know: the program, another
+    library, a program that it starts."""
+    texts = [program.source.text, *program.others]
+    if reads(program.tree, write.name) or any(mentions_as_read(text, write.name) for text in program.others):
+        return True
+    if bad.kind == "foreign":
+        users = _USERS[bad.owner]
+        # Its own name speaks of the owner: what is left of the text tells.
+        left = [re.sub(r"XLA_PYTHON_CLIENT_\w+|PYTORCH_\w+", "", text) for text in texts]
+        if not any(re.search(_TENSORFLOW, text) for text in texts) or any(re.search(users, text) for text in left):
+            return True
+    return bad.kind in ("foreign", "made-up") and starts_others(program.tree)
