@@ -23,6 +23,13 @@ def test_the_pages_of_the_rules_are_up_to_date() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_the_page_of_what_is_found_is_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, "tools/make_recall.py", "--check"], cwd=ROOT, capture_output=True, text=True, encoding="utf-8"
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("name", WRITTEN)
 def test_links_within_the_repository_lead_somewhere(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")

@@ -32,16 +32,20 @@ def _target(header: dict[str, str]) -> Target:
     return Target.parse(header["target"]) if "target" in header else Target.newest()
 
 
-def _found(path: Path, text: str, target: Target) -> list[Finding]:
-    return check_source(Source(path.name, text), _rules(path), target)
+def _memory(header: dict[str, str]) -> float | None:
+    return float(header["memory"]) if "memory" in header else None
 
 
-def _fixed(path: Path, text: str, target: Target) -> Fixed:
+def _found(path: Path, text: str, target: Target, memory: float | None) -> list[Finding]:
+    return check_source(Source(path.name, text), _rules(path), target, memory)
+
+
+def _fixed(path: Path, text: str, target: Target, memory: float | None) -> Fixed:
     return fix_source(
         Source(path.name, text),
         rules=_rules(path),
         target=target,
-        check=lambda source: check_source(source, _rules(path), target),
+        check=lambda source: check_source(source, _rules(path), target, memory),
         options=UNSAFE,
     )
 
@@ -54,7 +58,7 @@ def _rows(findings: list[Finding]) -> Counter[tuple[int, str]]:
 def test_the_findings_are_those_expected(path: Path) -> None:
     text, expectations, header = strip_markers(read_text(path))
     expected = Counter((row, code) for row, codes in expectations.items() for code in codes)
-    found = _found(path, text, _target(header))
+    found = _found(path, text, _target(header), _memory(header))
     assert _rows(found) == expected, "\n".join(f"{one.span.row}: {one.code} {one.message}" for one in found)
     if path.name.startswith("bad_"):
         assert any(code == path.parent.name for _, code in expected), "it says nothing of its own rule"
@@ -63,8 +67,8 @@ def test_the_findings_are_those_expected(path: Path) -> None:
 @pytest.mark.parametrize("path", fixture_paths("bad"), ids=_named)
 def test_the_fixed_side_is_as_judged(path: Path) -> None:
     text, _, header = strip_markers(read_text(path))
-    target = _target(header)
-    fixed = _fixed(path, text, target)
+    target, memory = _target(header), _memory(header)
+    fixed = _fixed(path, text, target, memory)
     left = [finding for finding in fixed.findings if finding.code == path.parent.name]
     fixed_path = path.with_name(f"{path.stem}.fixed.py")
     if not fixed_path.exists():
@@ -74,4 +78,4 @@ def test_the_fixed_side_is_as_judged(path: Path) -> None:
     assert fixed.text == read_text(fixed_path)
     assert not left, "\n".join(f"{one.span.row}: {one.code} {one.message} ({one.withheld})" for one in left)
     ast.parse(fixed.text)
-    assert _fixed(path, fixed.text, target).text == fixed.text
+    assert _fixed(path, fixed.text, target, memory).text == fixed.text

@@ -98,9 +98,9 @@ def test_a_loop_that_does_more_for_every_device_is_narrowed_as_unsafe_only() -> 
             tf.config.experimental.set_memory_growth(device, True)
         """
     assert fixed(text, unsafe=False).text == code(text)
-    assert "in tf.config.list_physical_devices('GPU'):" in fixed(text).text
+    assert 'in tf.config.list_physical_devices("GPU"):' in fixed(text).text
     alone = text.replace("print(device.name)", "")
-    assert "in tf.config.list_physical_devices('GPU'):" in fixed(alone, unsafe=False).text
+    assert 'in tf.config.list_physical_devices("GPU"):' in fixed(alone, unsafe=False).text
 
 
 def test_a_handler_that_hides_one_error_is_not_left_with_another() -> None:

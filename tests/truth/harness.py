@@ -38,7 +38,8 @@ class Case:
     """The first release of which the claims are true, ``''`` where they are of all."""
     ground: str
     observed: str
-    """What only an allocator shows: ``all``, ``refuses N MiB``, or ``raises Type: text``; ``''`` where nothing."""
+    """What only an allocator shows: ``all``, ``refuses N MiB``, ``lacks N MiB``, ``raises Type: text``, or that it
+    ``runs``; ``''`` where nothing."""
     computes: str
     """Why the values of its operations matter, ``''`` where they don't."""
     fixed_code: str | None
@@ -80,8 +81,9 @@ def read_case(path: Path) -> Case:
     if header.get("fixed") != "runs":
         settings(header.get("fixed", ""))
     observed = header.get("observed", "")
-    if observed and not re.fullmatch(r"all|refuses \d+ MiB|raises \w+: .+", observed):
-        raise ValueError(f"{path.name}: {observed!r} is none of 'all', 'refuses N MiB', 'raises Type: text'")
+    if observed and not re.fullmatch(r"all|runs|(?:refuses|lacks) \d+ MiB|raises \w+: .+", observed):
+        claims = "'all', 'runs', 'refuses N MiB', 'lacks N MiB', 'raises Type: text'"
+        raise ValueError(f"{path.name}: {observed!r} is none of {claims}")
     if observed and not ground:
         raise ValueError(f"{path.name}: what is observed needs a ground: 'driver — reason'")
     fixed_path = path.with_name(path.stem + ".fixed.py")
@@ -221,6 +223,11 @@ def _observed(case: Case, result: Result, gpus: int) -> Check:
     if claim == "raises":
         kind, _, text = rest.partition(":")
         true = any(one.startswith(kind) and text.strip() in one for one in told)
+    elif claim == "runs":
+        true = not failure(result)
+    elif claim == "lacks":
+        size = float(rest.split()[0])
+        true = any(one["limit_mib"] == size and "could be had" in str(one["trouble"]) for one in devices)
     elif claim == "refuses":
         size = float(rest.split()[0])
         true = any(

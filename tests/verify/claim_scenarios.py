@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.verify.allocator_scenarios import default, takes
-from tests.verify.scenarios import CARD, MIB, Scenario
+from tests.verify.scenarios import CARD, FREE, MIB, Scenario
 
 CLAIMS: dict[str, Scenario] = {
     **{
@@ -23,6 +23,72 @@ CLAIMS: dict[str, Scenario] = {
             ("name", "tf.test.gpu_device_name()", "tf.test.gpu_device_name()"),
         )
     },
+    **{
+        f"env_growth_{name}": Scenario(
+            "take(1)",
+            default,
+            env={"TF_FORCE_GPU_ALLOW_GROWTH": value},
+            says=f"TF_FORCE_GPU_ALLOW_GROWTH={value!r} is ignored",
+            claim=rule,
+        )
+        for name, value, rule in (
+            ("one", "1", "TFM307"),
+            ("yes", "yes", "TFM307"),
+            ("blank", " true", "TFM307"),
+            ("run_together", "true TF_GPU_ALLOCATOR=cuda_malloc_async", "TFM314"),
+        )
+    },
+    "env_forces_growth": Scenario(
+        "for gpu in gpus: config.experimental.set_memory_growth(gpu, False)\ntake(1)",
+        takes(2),
+        env={"TF_FORCE_GPU_ALLOW_GROWTH": "true"},
+        says="TF_FORCE_GPU_ALLOW_GROWTH=true beats set_memory_growth(gpu, False)",
+        claim="TFM403",
+    ),
+    "env_beats_session": Scenario(
+        "v1(tf.compat.v1.GPUOptions(allow_growth=True))",
+        default,
+        env={"TF_FORCE_GPU_ALLOW_GROWTH": "false"},
+        says="TF_FORCE_GPU_ALLOW_GROWTH=false beats allow_growth of a session",
+        claim="TFM403",
+    ),
+    "unknown_allocator": Scenario(
+        "take(1)",
+        default,
+        env={"TF_GPU_ALLOCATOR": "cudaMallocAsync"},
+        says="an allocator that there isn't is ignored",
+        claim="TFM307",
+    ),
+    "async_share": Scenario(
+        "with tf.Graph().as_default():\n"
+        "    with tf.device('/GPU:0'):\n"
+        "        x = tf.raw_ops.Empty(shape=[256, 1024 * 600], dtype=tf.float32)\n"
+        "    options = tf.compat.v1.GPUOptions(per_process_gpu_memory_fraction=0.1)\n"
+        "    tf.compat.v1.Session(config=tf.compat.v1.ConfigProto(gpu_options=options)).run(x.op)",
+        lambda out: not out.error and sum(out.usage.gpus[0].pooled) >= 600 * MIB,
+        env={"TF_GPU_ALLOCATOR": "cuda_malloc_async"},
+        says="cuda_malloc_async does not keep to a tenth of the card",
+        claim="TFM407",
+    ),
+    **{
+        f"made_up_{name}": Scenario(
+            "take(1)", default, env={variable: value}, says=f"{variable} has no effect", claim="TFM207"
+        )
+        for name, variable, value in (
+            ("limit", "TF_GPU_MEMORY_LIMIT", "1024"),
+            ("growth", "TF_GPU_ALLOW_GROWTH", "true"),
+            ("order", "TF_FORCE_ALLOW_GPU_GROWTH", "true"),
+            ("of_jax", "XLA_PYTHON_CLIENT_PREALLOCATE", "false"),
+        )
+    },
+    "other_number": Scenario(
+        "with tf.device('/GPU:2'): value = tf.random.normal((2,)).device",
+        lambda out: not out.error and out.value.endswith("GPU:0"),
+        env={"CUDA_VISIBLE_DEVICES": "2"},
+        machine={"gpus": 3},
+        says="of card 2 alone, '/GPU:2' quietly becomes GPU 0",
+        claim="TFM308",
+    ),
     "taken_before_growth": Scenario(
         "tf.test.is_gpu_available(); grow(); take(1)",
         default,
@@ -53,6 +119,24 @@ CLAIMS: dict[str, Scenario] = {
         default,
         says="a fraction of 0 is the default",
         claim="TFM304",
+    ),
+    "v1_fraction_negative": Scenario(
+        "v1(tf.compat.v1.GPUOptions(per_process_gpu_memory_fraction=-0.5))",
+        lambda out: not out.error and out.mib()[0] > FREE - out.reserve and len(out.usage.gpus[0].refused) > 5,
+        says="a negative fraction is none: more is taken than by default",
+        claim="TFM304",
+    ),
+    "v1_fraction_percent": Scenario(
+        "v1(tf.compat.v1.GPUOptions(per_process_gpu_memory_fraction=50, allow_growth=True))",
+        lambda out: not out.error and out.mib() == [] and sum(out.usage.gpus[0].managed) == 2 * MIB,
+        says="a fraction of 50 is no percentage: memory is unified memory",
+        claim="TFM304",
+    ),
+    "three_limits_beyond_card": Scenario(
+        "limit(gpus[0], 2000, 2000, 2000); take(1); take(1, '/GPU:1'); take(1, '/GPU:2')",
+        lambda out: not out.error and out.mib()[0] == 2000 and out.mib()[2] < 500,
+        says="of three logical devices the third gets what the first two leave",
+        claim="TFM309",
     ),
     "v1_fraction_and_virtual": Scenario(
         "options = tf.compat.v1.GPUOptions(per_process_gpu_memory_fraction=0.25)\n"

@@ -1,0 +1,47 @@
+"""What a fix keeps, whatever the code (``tools/fix_properties.py``), on this project's own fixtures."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.fixture_files import FIXTURES, ROOT
+
+
+@pytest.fixture(scope="module")
+def properties() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("fix_properties", ROOT / "tools" / "fix_properties.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["fix_properties"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("kind", ["legacy", "articles", "TFM1*", "TFM2*", "TFM3*", "TFM4*", "TFM5*", "TFM6*"])
+def test_nothing_is_lost_in_the_fixtures(kind: str, properties: ModuleType, tmp_path: Path) -> None:
+    for folder in FIXTURES.glob(kind):
+        shutil.copytree(folder, tmp_path / folder.name)
+    seen = properties.tried(tmp_path)
+    assert seen.problems == []
+    assert seen.changed, "there is nothing to see"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        (b"x = 1  # one\n", b"x = 1\n", "lost comments: # one"),
+        (b"x = 1\r\n", b"x = 1\n", "line ends were CRLF, and are LF"),
+        (b"\xef\xbb\xbfx = 1\n", b"x = 1\n", "byte order mark"),
+        (b"# coding: latin-1\nx = 1\n", b"x = 1\n# coding: latin-1\n", "encoding was iso-8859-1"),
+        (b"x = 1\n", b"x = \n", "does not parse"),
+        (b"x = 1\n", b"x = 1", "the end of its last line"),
+    ],
+)
+def test_what_is_lost_is_seen(old: bytes, new: bytes, problem: str, properties: ModuleType) -> None:
+    assert any(problem in one for one in properties.untrue(old, new))

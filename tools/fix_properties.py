@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""What ``tfmemlint fix --unsafe-fixes`` must keep, whatever the code: tried on a copy of any tree.
+
+``python tools/fix_properties.py [--target-version X.Y] PATH...`` copies each path, mends the copy twice, and prints the
+numbers and what is untrue of them; with a release, all is mended for that one, whatever the projects ask for. Exit
+code 1 where anything is untrue of:
+
+- every file that parsed still does;
+- mending again changes nothing;
+- every comment is still there, as often as it was;
+- no file is changed of which nothing was found;
+- encoding, byte order mark and line ends are as they were.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tokenize
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(slots=True)
+class Seen:
+    """What came of some files.
+
+    Attributes:
+        files: how many there are. changed: the paths of those that were changed. fixes: how many findings were mended.
+        problems: what is untrue, as sentences.
+    """
+
+    files: int = 0
+    changed: list[str] = field(default_factory=list)
+    fixes: int = 0
+    problems: list[str] = field(default_factory=list)
+
+
+def main() -> int:
+    """Try every path of the command line."""
+    parser = argparse.ArgumentParser(description="what a fix must keep")
+    parser.add_argument("paths", nargs="+", type=Path)
+    parser.add_argument("--target-version")
+    given = parser.parse_args()
+    options = ["--target-version", given.target_version] if given.target_version else []
+    every = Seen()
+    for name in given.paths:
+        seen = tried(name, options)
+        print(f"{name}: {seen.files} files, {len(seen.changed)} changed, {seen.fixes} fixes")
+        for problem in seen.problems:
+            print(f"  {problem}")
+        every.files += seen.files
+        every.fixes += seen.fixes
+        every.changed += seen.changed
+        every.problems += seen.problems
+    print(f"{every.files} files, {len(every.changed)} changed, {every.fixes} fixes, {len(every.problems)} problems")
+    return 1 if every.problems else 0
+
+
+def tried(path: Path, options: Sequence[str] = ()) -> Seen:
+    """Mend a copy of a file or of a folder twice, and hold it against the original."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "copy")
+        if path.is_dir():
+            shutil.copytree(path, copy, ignore=shutil.ignore_patterns(".git"), symlinks=True)
+        else:
+            copy.mkdir()
+            shutil.copy(path, copy)
+        return mended_twice(copy, options)
+
+
+def mended_twice(folder: Path, options: Sequence[str] = ()) -> Seen:
+    """Mend all files of ``folder`` in their places, twice; ``options`` of the command line as well."""
+    before = _contents(folder)
+    seen = Seen(files=len(before))
+    found = set(_found(folder, options))
+    seen.fixes = _mend(folder, seen, options)
+    after = _contents(folder)
+    _mend(folder, seen, options)
+    again = _contents(folder)
+    seen.changed = [name for name in before if after.get(name) != before[name]]
+    seen.problems += [f"{name}: mending again changes it" for name in after if again.get(name) != after[name]]
+    for name in seen.changed:
+        if name not in found:
+            seen.problems.append(f"{name}: it is changed, and nothing was found in it")
+        if name not in after:
+            seen.problems.append(f"{name}: it is gone")
+            continue
+        seen.problems += [f"{name}: {one}" for one in untrue(before[name], after[name], name.endswith(".ipynb"))]
+    return seen
+
+
+def untrue(old: bytes, new: bytes, notebook: bool = False) -> Iterator[str]:
+    """What a rewrite of one file did not keep."""
+    if old.startswith(b"\xef\xbb\xbf") != new.startswith(b"\xef\xbb\xbf"):
+        yield "the byte order mark is not as it was"
+    if _line_ends(old) != _line_ends(new):
+        yield f"line ends were {_line_ends(old)}, and are {_line_ends(new)}"
+    if old.endswith(b"\n") != new.endswith(b"\n"):
+        yield "the end of its last line is not as it was"
+    if notebook:
+        with contextlib.suppress(ValueError):
+            json.loads(old)
+            if not _is_json(new):
+                yield "it is no notebook any more"
+        return
+    if _encoding(old) != _encoding(new):
+        yield f"the encoding was {_encoding(old)}, and is {_encoding(new)}"
+    if not _parses(old):
+        return
+    if not _parses(new):
+        yield "it does not parse any more"
+        return
+    lost = _comments(old) - _comments(new)
+    if lost:
+        yield f"lost comments: {', '.join(sorted(lost))}"
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    paths = [path for kind in ("*.py", "*.pyi", "*.ipynb") for path in folder.rglob(kind)]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(paths) if path.is_file()}
+
+
+def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tfmemlint", *arguments, "--no-cache"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def _found(folder: Path, options: Sequence[str]) -> Sequence[str]:
+    """The files of which something is found."""
+    done = _run(folder, "check", "--output-format", "json", *options, ".")
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return [str(Path(one["filename"]).relative_to(folder.resolve())) for one in found]
+
+
+def _mend(folder: Path, seen: Seen, options: Sequence[str]) -> int:
+    """How many findings were mended."""
+    done = _run(folder, "fix", "--unsafe-fixes", "--allow-dirty", *options, ".")
+    if done.returncode not in (0, 1) or "Traceback" in done.stderr:
+        seen.problems.append(f"the fix ended with {done.returncode}: {done.stderr[-500:]}")
+    numbers = re.findall(r"\((\d+) fixed", done.stdout)
+    return int(numbers[-1]) if numbers else 0
+
+
+def _line_ends(data: bytes) -> str:
+    pairs, all_of_them = data.count(b"\r\n"), data.count(b"\n")
+    return "none" if not all_of_them else "LF" if not pairs else "CRLF" if pairs == all_of_them else "mixed"
+
+
+def _encoding(data: bytes) -> str:
+    try:
+        return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+    except SyntaxError:
+        return "unknown"
+
+
+def _parses(data: bytes) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def _comments(data: bytes) -> Counter[str]:
+    tokens = tokenize.tokenize(io.BytesIO(data).readline)
+    return Counter(token.string.strip() for token in tokens if token.type == tokenize.COMMENT)
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        json.loads(data)
+    except ValueError:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())
