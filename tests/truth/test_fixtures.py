@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.fixture_files import FIXTURES, fixture_paths
+from tests.truth.choosing import chosen_paths
 from tests.truth.harness import Case, failure, judge, read_case, run
 from tfmemlint.rule import Rule, rules
 from tfmemlint.verify.edge import Edge
@@ -31,9 +32,9 @@ def judged(request: pytest.FixtureRequest, edge: Edge) -> Iterator[dict[Path, Fu
         case = read_case(path)
         return judge(case, edge) if case.is_about(edge.version) else []
 
-    chosen = [item.callspec.params.get("path") for item in request.session.items if hasattr(item, "callspec")]
+    chosen = chosen_paths(request)
     with ThreadPoolExecutor(edge.at_once()) as pool:
-        yield {path: pool.submit(one, path) for path in chosen if path}
+        yield {path: pool.submit(one, path) for path in chosen}
 
 
 @pytest.mark.parametrize("path", fixture_paths("bad"), ids=_named)

@@ -11,6 +11,7 @@ import pytest
 
 from tests.fixture_files import read_text, strip_markers
 from tests.legacy import legacy_paths, with_stubs
+from tests.truth.choosing import chosen_paths
 from tests.truth.harness import Case, checks, judge, read_case
 from tfmemlint.verify.edge import Edge
 from tfmemlint.verify.ground import Ground
@@ -31,11 +32,6 @@ def _case(path: Path) -> Case:
     return dataclasses.replace(case, code=with_stubs(case.code), fixed_code=after)
 
 
-def _chosen(request: pytest.FixtureRequest) -> list[Path]:
-    chosen = [item.callspec.params.get("path") for item in request.session.items if hasattr(item, "callspec")]
-    return [path for path in chosen if path]
-
-
 @pytest.fixture(scope="module")
 def judged(request: pytest.FixtureRequest, edge: Edge) -> Iterator[dict[Path, Future[list[str]]]]:
     """What TensorFlow contradicts in each file that is to be tested: they run several at a time."""
@@ -45,7 +41,7 @@ def judged(request: pytest.FixtureRequest, edge: Edge) -> Iterator[dict[Path, Fu
         return judge(case, edge) if case.is_about(edge.version) else []
 
     with ThreadPoolExecutor(edge.at_once()) as pool:
-        yield {path: pool.submit(one, path) for path in _chosen(request)}
+        yield {path: pool.submit(one, path) for path in chosen_paths(request)}
 
 
 @pytest.mark.parametrize("path", legacy_paths(), ids=_named)

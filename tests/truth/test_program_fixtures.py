@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.program_files import program_folders, read_program
+from tests.truth.choosing import chosen_paths
 from tests.truth.launching import problems
 from tfmemlint.verify.edge import Edge
 
@@ -16,13 +17,9 @@ from tfmemlint.verify.edge import Edge
 @pytest.fixture(scope="module")
 def judged(request: pytest.FixtureRequest, edge: Edge) -> Iterator[dict[Path, Future[list[str]]]]:
     """What TensorFlow contradicts in each folder that is to be tested: they run several at a time."""
-    chosen = [item.callspec.params.get("folder") for item in request.session.items if hasattr(item, "callspec")]
+    chosen = chosen_paths(request, "folder")
     with ThreadPoolExecutor(edge.at_once()) as pool:
-        yield {
-            folder: pool.submit(lambda folder: problems(read_program(folder), edge), folder)
-            for folder in chosen
-            if folder
-        }
+        yield {folder: pool.submit(lambda folder: problems(read_program(folder), edge), folder) for folder in chosen}
 
 
 @pytest.mark.parametrize("folder", program_folders(), ids=lambda path: path.name)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.fixture_files import SILENCE, read_text, silent_paths, strip_markers
+from tests.truth.choosing import chosen_paths
 from tests.truth.harness import failure, has, in_force, read_case, run, settings
 from tfmemlint.verify.edge import Edge
 
@@ -20,9 +21,9 @@ def _named(path: Path) -> str:
 @pytest.fixture(scope="module")
 def judged(request: pytest.FixtureRequest, edge: Edge) -> Iterator[dict[Path, Future[list[str]]]]:
     """What TensorFlow contradicts in each file that is to be tested: they run several at a time."""
-    chosen = [item.callspec.params.get("path") for item in request.session.items if hasattr(item, "callspec")]
+    chosen = chosen_paths(request)
     with ThreadPoolExecutor(edge.at_once()) as pool:
-        yield {path: pool.submit(_problems, path, edge) for path in chosen if path}
+        yield {path: pool.submit(_problems, path, edge) for path in chosen}
 
 
 def _problems(path: Path, edge: Edge) -> list[str]:

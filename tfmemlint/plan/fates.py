@@ -57,8 +57,8 @@ def _fate(one: Wanted, scene: Scene, here: Sequence[Finding]) -> Fate:
         # It is so already, which rules that look at the call alone don't know.
         return known
     if isinstance(one.event, SessionMade):
-        # This one tells of other settings, which the session makes void.
-        here = [finding for finding in here if finding.code != "TFM107"]
+        # These tell of other settings, which the session makes void.
+        here = [finding for finding in here if finding.code not in ("TFM107", "TFM404")]
     if scene.count is not None and one.intent.wish is Wish.GROWTH:
         # These rules are about any number of GPUs; `voided` and `unstarted` know better.
         here = [finding for finding in here if finding.code not in ("TFM401", "TFM402")]
