@@ -22,23 +22,13 @@ from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge import names, wishes
 from tfmemlint.knowledge.misplaced import REAL_PLACES
 from tfmemlint.knowledge.wishes import MadeUp
-from tfmemlint.madeup import number_of_device
+from tfmemlint.madeup import ADVICE, number_of_device
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.flow.program import Program
 
-_GROWTH = "tf.config.experimental.set_memory_growth(gpu, True) for every GPU"
-_LIMIT = "tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=<MiB>)])"
-_ADVICE = {
-    Wish.GROWTH: f"Use {_GROWTH}",
-    Wish.LIMIT: f"Use {_LIMIT}",
-    Wish.FRACTION: f"Use {_LIMIT}, with that share of the GPU's MiB",
-    Wish.REPORT: "Use tf.config.experimental.get_memory_info('GPU:0'), which tells 'current' and 'peak' in bytes",
-    Wish.RELEASE: "No call gives GPU memory back; the end of a process does: run the work in a child process",
-    Wish.DEVICES: "Use tf.config.list_physical_devices('GPU')",
-}
 _IN_VAIN = {
     Wish.REPORT: "nothing is reported",
     Wish.RELEASE: "nothing is given back",
@@ -112,7 +102,7 @@ class MadeUpMemorySetting(Rule):
         read = read_made_up(call, made_up)
         number = number_of_device(read.device.value) if read.device is not None else None
         real = REAL_PLACES.get(call.name)
-        advice = f"Use {real}" if real else _ADVICE.get(read.intent.wish, "Leave it out: there is nothing to set")
+        advice = f"Use {real}" if real else ADVICE.get(read.intent.wish, "Leave it out: there is nothing to set")
         intent = read.intent
         guess = not made_up.listed
         if guess:

@@ -95,6 +95,7 @@ class MadeUpAttributeAssigned(Rule):
                 else (),
                 fixable=value is not None,
                 details={
+                    "name": f"{store.owner}.{store.attribute}",
                     "wish": wish.value,
                     "value": value,
                     "device": store.owner_text if on_device else "",

@@ -84,8 +84,9 @@ class MadeUpKey(Rule):
                 outcome=f"{'It is None, always' if item.get else f'Python raises KeyError: {key!r}'}",
                 advice=_ADVICE.get(report or "", ""),
                 notes=handler_notes(item, "KeyError", "the value is never there"),
-                fixable=report in ("current", "peak", "total") and not item.get,
+                fixable=report in ("current", "peak", "total"),
                 details={
+                    "key": key,
                     "of": item.of,
                     "report": report,
                     "device": device.text if device is not None else "",

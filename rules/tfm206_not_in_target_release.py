@@ -11,7 +11,7 @@ from tfmemlint.finding import Finding, Severity, Span
 from tfmemlint.flow.program import Use
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.lacking import NEVER_RUNS, in_part, of_lack, why
+from tfmemlint.lacking import NEVER_RUNS, in_part, of_lack, place_now, successor, why
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _ABOUT = re.compile(r"memory|gpu|device|session|config|visible", re.IGNORECASE)
 _ASKS = re.compile(r"hasattr|getattr|version", re.IGNORECASE)
 """Words of a file that does not take every release for the same."""
+
+
+_ADVICE_ON_ESTIMATORS = "Train with Keras, or stay with TensorFlow 2.15, the last release that has Estimators"
 
 
 class NotInTargetRelease(Rule):
@@ -78,8 +81,10 @@ class NotInTargetRelease(Rule):
                 yield from self._missing_before(program, use, program.target.oldest, told)
             if missing is None or not names.ever_existed(missing):
                 continue
-            new = _successor(use.name, missing, program.target)
-            if _ABOUT.search(use.name):
+            new = successor(use.name, missing, program.target)
+            if missing.endswith(".estimator"):
+                key = "estimator"
+            elif _ABOUT.search(use.name):
                 key = f"{use.name}@{use.span}"
             else:
                 # What has no successor is one thing to think about, whatever is taken of it.
@@ -105,7 +110,7 @@ class NotInTargetRelease(Rule):
             f"{missing} is not in every release that this code is for: {part}; {why(missing, oldest)}",
             severity=Severity.ADVICE,
             outcome=attribute_error(missing, error, use.name),
-            advice=of_lack(missing, oldest, _successor(use.name, missing, oldest)),
+            advice=of_lack(missing, oldest, successor(use.name, missing, oldest)),
             fixable=False,
         )
 
@@ -126,33 +131,42 @@ class NotInTargetRelease(Rule):
             f"{missing} is not in TensorFlow {program.target}: {reason}{where}",
             severity=attribute_severity(use, error),
             outcome=attribute_error(missing, error, use.name),
-            advice=of_lack(missing, program.target, new),
+            advice=_ADVICE_ON_ESTIMATORS if missing.endswith(".estimator") else of_lack(missing, program.target, new),
             notes=handler_notes(use, error, NEVER_RUNS),
-            fixable=new is not None and use.origin == "attribute",
+            fixable=new is not None and use.origin in ("attribute", "import"),
             anchors=spans,
-            details={"new": new, "legacy": bool(new and new.startswith("tf.compat.v1.")), "caught": caught},
+            details={
+                "name": missing,
+                "new": new,
+                "legacy": bool(new and new.startswith("tf.compat.v1.")),
+                "caught": caught,
+                # What left with TensorFlow 1 is rewritten all together, or not at all.
+                "whole": "TensorFlow 1" if (names.until(missing) or "").startswith("1.") and not caught else "",
+            },
         )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the name that the targeted release has, wherever the old one stands."""
+        from tfmemlint.fixes import moved
+
         new = str(finding.details["new"])
+        lines: set[object] = set()
         for span in dict.fromkeys(finding.anchors.values()):
-            editor.replace(editor.expression_at(span), editor.tf(new))
+            line = moved.import_around(editor, span)
+            if line is None:
+                editor.replace(editor.expression_at(span), editor.tf(new))
+            elif line not in lines:
+                lines.add(line)
+                moved.import_from(editor, span, lambda name: place_now(name, editor.target))
+        if new.startswith("tf.compat.v1.summary."):
+            for node, also in moved.summaries(editor):
+                editor.replace(node, editor.tf(also, node))
         if finding.details["legacy"]:
             editor.unsafe(f"Use {new}; it may need graph mode to work as it did")
         elif finding.details["caught"]:
             editor.unsafe(f"Use {new} (a handler catches the error today, so the program's flow changes)")
         else:
             editor.safe(f"Use {new}")
-
-
-def _successor(name: str, missing: str, target: Target) -> str | None:
-    """What ``name`` is called in ``target``; what a class or function that has moved holds has moved with it."""
-    new = names.replacement(name, target) or names.older_twin(name, target)
-    if new or names.is_module(missing):
-        return new
-    moved = names.replacement(missing, target)
-    return moved + name.removeprefix(missing) if moved else None
 
 
 def _moved_to(name: str, missing: str, new: str | None) -> str | None:

@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.values import Const
 from tfmemlint.intent import Intent, Wish
-from tfmemlint.knowledge.variables import FALSE_WORDS, GROWTH, TRUE_WORDS, BadName, judge_name, judge_value
+from tfmemlint.knowledge.variables import GROWTH, BadName, judge_name, judge_value, wants_growth
 from tfmemlint.rule import Rule
-from tfmemlint.writes import growth_calls, in_time, is_for_others, others_of, place_of, text_of, writes
+from tfmemlint.writes import (
+    about_tensorflow_itself,
+    growth_calls,
+    in_time,
+    is_for_others,
+    others_of,
+    place_of,
+    text_of,
+    writes,
+)
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
@@ -36,6 +45,9 @@ class MadeUpEnvVar(Rule):
     either. All libraries and Python files of the releases were searched: what is reported stands in none of them.
 
     A variable that the program reads by itself, or may set for another program that it starts, is not reported.
+
+    Dockerfiles, shell scripts, environment files, compose files, Kubernetes manifests and workflows are read as well; a
+    variable that the file itself, or code of its project, asks for is not reported there.
 
     Why it matters
     --------------
@@ -87,7 +99,7 @@ class MadeUpEnvVar(Rule):
                 write,
                 _message(write.name, bad),
                 span=place_of(write),
-                severity=Severity.WARNING if bad.kind == "foreign" else Severity.ERROR,
+                severity=Severity.ERROR if _is_sure(program, bad) else Severity.WARNING,
                 intent=_intent(write, bad),
                 outcome="TensorFlow goes on as if it were not set; nothing is raised",
                 advice=f"Write {bad.real}" if bad.kind in ("typo", "invisible") else _ADVICE.get(bad.wish, "Drop it"),
@@ -99,6 +111,13 @@ class MadeUpEnvVar(Rule):
         from tfmemlint.fixes import variables
 
         variables.rename(editor, finding)
+
+
+def _is_sure(program: Program, bad: BadName) -> bool:
+    """Whether nobody else can have a use for it; what a configuration file is for, it need not say."""
+    if bad.kind == "foreign":
+        return False
+    return bad.kind != "made-up" or program.configuration is None or about_tensorflow_itself(program.source.text)
 
 
 def _message(name: str, bad: BadName) -> str:
@@ -114,22 +133,15 @@ def _message(name: str, bad: BadName) -> str:
 def _intent(write: EnvWrite, bad: BadName) -> Intent:
     text = text_of(write)
     if bad.wish is Wish.GROWTH:
-        return Intent(Wish.GROWTH, "every GPU", _wants_growth(write.name, text))
+        return Intent(Wish.GROWTH, "every GPU", wants_growth(write.name, text))
     if bad.wish is Wish.OTHER:
         return Intent(Wish.OTHER, text=f"{bad.real or write.name}={text if text is not None else write.text}")
     return Intent(bad.wish, text=text if text is not None else write.text)
 
 
-def _wants_growth(name: str, text: str | None) -> bool | None:
-    """Whether growth is wanted; JAX's variable asks for the opposite of it."""
-    word = (text or "").strip().lower()
-    value = True if word in TRUE_WORDS else False if word in FALSE_WORDS else None
-    return (not value if value is not None else None) if name.endswith("_PREALLOCATE") else value
-
-
 def _details(program: Program, write: EnvWrite, bad: BadName) -> dict[str, object]:
     text = text_of(write)
-    wants = _wants_growth(write.name, text) if bad.wish is Wish.GROWTH else None
+    wants = wants_growth(write.name, text) if bad.wish is Wish.GROWTH else None
     plain = bad.kind in ("typo", "invisible")
     value = None if plain else ("true" if wants else None)
     sound = isinstance(write.value, Const) and text is not None

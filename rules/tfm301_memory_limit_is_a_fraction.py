@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tfmemlint.explain import is_share
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION
@@ -69,7 +70,7 @@ class MemoryLimitIsAFraction(Rule):
             if limit is None or not values or not all(_is_too_small(one) for one in values):
                 continue
             value = values[0] if len(values) == 1 and isinstance(values[0], (int, float)) else None
-            share = all(isinstance(one, (int, float)) and 0 < one < 1 for one in values)
+            share = all(is_share(one) for one in values)
             size = f"{value} MiB"
             if share:
                 size = f"{value * 1024:g} KiB" if isinstance(value, float) else "less than 1 MiB"

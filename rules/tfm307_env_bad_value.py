@@ -28,7 +28,9 @@ class EnvBadValue(Rule):
     ------------
     Finds values that TensorFlow or CUDA does not take: ``TF_FORCE_GPU_ALLOW_GROWTH`` other than ``true`` and ``false``
     in small letters, an allocator in ``TF_GPU_ALLOCATOR`` that there isn't, ``CUDA_VISIBLE_DEVICES`` that begins with
-    no number (``all``, ``cuda:0``) or names a card twice, and values that are no strings.
+    no number (``all``, ``cuda:0``) or names a card twice, and values that are no strings. Dockerfiles, shell scripts,
+    environment files, compose files, Kubernetes manifests and workflows are read as well, each with its own rules for
+    quotes and booleans.
 
     Why it matters
     --------------
@@ -202,6 +204,9 @@ def _is_done_otherwise(program: Program, bad: BadValue) -> bool:
 
 
 def _is_safe(program: Program, bad: BadValue) -> bool:
+    if program.configuration is not None:
+        # What the program does itself is not seen here: with 'true' there is growth whatever it does.
+        return bad.kind == "growth" and bad.meant == "true"
     if bad.kind == "growth":
         return not growth_calls(program)
     return bad.kind == "allocator" and not any(True for _ in program.calls(*SET_LOGICAL))

@@ -33,7 +33,8 @@ class DeviceIndexOutOfRange(Rule):
     What it does
     ------------
     Finds ``gpus[2]``, ``tf.device("/GPU:2")`` and the like in programs that set ``CUDA_VISIBLE_DEVICES`` so that fewer
-    GPUs are left: TensorFlow numbers what it sees from 0, and with ``"2"`` card 2 is GPU 0.
+    GPUs are left: TensorFlow numbers what it sees from 0, and with ``"2"`` card 2 is GPU 0. The variable may also be
+    set where a Dockerfile, script, compose file or workflow starts the program.
 
     Why it matters
     --------------
@@ -74,6 +75,7 @@ class DeviceIndexOutOfRange(Rule):
     name = "device-index-out-of-range"
     severity = Severity.ERROR
     fixable = "sometimes"
+    surroundings = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Numbers of GPUs beyond those that the program itself has left visible."""

@@ -25,7 +25,8 @@ class EnvRunTogether(Rule):
     ------------
     Finds values such as ``"true TF_GPU_ALLOCATOR=cuda_malloc_async"``: a second setting has slipped into the value of
     the first, as in a line that was copied from a shell. Environments of processes that the program starts are looked
-    at too, where they are written out.
+    at too, where they are written out; so are Dockerfiles (``ENV X true Y=1`` is one variable), shell scripts,
+    environment files and YAML.
 
     Why it matters
     --------------

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.explain import growth_intent, in_line, options_intent
-from tfmemlint.finding import Finding, Severity, Step
+from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import Call, SessionMade
 from tfmemlint.flow.state import Tri
 from tfmemlint.flow.values import Const
 from tfmemlint.knowledge.variables import GROWTH
 from tfmemlint.rule import Rule
-from tfmemlint.writes import devices_made, write_of
+from tfmemlint.writes import beaten_by, settings_in_force, write_of
 
 if TYPE_CHECKING:
-    from tfmemlint.flow.program import EnvWrite, Program
+    from tfmemlint.flow.program import Program
     from tfmemlint.flow.state import State
 
 _FIELD = "gpu_options.allow_growth"
@@ -27,7 +27,8 @@ class EnvOverridesCode(Rule):
     What it does
     ------------
     Finds programs that set ``TF_FORCE_GPU_ALLOW_GROWTH`` to one thing and ``set_memory_growth`` (or ``allow_growth`` of
-    a session) to the other, with both in force when the GPU devices are made.
+    a session) to the other, with both in force when the GPU devices are made. The variable may also be set where a
+    Dockerfile, script, compose file or workflow starts the program.
 
     Why it matters
     --------------
@@ -63,18 +64,17 @@ class EnvOverridesCode(Rule):
     name = "env-overrides-code"
     severity = Severity.ERROR
     across = True
+    surroundings = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Growth in the program that is not what the variable says when the devices are made."""
         reported: set[object] = set()
-        for _, state in devices_made(program):
-            for setting in state.growth.values():
-                call = setting.by
-                if call is not None and not setting.either and (call.path, call.span) not in reported:
-                    found = self._judge(program, call, setting.value, state)
-                    if found is not None:
-                        reported.add((call.path, call.span))
-                        yield found
+        for call, setting, state in settings_in_force(program, lambda state: state.growth.values()):
+            if (call.path, call.span) not in reported:
+                found = self._judge(program, call, setting.value, state)
+                if found is not None:
+                    reported.add((call.path, call.span))
+                    yield found
         for session in program.of(SessionMade):
             if session.fields and session.state.allocator.has is Tri.NO and not session.repeated:
                 found = self._judge(program, session, session.fields.get(_FIELD), session.state)
@@ -102,14 +102,6 @@ class EnvOverridesCode(Rule):
             intent=intent,
             outcome=f"TensorFlow {'lets memory grow all the same' if grows else 'takes all the memory at once'}; "
             "nothing is raised",
-            advice=f"Keep one of the two: the variable {_line(write, event.path)}, or this",
-            trace=(
-                Step(write.path, write.span, f"{GROWTH} is set to {forced.value!r}"),
-                *event.frames,
-                Step(event.path, event.span, f"{what} asks for the opposite"),
-            ),
+            advice=f"Keep one of the two: the variable {in_line(write, event.path)}, or this",
+            trace=beaten_by(write, event, f"{what} asks for the opposite"),
         )
-
-
-def _line(write: EnvWrite, path: str) -> str:
-    return in_line(write, path)

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.explain import device_words, handler_notes, in_line, limit_intent, options_intent, short
-from tfmemlint.finding import Finding, Severity, Step
+from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import Call, Event, SessionMade
 from tfmemlint.flow.state import Tri
 from tfmemlint.flow.values import Const, DeviceName, Limit, Seq, Value
 from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge.variables import ALLOCATOR
 from tfmemlint.rule import Rule
-from tfmemlint.writes import devices_made, write_of
+from tfmemlint.writes import beaten_by, settings_in_force, write_of
 
 if TYPE_CHECKING:
     from tfmemlint.flow.program import Program
@@ -34,7 +34,8 @@ class AllocatorIgnoresLimit(Rule):
     What it does
     ------------
     Finds programs that choose ``TF_GPU_ALLOCATOR=cuda_malloc_async`` or ``cuda_malloc`` and set a limit of memory as
-    well; and ``get_memory_info`` or ``reset_memory_stats`` where ``cuda_malloc`` is chosen.
+    well; and ``get_memory_info`` or ``reset_memory_stats`` where ``cuda_malloc`` is chosen. The variable may also be
+    set where a Dockerfile, script, compose file or workflow starts the program.
 
     Why it matters
     --------------
@@ -73,18 +74,15 @@ class AllocatorIgnoresLimit(Rule):
     name = "allocator-ignores-limit"
     severity = Severity.ERROR
     across = True
+    surroundings = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Limits and reports that the chosen allocator has no use for."""
         reported: set[object] = set()
-        for _, state in devices_made(program):
-            for setting in state.limits.values():
-                call = setting.by
-                if call is not None and not setting.either and _limits(setting.value):
-                    place = (call.path, call.span)
-                    if place not in reported:
-                        reported.add(place)
-                        yield from self._limit(program, call, state, limit_intent(call))
+        for call, setting, state in settings_in_force(program, lambda state: state.limits.values()):
+            if _limits(setting.value) and (call.path, call.span) not in reported:
+                reported.add((call.path, call.span))
+                yield from self._limit(program, call, state, limit_intent(call))
         for session in program.of(SessionMade):
             share = (session.fields or {}).get(_FRACTION)
             value = share.value if isinstance(share, Const) and isinstance(share.value, float) else None
@@ -108,11 +106,7 @@ class AllocatorIgnoresLimit(Rule):
             intent=intent,
             outcome="TensorFlow takes memory beyond the limit, up to what the card has; nothing is raised",
             advice=f"Do without {ALLOCATOR}, or without the limit",
-            trace=(
-                Step(write.path, write.span, f"{ALLOCATOR} is set to {allocator!r}"),
-                *event.frames,
-                Step(event.path, event.span, "a limit is set, which that allocator does not keep"),
-            ),
+            trace=beaten_by(write, event, "a limit is set, which that allocator does not keep"),
         )
 
     def _report(self, program: Program, call: Call) -> Finding:

@@ -20,6 +20,7 @@ from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import SessionMade, Use
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.functions import DISABLE_EAGER, PROTOS, SESSIONS, SET_SESSION, SET_SESSION_OF_KERAS
+from tfmemlint.lacking import place_now, without_successor
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -92,10 +93,14 @@ class Tf1SessionInTf2(Rule):
         }
         keras3 = program.target.keras3 and _KERAS.search(program.source.text) is not None
         keras = next(program.calls(*SET_SESSION, *SET_SESSION_OF_KERAS), None)
+        stays = ""
         for use in program.of(Use):
             if use.name not in NAMES or use.probed or names.exists(use.name, program.target):
                 continue
             session = use.name in SESSIONS
+            if not stays:
+                gone = without_successor(program)
+                stays = f"{gone[0]} (line {gone[1]})" if gone is not None else "nothing"
             made = sessions.get((use.span.row, use.span.column))
             options = plain_options(made.fields) if made is not None and not made.used else {}
             imported = use.origin == "import"
@@ -126,6 +131,8 @@ class Tf1SessionInTf2(Rule):
                 fixable=use.origin in ("attribute", "import"),
                 details={
                     "name": use.name,
+                    "stays": stays,
+                    "whole": "TensorFlow 1",
                     "graph_mode": disabled or not running or use.state.graph_mode or (opened and not outside),
                     "imported": imported,
                     "eager_only": eager_only,
@@ -142,6 +149,11 @@ class Tf1SessionInTf2(Rule):
         from tfmemlint.fixes import moved, sessions
 
         name = str(finding.details["name"])
+        if finding.details["stays"] != "nothing":
+            raise editor.Withheld(
+                f"TensorFlow {editor.target} has nothing in the place of {finding.details['stays']}: the file would be"
+                " rewritten by half"
+            )
         if finding.details["for_keras"]:
             raise editor.Withheld("Keras gets a session in this file, and has no use for one")
         if finding.details["options"]:
@@ -153,7 +165,7 @@ class Tf1SessionInTf2(Rule):
         if finding.details["keras"] and not graph_mode:
             raise editor.Withheld("Keras 3 does not train in graph mode")
         if finding.details["imported"]:
-            moved.import_from(editor, finding.span, _place_in_v1)
+            moved.import_from(editor, finding.span, lambda one: _place_in_v1(one) or place_now(one, editor.target))
             self._say(editor, bool(graph_mode))
             return
         node = editor.expression_at(finding.span)

@@ -78,12 +78,17 @@ class ContribMemoryStats(Rule):
                 outcome=attribute_error("tf.contrib", error, imported=use.name),
                 advice="Ask NVML for the total" if report == "total" else f"Use get_memory_info('GPU:0')['{report}']",
                 notes=handler_notes(use, error, "nothing is reported"),
-                fixable=(use.called or use.origin == "import") and report != "total",
-                details={"report": report, "name": use.name, "imported": use.origin == "import"},
+                fixable=use.called or use.origin == "import",
+                details={
+                    "report": report,
+                    "name": use.name,
+                    "imported": use.origin == "import",
+                    "graph_mode": use.state.graph_mode,
+                },
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Ask the eager runtime, without a session."""
-        from tfmemlint.fixes import reports
+        from tfmemlint.fixes import stats
 
-        reports.replace_stats(editor, finding)
+        stats.replace_stats(editor, finding)

@@ -65,6 +65,7 @@ class MemoryUsageDeprecated(Rule):
                 outcome="TensorFlow logs a deprecation warning; the number is right",
                 advice="Use get_memory_info(device)['current']",
                 fixable=device is not None and len(call.args) == 1 and not device.star,
+                details={"name": call.name},
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:

@@ -73,6 +73,7 @@ class NvmlIndex(Rule):
     name = "nvml-index"
     severity = Severity.WARNING
     fixable = "sometimes"
+    surroundings = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Numbers of cards that are TensorFlow's numbers."""

@@ -23,9 +23,9 @@ class CellNotRerunnable(Rule):
 
     What it does
     ------------
-    Goes through each cell of a script with ``# %%`` lines a second time, after the whole script and the start of the
-    runtime, and reports what fails only then: a setting that another cell has replaced, a setting that the cell itself
-    replaces further down, memory growth on a GPU that has been given a limit meanwhile.
+    Goes through each cell of a notebook, or of a script with ``# %%`` lines, a second time, after the whole program and
+    the start of the runtime, and reports what fails only then: a setting that another cell has replaced, a setting that
+    the cell itself replaces further down, memory growth on a GPU that has been given a limit meanwhile.
 
     Why it matters
     --------------

@@ -1,4 +1,4 @@
-"""TFM901: a file is not valid Python."""
+"""TFM901: a file is not valid Python, or not valid YAML."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ if TYPE_CHECKING:
 
 
 class InvalidSyntax(Rule):
-    """A file is not valid Python.
+    """A file is not valid Python, or not valid YAML.
 
     What it does
     ------------
     Tells where Python 3 cannot read a file: Python 2 code, several statements run together on one line, text
     damaged by masking, nesting too deep to be read. Files that a directory holds are read only where their bytes
     mention what the rules are about; files that are named on the command line are read always.
+
+    The same for YAML files in which a variable about GPUs is mentioned, but for templates, which are no YAML yet.
 
     Why it matters
     --------------

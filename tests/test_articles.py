@@ -106,7 +106,8 @@ def test_a_share_of_a_known_memory_becomes_a_number(name: str) -> None:
 
 def test_the_command_finds_it_in_the_files_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     """The comments that say what is expected change nothing: the same is found with them."""
-    assert main(["check", "--select", "TFM", "--quiet", "--output-format", "concise", str(ARTICLES)]) == 1
+    files = [str(ARTICLES / name) for name in NAMES]
+    assert main(["check", "--select", "TFM", "--quiet", "--output-format", "concise", *files]) == 1
     found = Counter(line.split(": ")[1].split()[0] for line in capsys.readouterr().out.splitlines())
     expected = Counter(code for name in NAMES for codes in read_article(name)[1].values() for code in codes)
     assert found == expected

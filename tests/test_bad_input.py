@@ -146,7 +146,7 @@ def test_a_file_that_is_reached_twice_is_reported_once(tree: Path) -> None:
 def test_an_empty_directory_is_said_on_stderr_and_is_clean(tmp_path: Path) -> None:
     run = check(tmp_path)
     assert (run.code, run.findings) == (0, [])
-    assert ".: no Python files here" in run.err
+    assert ".: no files to check here" in run.err
 
 
 def test_an_empty_file_is_clean(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import tfmemlint.flow
 from tests.fixes.projects import make
-from tfmemlint import cache
+from tfmemlint import cache, screened
 from tfmemlint.finding import Finding
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.run import WORTH_A_CACHE, Job, run
@@ -215,3 +215,46 @@ def test_what_nobody_asks_for_is_dropped(monkeypatch: pytest.MonkeyPatch) -> Non
     place.put("new", 2)
     place.save()
     assert set(cache.open_cache(".")._entries) == {"new"}
+
+
+def many_files() -> None:
+    """As many as are worth it, of which one matters."""
+    module = "import tensorflow as tf\n\n\ndef decode(x):\n    return x\n"
+    make(Path(), {"main.py": LATE.replace("core.yolov4", "m0"), **{f"m{i}.py": module for i in range(screened.MANY)}})
+
+
+def nothing_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: bytes) -> int:
+        raise AssertionError("a file is searched")
+
+    monkeypatch.setattr("tfmemlint.run.look", refuse)
+
+
+def test_what_a_search_said_of_many_files_is_known_the_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    many_files()
+    first = found()
+    nothing_is_searched(monkeypatch)
+    assert found() == first == []
+
+
+def test_a_file_that_has_changed_is_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    many_files()
+    found()
+    Path("m0.py").write_text("import tensorflow as tf\n\nZERO = tf.constant(0)\ndecode = int\n", encoding="utf-8")
+    changed = found()
+    assert [one.code for one in changed] == ["TFM101"]
+    assert changed == found(cached=False)
+    nothing_is_searched(monkeypatch)
+    assert found() == changed
+
+
+def test_a_file_of_answers_that_is_broken_is_done_without() -> None:
+    many_files()
+    found()
+    for path in Path(os.environ[cache.VARIABLE]).rglob("*.pickle"):
+        path.write_bytes(b"broken")
+    assert found() == []
+    kept = cache.open_cache(str(Path.cwd()), name="screened")
+    kept.put("screened", ["nonsense"])
+    kept.save()
+    assert found() == []

@@ -269,4 +269,4 @@ def test_every_rule_has_its_page(capsys: pytest.CaptureFixture[str]) -> None:
         sections = rule.page().sections
         assert {"What it does", "Why it matters"} <= sections.keys()
         if not rule.code.startswith("TFM9"):
-            assert rule.page().code("Example") and rule.page().code("Use instead"), rule.code
+            assert rule.page().code("Example", "") and rule.page().code("Use instead", ""), rule.code

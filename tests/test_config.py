@@ -37,6 +37,7 @@ output-format = "concise"
 unsafe-fixes = true
 gpu-memory = "16GiB"
 respect-gitignore = false
+respect-gitattributes = false
 
 [per-file-ignores]
 "tests/*" = ["TFM101"]
@@ -73,6 +74,7 @@ def test_every_option_is_read(name: str, tmp_path: Path) -> None:
         unsafe_fixes=True,
         gpu_memory_mib=16384.0,
         respect_gitignore=False,
+        respect_gitattributes=False,
     )
 
 
@@ -81,7 +83,7 @@ def test_without_a_file_there_are_the_defaults(tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     config = load()
     assert (config.root, config.path, config.select, config.exclude) == (str(tmp_path), None, None, None)
-    assert config.respect_gitignore and not config.unsafe_fixes
+    assert config.respect_gitignore and config.respect_gitattributes and not config.unsafe_fixes
 
 
 def test_the_nearest_file_counts_and_those_of_others_are_passed_by(tmp_path: Path) -> None:

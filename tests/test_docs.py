@@ -81,10 +81,13 @@ def test_the_diff_in_the_readme_is_what_the_tool_prints(tmp_path: Path) -> None:
     assert shown.rstrip("\n") == printed.rstrip("\n")
 
 
-def test_the_screenshot_is_there() -> None:
-    picture = (ROOT / "docs" / "images" / "check.svg").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("name", "shown"), [("check.svg", ["TFM202"]), ("everywhere.svg", ["TFM202", "TFM307", "TFM403"])]
+)
+def test_the_pictures_are_there(name: str, shown: list[str]) -> None:
+    picture = (ROOT / "docs" / "images" / name).read_text(encoding="utf-8")
     assert picture.startswith("<svg")
-    assert "TFM" in picture
+    assert all(code in picture for code in shown)
 
 
 def test_a_license_is_whole() -> None:

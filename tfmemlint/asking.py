@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import IO
 
 from tfmemlint.finding import Applicability, Finding
+from tfmemlint.reporters.cells import in_cells
 from tfmemlint.reporters.diff import print_diff, unified_diff
+from tfmemlint.sources import Source
 
 DECLINED = "declined"
 QUESTION = "Make this change? [y]es, [n]o, [a]ll that follow, [q]uit: "
@@ -29,13 +31,14 @@ class Asker:
     always: bool | None = None
 
     def __call__(self, path: str, finding: Finding, old: str, new: str) -> bool:
-        """Whether to make a change to the file at ``path``; a question without an answer is a no."""
+        """Whether to make a change to the file at ``path``, from ``old`` to ``new``; no answer is a no."""
         if self.always is not None:
             return self.always
         fix = finding.fix
         unsafe = " (unsafe)" if fix is not None and fix.applicability is Applicability.UNSAFE else ""
         words = f"{fix.message}{unsafe}" if fix is not None else ""
-        print(f"{path}:{finding.span.row}: {finding.code} {finding.message}\n{words}", file=self.shown)
+        cell = "" if finding.cell is None else f":cell {finding.cell}"
+        print(f"{path}{cell}:{finding.span.row}: {finding.code} {finding.message}\n{words}", file=self.shown)
         print_diff(unified_diff(path, old, new), self.shown, color=self.color)
         return self._answer()
 
@@ -58,6 +61,13 @@ class Asker:
                 self.always = True
                 return True
             print(_HELP, file=self.shown)
+
+
+def as_shown(finding: Finding, old: Source, new: Source) -> tuple[str, Finding, str, str]:
+    """A change as people see it: the file, the finding in its cell if that is a notebook, and what the file holds
+    before and after."""
+    (placed,), _ = in_cells([finding], {finding.path: old})
+    return old.path, placed, old.as_file(old.text), old.as_file(new.text)
 
 
 def terminal() -> Asker | None:

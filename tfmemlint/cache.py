@@ -105,12 +105,13 @@ class _Unpickler(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module}.{name} has no place here")
 
 
-def open_cache(place: str, modules: Iterable[str] = ()) -> Cache:
-    """The cache for runs in the directory ``place``; ``modules`` are the files of rules that other packages bring."""
+def open_cache(place: str, modules: Iterable[str] = (), name: str = "") -> Cache:
+    """The cache for runs in the directory ``place``; ``modules`` are the files of rules that other packages bring. What
+    goes by another ``name`` lies in a file of its own."""
     directory = _directory(_version(modules))
     if directory is None:
         return Cache()
-    path = os.path.join(directory, f"{digest(os.path.abspath(place))}.pickle")
+    path = os.path.join(directory, f"{digest(os.path.abspath(place), *([name] if name else []))}.pickle")
     return Cache(path, _read(path))
 
 

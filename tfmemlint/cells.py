@@ -40,9 +40,13 @@ class Again:
 
 
 def cells_of(source: Source) -> tuple[Cell, ...]:
-    """The cells of a notebook, or of a script with ``# %%`` lines; none where it has no cells."""
+    """The cells of a notebook, of a document whose blocks are one program, or of a script with ``# %%`` lines; none
+    where it has no cells."""
     from tfmemlint.sources.notebook import Notebook
+    from tfmemlint.sources.snippet import Snippet
 
+    if isinstance(source, Snippet):
+        return tuple(Cell(block.rows[0], block.rows[-1]) for block in source.blocks if block.chain)
     if not isinstance(source, Notebook):
         return percent_cells(source.text)
     ends = [cell.row - 2 for cell in source.cells[1:]] + [len(source.lines)]

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.options import say
@@ -57,6 +57,17 @@ def _job(arguments: argparse.Namespace, config: Config) -> Job:
     """
     from tfmemlint.config import ConfigError, Layer, parse_memory
     from tfmemlint.run import Job
+    from tfmemlint.sources.kinds import DOCSTRING, checked
+
+    for option, given in (
+        ("--kinds", arguments.kinds),
+        ("--extend-kinds", arguments.extend_kinds),
+        ("--ignore-kinds", arguments.ignore_kinds),
+    ):
+        try:
+            checked(_codes(given) or ())
+        except ValueError as error:
+            raise ConfigError("", f"{option}: {error}") from None
 
     target, memory = config.target_version, config.gpu_memory_mib
     if arguments.target_version is not None:
@@ -86,12 +97,13 @@ def _job(arguments: argparse.Namespace, config: Config) -> Job:
         selection=selection,
         fix=arguments.fix,
         write=arguments.fix and not arguments.diff,
-        explain_fixes={"json": "always", "github": "never"}.get(formats, "few"),
+        explain_fixes={"json": "always", "corrections": "always", "github": "never"}.get(formats, "few"),
         unsafe=config.unsafe_fixes if arguments.unsafe_fixes is None else arguments.unsafe_fixes,
         gpu_memory_mib=memory,
         cache=not arguments.no_cache,
         fix_only=_rule_codes("--fix-only", _codes(arguments.fix_only)),
         allow_dirty=arguments.allow_dirty,
+        docstrings=DOCSTRING in _kinds(arguments, config),
     )
 
 
@@ -172,20 +184,42 @@ def _outcomes(arguments: argparse.Namespace, config: Config, job: Job) -> tuple[
 def _walk(paths: list[str], arguments: argparse.Namespace, config: Config) -> Walk:
     """The files below the paths; says which could not be followed."""
     from tfmemlint.sources import walk
+    from tfmemlint.sources.kinds import ALL, kind_of
 
     exclude = [pattern for one in arguments.exclude or () for pattern in one.split(",") if pattern]
     found = walk(
         paths,
         exclude=(*(config.exclude or ()), *config.extend_exclude, *exclude),
         respect_gitignore=config.respect_gitignore,
+        respect_gitattributes=config.respect_gitattributes,
         root=str(config.root),
-        notebooks=True,
+        kinds=_kinds(arguments, config),
     )
+    # A file that is named is read, whatever its kind, unless the options speak of that.
+    unwanted = frozenset(ALL) - _kinds(arguments, config, ALL)
+    found.files = [path for path in found.files if kind_of(os.path.basename(path)) not in unwanted]
     for path, problem in found.problems:
         say(f"{path}: {problem}")
     for path in found.empty:
-        say(f"{path}: no Python files here")
+        say(f"{path}: no files to check here")
+    if found.marked and (arguments.verbose or found.empty):
+        say(f"left out as generated or vendored: {found.marked} (respect-gitattributes = false reads them)")
     return found
+
+
+def _kinds(arguments: argparse.Namespace, config: Config, usual: Collection[str] | None = None) -> frozenset[str]:
+    """The kinds of files to look for, where ``usual`` are looked for unless something is said; the command line comes
+    before the file."""
+    from tfmemlint.sources.kinds import DEFAULT
+
+    chosen = _codes(arguments.kinds)
+    more, less = _codes(arguments.extend_kinds) or (), _codes(arguments.ignore_kinds) or ()
+    if chosen is None:
+        chosen = config.kinds
+        more, less = (*config.extend_kinds, *more), (*config.ignore_kinds, *less)
+    if chosen is None:
+        chosen = tuple(DEFAULT if usual is None else usual)
+    return frozenset((*chosen, *more)) - frozenset(less)
 
 
 def _show_target(arguments: argparse.Namespace, config: Config, job: Job) -> int:

@@ -29,6 +29,7 @@ def report(arguments: argparse.Namespace, config: Config, job: Job, outcomes: li
         return
     from tfmemlint.reporters import Summary, close, render, statistics
     from tfmemlint.reporters.cells import in_cells
+    from tfmemlint.run import target_of
 
     findings = sorted((one for outcome in outcomes for one in outcome.findings), key=lambda one: one.sort_key)
     applied = [one for outcome in outcomes for one in outcome.applied]
@@ -69,11 +70,13 @@ def report(arguments: argparse.Namespace, config: Config, job: Job, outcomes: li
         verbose=arguments.verbose,
         quiet=arguments.quiet,
         summary=summary,
+        target_of=lambda path: target_of(job, path),
     )
     if arguments.show_fixes and output_format in ("full", "concise"):
         from tfmemlint.reporters.fixes import show_fixes
 
         problems = {outcome.path: outcome.problem for outcome in outcomes if outcome.problem}
+        applied, _ = in_cells(applied, {one.path: one.old for one in outcomes if one.old is not None})
         show_fixes(applied, findings, problems, stream, planned=arguments.diff)
     if job.target is None and not arguments.quiet and output_format in ("full", "concise"):
         _targets(findings, verbose=arguments.verbose)

@@ -27,6 +27,10 @@ class Config:
         path: the file, or None.
         select, extend_select, ignore, extend_ignore: rule selectors. per_file_ignores: selectors by file pattern.
         exclude: patterns of what to leave out, in place of the usual ones. extend_exclude: what to leave out besides.
+        kinds: the kinds of files to look for, in place of the usual ones. extend_kinds: others besides. ignore_kinds:
+            those not to look for.
+        respect_gitignore: leave out what git ignores. respect_gitattributes: leave out what is marked as generated or
+            vendored.
         target_version: the TensorFlow release to judge for. gpu_memory_mib: the memory of one GPU, in MiB.
     """
 
@@ -44,6 +48,10 @@ class Config:
     unsafe_fixes: bool = False
     gpu_memory_mib: float | None = None
     respect_gitignore: bool = True
+    respect_gitattributes: bool = True
+    kinds: tuple[str, ...] | None = None
+    extend_kinds: tuple[str, ...] = ()
+    ignore_kinds: tuple[str, ...] = ()
 
     def selection(self, rules: Sequence[Rule], command_line: Layer | None = None) -> Selection:
         """The rules that are enabled by this file and, after it, by the command line.
@@ -181,6 +189,12 @@ def _memory(value: object) -> float:
     return parse_memory(str(value) if isinstance(value, int | float) and not isinstance(value, bool) else _text(value))
 
 
+def _kinds(value: object) -> tuple[str, ...]:
+    from tfmemlint.sources.kinds import checked
+
+    return checked(_strings(value))
+
+
 def _kind(value: object) -> str:
     names = {
         bool: "true or false",
@@ -208,6 +222,10 @@ _OPTIONS: dict[str, tuple[str, Callable[[object], object]]] = {
     "unsafe-fixes": ("unsafe_fixes", _flag),
     "gpu-memory": ("gpu_memory_mib", _memory),
     "respect-gitignore": ("respect_gitignore", _flag),
+    "respect-gitattributes": ("respect_gitattributes", _flag),
+    "kinds": ("kinds", _kinds),
+    "extend-kinds": ("extend_kinds", _kinds),
+    "ignore-kinds": ("ignore_kinds", _kinds),
 }
 
 _MIB = 1024 * 1024

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.finding import Finding, Severity, Span
+from tfmemlint.screen import may_matter
 from tfmemlint.suppressions import Suppressions, read_suppressions
 
 if TYPE_CHECKING:
     from tfmemlint.flow.program import Program
+    from tfmemlint.flow.unit import Text
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rule import Rule
+    from tfmemlint.settings.across import Begun
     from tfmemlint.sources import Source, Unreadable
 
 INTERNAL_ERROR, SYNTAX_ERROR, UNREADABLE, UNUSED, UNKNOWN_CODE = "TFM900", "TFM901", "TFM902", "TFM903", "TFM904"
@@ -22,20 +26,25 @@ _GRAVITY = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.ADVICE: 2}
 
 
 def check_source(
-    source: Source, rules: Sequence[Rule], target: Target, gpu_memory_mib: float | None = None
+    source: Source,
+    rules: Sequence[Rule],
+    target: Target,
+    gpu_memory_mib: float | None = None,
+    starts: Sequence[Begun] = (),
 ) -> list[Finding]:
     """Everything that ``rules`` have to say about one text on its own, in the order of its lines; never raises.
 
-    ``gpu_memory_mib`` is the memory of one GPU in MiB, where the user has told it.
+    ``gpu_memory_mib`` is the memory of one GPU in MiB, where the user has told it; ``starts`` are the environments in
+    which configuration files start it.
 
     A text that can't be parsed, or that a rule fails on, is itself one finding.
     """
-    return settle(source, judge_source(source, rules, target, gpu_memory_mib), rules)
+    return settle(source, judge_source(source, rules, target, gpu_memory_mib, starts), rules)
 
 
 def settle(source: Source, found: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]:
     """Of all that was found in one text, what is to be said: once, in order, and not what its comments silence."""
-    suppressions = read_suppressions(source.text)
+    suppressions = read_suppressions(source.text, python=source.language == "python")
     if suppressions.skip_file:
         return []
     by_code = {rule.code: rule for rule in rules}
@@ -44,26 +53,56 @@ def settle(source: Source, found: Sequence[Finding], rules: Sequence[Rule]) -> l
 
 
 def judge_source(
-    source: Source, rules: Sequence[Rule], target: Target, gpu_memory_mib: float | None = None
+    source: Source,
+    rules: Sequence[Rule],
+    target: Target,
+    gpu_memory_mib: float | None = None,
+    starts: Sequence[Begun] = (),
+    parsed: Text | None = None,
 ) -> list[Finding]:
-    """What ``rules`` find in one text on its own, whatever its comments silence."""
+    """What ``rules`` find in one text on its own, whatever its comments silence; ``parsed`` is that text, where it was
+    parsed before."""
     from tfmemlint.flow import analyze
 
     if read_suppressions(source.text).skip_file:
         return []
     by_code = {rule.code: rule for rule in rules}
     try:
-        program = analyze(source, target)
+        program = analyze(parsed or source, target)
         program.gpu_memory_mib = gpu_memory_mib
     except (SyntaxError, ValueError) as error:
         found = [_syntax_error(source, by_code, error)]
     except (RecursionError, MemoryError):
         found = [_trouble(by_code, SYNTAX_ERROR, source.path, Span(1, 1, 1, 1), "nested too deeply to be read")]
     except Exception as error:  # a file that the interpreter fails on must not take the run with it
-        found = [_failed(source, by_code, "The interpreter", error)]
+        found = [failed(source, by_code, "The interpreter", error)]
     else:
-        found = list(judge_program(program, rules))
+        own = [*judge_program(program, rules), *_in_shells(source, rules, target)]
+        found = [*own, *(_where_started(source, rules, target, starts, own) if starts else ())]
     return [finding for finding in (*found, *_unread(source, by_code)) if finding is not None]
+
+
+def _where_started(
+    source: Source, rules: Sequence[Rule], target: Target, starts: Sequence[Begun], found: Sequence[Finding]
+) -> Iterator[Finding]:
+    from tfmemlint.flow import analyze
+    from tfmemlint.flow.unit import Run
+    from tfmemlint.settings.joining import started
+
+    return started(found, starts, rules, lambda writes: analyze(source, target, Run(None, environment=writes)))
+
+
+def _in_shells(source: Source, rules: Sequence[Rule], target: Target) -> Iterator[Finding]:
+    """What the commands in a notebook set."""
+    from tfmemlint.sources.notebook import Notebook
+
+    if isinstance(source, Notebook) and may_matter(source.raw.encode("utf-8", "replace")):
+        from tfmemlint.settings.shells import programs
+
+        for program in programs(source, target):
+            for finding in judge_program(program, rules):
+                # What mends Python mends no command.
+                yield dataclasses.replace(finding, fixable=False)
 
 
 def _unread(source: Source, by_code: dict[str, Rule]) -> Iterator[Finding | None]:
@@ -83,7 +122,7 @@ def judge_program(program: Program, rules: Sequence[Rule]) -> Iterator[Finding]:
                 if rule.across or finding.path == program.source.path:
                     yield finding
         except Exception as error:  # a rule that fails must not take the run with it
-            yield from _optional(_failed(program.source, by_code, rule.code, error))
+            yield from _optional(failed(program.source, by_code, rule.code, error))
 
 
 def unreadable(path: str, error: Unreadable, rules: Iterable[Rule]) -> list[Finding]:
@@ -91,6 +130,13 @@ def unreadable(path: str, error: Unreadable, rules: Iterable[Rule]) -> list[Find
     by_code = {rule.code: rule for rule in rules}
     span = Span(max(error.row, 1), 1, max(error.row, 1), 1)
     return _optional(_trouble(by_code, UNREADABLE, path, span, str(error)))
+
+
+def invalid(path: str, row: int, message: str, rules: Iterable[Rule]) -> Finding:
+    """The finding for a file that is not valid in its own language."""
+    found = _trouble({rule.code: rule for rule in rules}, SYNTAX_ERROR, path, Span(row, 1, row, 1), message)
+    assert found is not None
+    return found
 
 
 def one_a_place(found: Sequence[Finding], by_code: dict[str, Rule]) -> list[Finding]:
@@ -167,7 +213,8 @@ def _syntax_error(source: Source, by_code: dict[str, Rule], error: SyntaxError |
     )
 
 
-def _failed(source: Source, by_code: dict[str, Rule], who: str, error: Exception) -> Finding | None:
+def failed(source: Source, by_code: dict[str, Rule], who: str, error: Exception) -> Finding | None:
+    """The finding for a part of the tool that failed on a file."""
     import traceback
 
     frame = traceback.extract_tb(error.__traceback__)[-1]

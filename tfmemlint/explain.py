@@ -62,7 +62,8 @@ def growth_intent(call: Call) -> Intent:
 
 
 def limit_intent(call: Call) -> Intent:
-    """What a call that configures logical devices wants: the limit in MiB of the first of them."""
+    """What a call that configures logical devices wants: the limit in MiB of the first of them, or the share of the
+    memory that its author took for the unit."""
     device, logical = call.arg(0, "device"), call.value(1, "logical_devices")
     devices = device_words(device.value, device.text) if device else ""
     limits = logical.items if isinstance(logical, Seq) else ()
@@ -70,8 +71,14 @@ def limit_intent(call: Call) -> Intent:
     numbers = [value.value for value in values if isinstance(value, Const)]
     if values and len(numbers) == len(values):
         shown = " + ".join(str(number) for number in numbers)
-        return Intent(Wish.LIMIT, devices, numbers[0] if len(numbers) == 1 else None, shown)
+        wish = Wish.FRACTION if all(is_share(number) for number in numbers) else Wish.LIMIT
+        return Intent(wish, devices, numbers[0] if len(numbers) == 1 else None, shown)
     return Intent(Wish.LIMIT, devices)
+
+
+def is_share(limit: object) -> bool:
+    """Whether somebody who writes this as a ``memory_limit``, which is in MiB, means a share of the memory."""
+    return isinstance(limit, (int, float)) and not isinstance(limit, bool) and 0 < limit < 1
 
 
 def visible_intent(call: Call) -> Intent:

@@ -61,7 +61,7 @@ def of_made_up(use: Use, missing: str, target: Target) -> dict[str, Any]:
         "advice": f"The nearest real name is {near}" if near else "",
         "notes": handler_notes(use, error, NEVER_RUNS),
         "fixable": use.origin == "import",
-        "details": {"caught": use.handler_for(error) is not None},
+        "details": {"name": missing, "caught": use.handler_for(error) is not None},
     }
 
 
@@ -84,6 +84,56 @@ def why(name: str, target: Target, new: str | None = None) -> str:
         return f"its last release was {until}{moved}"
     had = f"{since} to {until}" if since != until else since
     return f"only {had} had it{moved}"
+
+
+def successor(name: str, missing: str, target: Target) -> str | None:
+    """What ``name``, of which ``target`` lacks the part ``missing``, is called there; what a class or function that has
+    moved holds has moved with it."""
+    new = names.replacement(name, target) or names.older_twin(name, target)
+    if new or names.is_module(missing):
+        return new
+    moved = names.replacement(missing, target)
+    return moved + name.removeprefix(missing) if moved else None
+
+
+def place_now(name: str, target: Target) -> str | None:
+    """Where a name that is imported (``tensorflow.placeholder``) is in ``target``, if no longer there; None for one
+    that stays, or that is gone for good."""
+    canonical = name.replace("tensorflow", "tf", 1)
+    if not name.startswith("tensorflow.") or names.exists(canonical, target):
+        return None
+    missing = names.missing_part(canonical, target)
+    new = successor(canonical, missing, target) if missing is not None else None
+    return new.replace("tf", "tensorflow", 1) if new is not None else None
+
+
+def without_successor(program: Program) -> tuple[str, int] | None:
+    """The first name that the target has no more and for which it has nothing else, as the part that is missing, and
+    the row. Those behind ``hasattr`` or in a ``try`` that does without don't count, nor does what tells of memory: it
+    can be rewritten."""
+    for use in program.of(Use):
+        if use.probed or "(" in use.name or is_of_import(use, program) or use.name.startswith(_REWRITTEN):
+            continue
+        missing = names.missing_part(use.name, program.target)
+        if missing is None or not names.ever_existed(missing) or successor(use.name, missing, program.target):
+            continue
+        if use.path == program.source.path and use.handler_for(_error(use)) is None:
+            return missing, use.span.row
+    for node in program.tree.body:
+        found = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        found = [alias.name for alias in node.names] if isinstance(node, ast.Import) else found
+        if any(name.startswith(_TUTORIALS) for name in found):
+            return _TUTORIALS, node.lineno
+    return None
+
+
+_TUTORIALS = "tensorflow.examples.tutorials"
+"""No public name, but imported by many: in the package of 1.15, and in none of 2.1, 2.4, 2.15 and 2.21."""
+_REWRITTEN = "tf.contrib.memory_stats"
+
+
+def _error(use: Use) -> str:
+    return "ImportError" if use.origin == "import" else "AttributeError"
 
 
 def in_part(missing: str, target: Target) -> str:

@@ -17,6 +17,20 @@ LEAST_BYTES = 2**24
 MOST_GIGABYTES = 128
 """A whole number up to this one, where MiB are meant, is likely one of gigabytes."""
 
+_GROWTH = "tf.config.experimental.set_memory_growth(gpu, True) for every GPU"
+_LIMIT = (
+    "tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=<MiB>)])"
+)
+ADVICE = {
+    Wish.GROWTH: f"Use {_GROWTH}",
+    Wish.LIMIT: f"Use {_LIMIT}",
+    Wish.FRACTION: f"Use {_LIMIT}, with that share of the GPU's MiB",
+    Wish.REPORT: "Use tf.config.experimental.get_memory_info('GPU:0'), which tells 'current' and 'peak' in bytes",
+    Wish.RELEASE: "No call gives GPU memory back; the end of a process does: run the work in a child process",
+    Wish.DEVICES: "Use tf.config.list_physical_devices('GPU')",
+}
+"""What to write for a wish that a made-up name was to fulfil."""
+
 _SHARE_WORDS = re.compile(r"frac|ratio|share|proportion|(?<![a-z])pct(?![a-z])", re.IGNORECASE)
 _MIB_WORDS = re.compile(r"(?:^|_|\d)(?:mb|mib|megabytes?)(?:$|_)|_in_m\b|MB|MiB")
 _GIB_WORDS = re.compile(r"(?:^|_|\d)(?:gb|gib|gigabytes?)(?:$|_)|GB|GiB")

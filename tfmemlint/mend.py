@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.fixes.loop import Fixed, Options, Place, compute, fix_source, place
-from tfmemlint.run import enabled, target_of
+from tfmemlint.run import asked_for, enabled, target_of
+from tfmemlint.sources.blocks import PYTHON
 
 if TYPE_CHECKING:
     from tfmemlint.finding import Finding, Span
+    from tfmemlint.knowledge.releases import Target
     from tfmemlint.run import Job, Outcome, Unproven
     from tfmemlint.sources import Source
 
@@ -24,13 +26,8 @@ def fixed(outcome: Outcome, source: Source, job: Job, look: Callable[[Source], l
     if not any(finding.fixable for finding in first):
         outcome.findings = first
         return outcome
-    rules, target = enabled(job.selection, outcome.path), target_of(job, outcome.path)
-    options = Options(job.unsafe, job.gpu_memory_mib, job.fix_only)
-
-    def mended(options: Options) -> Fixed:
-        return fix_source(source, rules=rules, target=target, check=look, options=options)
-
-    done = mended(options)
+    mended = _mender(source, outcome.path, job, look)
+    done = mended(dataclasses.replace(job, ask=None, prove=None))
     if done.text != source.text and job.write and not job.allow_dirty:
         from tfmemlint.fixes.git import objection
 
@@ -38,11 +35,52 @@ def fixed(outcome: Outcome, source: Source, job: Job, look: Callable[[Source], l
         if outcome.problem:
             outcome.findings = first
             return outcome
-    if job.prove is not None:
-        done, options = _proven(source, first, done, options, mended, job.prove)
-    if job.ask is not None and done.text != source.text:
-        done = mended(dataclasses.replace(options, ask=job.ask))
+    if done.text != source.text and (job.ask is not None or job.prove is not None):
+        done = mended(job)
     return _written(outcome, source, first, done, job)
+
+
+def _mender(source: Source, path: str, job: Job, look: Callable[[Source], list[Finding]]) -> Callable[[Job], Fixed]:
+    """What mends a text, by means of all that a job says of how."""
+    rules = enabled(job.selection, path)
+
+    def one(source: Source, look: Callable[[Source], list[Finding]], job: Job, target: Target) -> Fixed:
+        options = Options(job.unsafe, job.gpu_memory_mib, job.fix_only)
+
+        def mended(options: Options) -> Fixed:
+            return fix_source(source, rules=rules, target=target, check=look, options=options)
+
+        done = mended(options)
+        if job.prove is not None and source.language == PYTHON:
+            done, options = _proven(source, look(source), done, options, mended, job.prove)
+        if job.ask is not None and done.text != source.text:
+            done = mended(dataclasses.replace(options, ask=_asked(job.ask)))
+        return done
+
+    if source.language == PYTHON:
+        return lambda job: one(source, look, job, target_of(job, path))
+    from tfmemlint import documents
+    from tfmemlint.embedded import judge_of
+
+    judge = judge_of(source, path, job)
+    return lambda job: documents.fix(
+        source,  # type: ignore[arg-type]
+        judge,
+        lambda snippet: one(
+            snippet,
+            lambda text: asked_for(judge.in_snippet(text), job),  # type: ignore[arg-type]
+            job,
+            judge.target_of(snippet),
+        ),
+        lambda found: asked_for(found, job),
+    )
+
+
+def _asked(ask: Callable[[str, Finding, str, str], bool]) -> Callable[[Finding, Source, Source], bool]:
+    """Asks about a change as people see it: in the file, and by cells."""
+    from tfmemlint.asking import as_shown
+
+    return lambda finding, old, new: ask(*as_shown(finding, old, new))
 
 
 def _written(outcome: Outcome, source: Source, first: list[Finding], done: Fixed, job: Job) -> Outcome:
@@ -105,7 +143,20 @@ def explain(outcomes: list[Outcome], job: Job) -> None:
     options = Options(unsafe=job.unsafe, gpu_memory_mib=job.gpu_memory_mib)
     for outcome in outcomes:
         if outcome.source is not None and outcome.findings:
+            if outcome.source.language != PYTHON:
+                outcome.findings = _explained(outcome, job, options)
+                continue
             target = target_of(job, outcome.path)
             outcome.findings = [
                 compute(outcome.source, finding, by_code[finding.code], target, options) for finding in outcome.findings
             ]
+
+
+def _explained(outcome: Outcome, job: Job, options: Options) -> list[Finding]:
+    """The findings in a document, with their fixes."""
+    from tfmemlint import documents
+    from tfmemlint.embedded import judge_of
+
+    assert outcome.source is not None
+    judge = judge_of(outcome.source, outcome.path, job)
+    return documents.explain(outcome.source, outcome.findings, judge, options)  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-_FORMATS = ("full", "concise", "json", "github")
+_FORMATS = ("full", "concise", "json", "github", "corrections")
 
 
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +45,9 @@ def _common(parser: argparse.ArgumentParser) -> None:
         ("--ignore", "do not run these rules"),
     ):
         add(option, metavar="CODES", action="append", help=words)
+    add("--kinds", metavar="KINDS", action="append", help="look for these kinds of files only (with commas between)")
+    add("--extend-kinds", metavar="KINDS", action="append", help="look for these kinds of files besides (text)")
+    add("--ignore-kinds", metavar="KINDS", action="append", help="do not look for these kinds of files")
     add("--exclude", metavar="PATTERNS", action="append", help="leave these files out (patterns as in .gitignore)")
     add(
         "--target-version",

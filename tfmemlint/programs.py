@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tfmemlint.cache import digest
@@ -13,24 +13,32 @@ from tfmemlint.engine import RUN_CODES
 from tfmemlint.facts.mentions import CONFIGURES, Leading, Mentions, Piece
 from tfmemlint.finding import Finding, Span
 from tfmemlint.flow import analyze, parse
-from tfmemlint.flow.program import Call, EnvWrite, Event, Start
-from tfmemlint.flow.unit import Found, Kept, Run, Text
+from tfmemlint.flow.program import Call, EnvWrite, Event, Program, Start
+from tfmemlint.flow.unit import Found, Kept, Run, Text, Unit
+from tfmemlint.knowledge.environment import Moment, read_at
 from tfmemlint.project.entries import Entry, console_scripts, entry_of, is_test, says_so
 from tfmemlint.project.imports import scan
 from tfmemlint.project.kinds import Kind
 from tfmemlint.project.listing import Listings
 from tfmemlint.project.reaching import LARGEST_PROJECT, Graph, graph
 from tfmemlint.project.roots import conftests, package_root, project_root, search_path
-from tfmemlint.run import Outcome, asked_for, enabled, target_of
+from tfmemlint.run import FEW_FILES, Outcome, asked_for, enabled, starts_of, target_of
 from tfmemlint.run import key_of as file_key
 from tfmemlint.screen import about_tensorflow, configures
 from tfmemlint.sources import Source, Unreadable, decode, read_bytes
+from tfmemlint.sources.kinds import NOTEBOOK as NOTEBOOKS
+from tfmemlint.sources.kinds import PYTHON
 from tfmemlint.sources.text import NOTEBOOK
 
 if TYPE_CHECKING:
     from tfmemlint.cache import Cache
     from tfmemlint.project.search import SearchPath
+    from tfmemlint.rule import Rule
     from tfmemlint.run import Job
+
+
+MOST_PARSED = 2 * 1024 * 1024
+"""Characters of modules that stay parsed while programs are gone through that have nothing to do with them."""
 
 
 def _absolute(path: str) -> str:
@@ -55,8 +63,8 @@ class Texts:
     """What leads to code that configures GPUs, among the modules of all programs."""
     listings: Listings = field(default_factory=Listings)
     quiet: dict[int, bool] = field(default_factory=dict)
-    kept: dict[object, dict[str, Kept]] = field(default_factory=dict)
-    """What importing modules came to, by where they are looked for."""
+    kept: dict[object, Kept] = field(default_factory=dict)
+    """What importing modules came to, by where they are."""
     contents: dict[str, dict[str, str]] = field(default_factory=dict)
     """Of programs, by the file that they start in: all files that they may be made of, each with a digest of it."""
 
@@ -98,6 +106,33 @@ class Texts:
         imports = scan(source.text.encode("utf-8", "surrogatepass"))
         return Mentions(source.text, {part for one in imports for part in (*one.module.split("."), *one.names) if part})
 
+    def forget_mentions(self) -> None:
+        """Let go of what the modules mention."""
+        self._mentions.clear()
+
+    def make_room(self, wanted: Iterable[str]) -> None:
+        """Let go of all that was parsed, where much of it is not among what the next program may be made of."""
+        own = {self.called(path) for path in wanted}
+        if sum(len(text.source.text) for name, text in self._known.items() if text and name not in own) > MOST_PARSED:
+            # All of it at once: what is kept of one module speaks of others.
+            for unit in self._kept_units():
+                unit.let_go()
+            self._known.clear()
+            self.kept.clear()
+            self.quiet.clear()
+
+    def _kept_units(self) -> Iterator[Unit]:
+        for kept in self.kept.values():
+            yield from (unit for unit, _ in kept.units.values())
+            yield from kept.needs.values()
+
+    def done(self, program: Program) -> None:
+        """Nobody asks for a program any more, but for those of its modules of which something was kept."""
+        kept = {id(unit) for unit in self._kept_units()}
+        for unit in program.units:
+            if id(unit) not in kept:
+                unit.let_go()
+
     def with_instead(self, instead: Mapping[str, Source]) -> Texts:
         """The same, but for some files another text."""
         known = {name: text for name, text in self._known.items() if name not in instead}
@@ -111,13 +146,32 @@ class OwnModules:
 
     search: SearchPath
     texts: Texts
-    kept: dict[str, Kept] = field(init=False)
     quiet: dict[int, bool] = field(init=False)
+    _same: dict[str, tuple[Kept, bool]] = field(default_factory=dict)
+    """What was kept of modules, and whether this program finds all that they ask for in the same places."""
 
     def __post_init__(self) -> None:
-        places = (self.search.directories, self.search.ambiguous)
-        self.kept = self.texts.kept.setdefault(places, {})
         self.quiet = self.texts.quiet
+
+    def place(self, name: str) -> object:
+        """Where the module of this absolute name is; None where it is not the project's own, or can't be told."""
+        return self.search.locate(name)
+
+    def kept(self, name: str) -> Kept | None:
+        """What an earlier program has come to that found this module, and all that it asks for, in the same places."""
+        found = self.texts.kept.get(self.place(name))
+        if found is None:
+            return None
+        known, same = self._same.get(name, (None, False))
+        if known is not found:
+            same = all(self.place(one) == place for one, place in found.places.items())
+            self._same[name] = found, same
+        return found if same else None
+
+    def keep(self, name: str, kept: Kept) -> None:
+        """Keep that for later programs."""
+        self.texts.kept[self.place(name)] = kept
+        self._same[name] = kept, True
 
     def sets(self, path: str, name: str, lines: Sequence[str]) -> bool:
         """Whether a function of the module at ``path`` may configure a GPU, by the names that it mentions."""
@@ -184,16 +238,34 @@ def judge(entry: Entry, texts: Texts, job: Job) -> Judged:
         return Judged(entry, failed="it is nested too deeply")
     except Exception as error:  # one program must not take the run with it; its files are judged on their own
         return Judged(entry, failed=f"{type(error).__name__}: {error}")
-    found = judge_program(program, [rule for rule in rules() if rule.across])
+    across = [rule for rule in rules() if rule.across]
+    found = list(judge_program(program, across))
+    found += _where_started(entry, text, texts, job, across, found)
     reached = frozenset((one.path, one.span) for one in program.events if _matters(one))
+    texts.done(program)
     return Judged(entry, tuple(found), reached, tuple(program.gave_up), read=program.modules)
+
+
+def _where_started(
+    entry: Entry, text: Text, texts: Texts, job: Job, rules: Sequence[Rule], found: Sequence[Finding]
+) -> list[Finding]:
+    """What is found besides where a configuration file starts the program."""
+    starts = starts_of(entry.path)
+    if not starts:
+        return []
+    from tfmemlint.settings.joining import started
+
+    target, run = target_of(job, entry.path), _run(entry, text, texts)
+    return list(started(found, starts, rules, lambda writes: analyze(text, target, replace(run, environment=writes))))
 
 
 def _matters(event: Event) -> bool:
     """Whether an event is one that a rule about whole programs may speak of."""
     if isinstance(event, Call):
         return event.name.startswith("tf.config.") or event.outcome is not None
-    return isinstance(event, EnvWrite) or (isinstance(event, Start) and event.what == "allocator")
+    if isinstance(event, EnvWrite):
+        return read_at(event.name) not in (None, Moment.IMPORT)
+    return isinstance(event, Start) and event.what == "allocator"
 
 
 _texts = Texts()
@@ -206,16 +278,19 @@ def prepare(paths: Iterable[str]) -> None:
     _texts = Texts({_absolute(path): path for path in paths})
 
 
-def starting(paths: Sequence[str], read: Mapping[str, bytes] | None = None) -> list[Entry]:
+def starting(
+    paths: Sequence[str], read: Mapping[str, bytes] | None = None, sets: Mapping[str, bool] | None = None
+) -> list[Entry]:
     """The programs of several files that have to do with ``paths`` and may configure something; ``read`` are files that
-    were read already.
+    were read already, and ``sets`` which of them configure something by themselves.
 
     Those that start in one of these files, or import one of them; such a file itself, if it configures GPU memory and
     no program is known that starts there.
     """
     given = {os.path.normpath(path) for path in paths}
     data = _Bytes(read or {})
-    made = graph(_universe(given, data), data)
+    known = dict(sets or {})
+    made = graph(_universe(given, data, known), data, known)
     configuring = {path for path, module in made.modules.items() if module.configures}
     tests = {path: _conftests(path, made) for path in made.modules if is_test(os.path.basename(path))}
     near = made.reaching(configuring)
@@ -223,6 +298,7 @@ def starting(paths: Sequence[str], read: Mapping[str, bytes] | None = None) -> l
     scripts = _console_scripts(near)
     hot = _texts.setting = _leading(CONFIGURES, near, made)
     found = []
+    contents: dict[str, str] = {}
     for path in sorted(near):
         closure = made.closure(path).union(*(made.closure(one) for one in tests.get(path, ())))
         if len(closure) == 1 or not any(made.modules[one].uses for one in closure) or given.isdisjoint(closure):
@@ -231,7 +307,12 @@ def starting(paths: Sequence[str], read: Mapping[str, bytes] | None = None) -> l
         entry = _entry(path, data, scripts, configures=path in configuring, imported=imported)
         if entry is not None and (path in configuring or _may_configure(path, closure & near, hot)):
             found.append(entry)
-            _texts.contents[path] = {one: made.modules[one].digest for one in closure}
+            for one in closure - contents.keys():
+                contents[one] = digest(data(one) or b"")
+            _texts.contents[path] = {one: contents[one] for one in closure}
+    # From here on the texts of thousands of modules would only lie there.
+    _texts.forget_mentions()
+    hot.forget()
     return found
 
 
@@ -246,7 +327,8 @@ def key_of(entry: Entry, job: Job) -> str:
     files = sorted((path, _texts.called(path), content) for path, content in contents.items())
     leading = [setting.of(path) for path, _, _ in files]
     return digest(
-        "program", entry, target_of(job, entry.path), job.gpu_memory_mib, search.about, listings, files, leading
+        *("program", entry, target_of(job, entry.path), job.gpu_memory_mib, search.about, listings, files, leading),
+        [one.about for one in starts_of(entry.path)],
     )
 
 
@@ -272,29 +354,27 @@ def _leading(about: re.Pattern[str], paths: set[str], made: Graph) -> Leading:
     return found
 
 
-FEW = 100
-"""Files, named one by one, whose projects are looked through for the programs that they are part of; where more are
-named, nearly always whole projects are, and those that don't configure anything lead nowhere else."""
-
-
-def _universe(given: set[str], read: _Bytes) -> set[str]:
-    """All that is given, and all files of the projects that some of it may be part of the configuration of."""
+def _universe(given: set[str], read: _Bytes, known: dict[str, bool]) -> set[str]:
+    """All that is given, and all files of the projects that some of it may be part of the configuration of; tells
+    which of what is given configures anything."""
     from tfmemlint.sources import walk
 
     found = set(given)
-    few = len(given) <= FEW
-    roots = {project_root(path, _texts.listings) for path in given if _concerns(path, read(path), few=few)}
+    few = len(given) <= FEW_FILES
+    roots: set[str] = set()
+    for path in given:
+        data = read(path)
+        if data is None:
+            continue
+        if path not in known:
+            known[path] = configures(data)
+        if known[path] or (few and (about_tensorflow(data) or _imports_own(path, data))):
+            roots.add(project_root(path, _texts.listings))
     for root in sorted(roots):
-        files = walk([os.path.relpath(root)], notebooks=True).files
+        files = walk([os.path.relpath(root)], kinds=(PYTHON, NOTEBOOKS)).files
         if len(files) <= LARGEST_PROJECT:
             found.update(os.path.normpath(file) for file in files)
     return found
-
-
-def _concerns(path: str, data: bytes | None, *, few: bool) -> bool:
-    if data is None or configures(data):
-        return data is not None
-    return few and (about_tensorflow(data) or _imports_own(path, data))
 
 
 def _imports_own(path: str, data: bytes) -> bool:
@@ -331,14 +411,10 @@ def _console_scripts(paths: Iterable[str]) -> dict[str, str]:
 def _may_configure(path: str, near: Iterable[str], hot: Leading) -> bool:
     """Whether code in ``path`` mentions a name by which configuring code is reached, or some module that it imports
     configures something when it is imported."""
-    for one in near:
-        module = _texts.mentions(one)
-        if module is None:
-            continue
-        piece = module.whole if one == path else module.top
-        if (one != path and hot.is_about(piece)) or hot.mentioned(piece, one):
-            return True
-    return False
+    module = _texts.mentions(path)
+    if module is not None and hot.mentioned(module.whole, path):
+        return True
+    return any(hot.on_import(one) for one in near if one != path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,21 +422,41 @@ class _Bytes:
     """The bytes of files, of which some were read already; None for what can't be read."""
 
     known: Mapping[str, bytes]
+    notebooks: dict[str, bytes | None] = field(default_factory=dict)
+    """Of notebooks, their code."""
 
     def __call__(self, path: str) -> bytes | None:
+        if path.endswith(NOTEBOOK):
+            if path not in self.notebooks:
+                self.notebooks[path] = self._code(path)
+            return self.notebooks[path]
+        return self._read(path)
+
+    def _read(self, path: str) -> bytes | None:
         data = self.known.get(path)
         try:
-            data = data if data is not None else read_bytes(path)
-            # Of a notebook, its code.
-            return decode(path, data).text.encode("utf-8", "surrogatepass") if path.endswith(NOTEBOOK) else data
+            return data if data is not None else read_bytes(path)
+        except Unreadable:
+            return None
+
+    def _code(self, path: str) -> bytes | None:
+        data = self._read(path)
+        try:
+            return decode(path, data).text.encode("utf-8", "surrogatepass") if data is not None else None
         except Unreadable:
             return None
 
 
 def begin(outcome: Outcome, entry: Entry, job: Job, known: object = None) -> Outcome:
-    """The outcome of the file that a program starts in, as far as that program goes; ``known`` if it was gone through
-    before."""
-    judged = known if isinstance(known, Judged) else judge(entry, _texts, job)
+    """The outcome of the file that a program starts in, as far as that program goes, and what is found in that file by
+    itself; ``known`` if the program was gone through before."""
+    if isinstance(known, Judged):
+        judged = known
+    else:
+        _texts.make_room(_texts.contents.get(entry.path, ()))
+        judged = judge(entry, _texts, job)
+        if outcome.source is not None:
+            outcome.alone = _alone(outcome.source, job, _texts.get(entry.path))
     outcome.judged, outcome.notes, outcome.programs = judged, judged.notes, (entry,)
     return outcome
 
@@ -384,7 +480,7 @@ def together(outcomes: list[Outcome], named: set[str], job: Job, cache: Cache) -
             outcome.source = text.source if text is not None else None
         if outcome.source is None:
             continue
-        alone = _known_alone(outcome.source, job, cache)
+        alone = _known_alone(outcome.source, job, cache, outcome.alone)
         found = _of_file(outcome.source, programs, alone)
         if path not in known:
             own = {(one.code, one.span) for one in alone}
@@ -431,22 +527,26 @@ def replaced(source: Source) -> None:
     _texts = _texts.with_instead({source.path: source})
 
 
-def _known_alone(source: Source, job: Job, cache: Cache) -> list[Finding]:
-    """What a file is by itself, where it is known from before."""
+def _known_alone(source: Source, job: Job, cache: Cache, known: list[Finding] | None) -> list[Finding]:
+    """What a file is by itself: ``known`` by now, or from before."""
     key = file_key(source.path, source.text, job) if cache.path is not None else ""
-    found = cache.get(key) if key else None
+    found = cache.get(key) if key and known is None else known
     if not isinstance(found, list):
-        found = _alone(source, job)
-        if key:
-            cache.put(key, found)
+        found = _alone(source, job, _texts.get(source.path))
+    elif known is None:
+        return found
+    if key:
+        cache.put(key, found)
     return found
 
 
-def _alone(source: Source, job: Job) -> list[Finding]:
+def _alone(source: Source, job: Job, parsed: Text | None = None) -> list[Finding]:
     from tfmemlint.engine import judge_source
 
     rules = enabled(job.selection, source.path)
-    return judge_source(source, rules, target_of(job, source.path), job.gpu_memory_mib)
+    own = parsed if parsed is not None and parsed.source.text == source.text else None
+    target = target_of(job, source.path)
+    return judge_source(source, rules, target, job.gpu_memory_mib, starts_of(source.path), own)
 
 
 def _said(source: Source, found: Sequence[Finding], job: Job) -> list[Finding]:

@@ -43,6 +43,12 @@ class Rule(ABC):
     anywhere: ClassVar[bool] = False
     """It is not about GPU memory alone: where it is asked for, every file that mentions TensorFlow is read closely."""
 
+    surroundings: ClassVar[bool] = False
+    """It is about variables in force: it also speaks of programs that a configuration file starts with some set."""
+
+    in_texts: ClassVar[bool] = False
+    """It is advice in a program; of a text that is no program it is said without being asked for."""
+
     @abstractmethod
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield what is wrong with ``program``."""
@@ -96,9 +102,10 @@ class Page:
         self.summary = parts[0].strip()
         self.sections = {heading: body.strip() for heading, body in zip(parts[1::2], parts[2::2], strict=True)}
 
-    def code(self, section: str) -> list[str]:
-        """The Python blocks of one section."""
-        return [body for language, body in self._BLOCK.findall(self.sections.get(section, "")) if language == "python"]
+    def code(self, section: str, language: str = "python") -> list[str]:
+        """The blocks of one section that are in one language; in any, with ``""``."""
+        blocks = self._BLOCK.findall(self.sections.get(section, ""))
+        return [body for found, body in blocks if language in ("", found)]
 
 
 @lru_cache(maxsize=1)

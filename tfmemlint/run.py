@@ -15,8 +15,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tfmemlint.finding import Finding, Severity, Span
-from tfmemlint.screen import about_tensorflow, configures, matters
+from tfmemlint.screen import ABOUT, CARD, CONFIGURES, MATTERS, look, look_at_document
+from tfmemlint.screened import screened
 from tfmemlint.sources import Source, Unreadable, decode, read_bytes
+from tfmemlint.sources.kinds import DOCUMENTS, PYTHON, SETTINGS, kind_of, kind_of_text
 from tfmemlint.sources.text import NOTEBOOK
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from tfmemlint.project.entries import Entry
     from tfmemlint.rule import Rule
     from tfmemlint.selection import Selection
+    from tfmemlint.settings.across import Begun
 
 WORTH_A_POOL = 24
 """Files to read closely from which a second process pays for its start."""
@@ -34,7 +37,8 @@ WORTH_A_CACHE = 8
 """Files to read closely from which what was found before is looked for; a program of several files always is."""
 
 FEW_FILES = 100
-"""Files, named one by one, that may be part of a program which configures GPU memory elsewhere."""
+"""Files, named one by one, whose projects are looked through for the programs that they are part of. Where more are
+named, nearly always whole projects are, and those that configure nothing lead nowhere else."""
 KEPT = 32 * 1024 * 1024
 """Bytes of files that are kept from the first look to the second; what is beyond is read again."""
 FEW = 40
@@ -55,6 +59,7 @@ class Job:
         cache: what was found before in the same files need not be found again.
         fix_only: the codes of rules, or their beginnings, whose findings alone are mended; () for all.
         allow_dirty: files with changes that git doesn't have are written over, too.
+        docstrings: the examples in docstrings are looked at, too.
         ask: asked before each change, with the path, the finding, the old and the new text. prove: tells what of a
             file's wishes does not take effect in a new text, by running it. Both keep to this process.
     """
@@ -69,6 +74,7 @@ class Job:
     cache: bool = False
     fix_only: tuple[str, ...] = ()
     allow_dirty: bool = False
+    docstrings: bool = True
     ask: Callable[[str, Finding, str, str], bool] | None = None
     prove: Callable[[Source, str], list[Unproven]] | None = None
 
@@ -117,7 +123,7 @@ class Item:
     """One file to read closely: its bytes, or why there are none; and the program that starts there, if any.
 
     ``known``: what was found in it before, as it is now: a `Judged` where a program starts there, else findings.
-    ``key``: by what name that is kept; "" where it isn't.
+    ``key``: by what name that is kept; "" where it isn't. ``kind``: what the file is (`tfmemlint.sources.kinds`).
     """
 
     path: str
@@ -126,6 +132,7 @@ class Item:
     entry: Entry | None = None
     key: str = ""
     known: object = None
+    kind: str = PYTHON
 
 
 def run(files: Iterable[tuple[str, bool]], job: Job) -> list[Outcome]:
@@ -133,7 +140,12 @@ def run(files: Iterable[tuple[str, bool]], job: Job) -> list[Outcome]:
     bytes say that it can't matter."""
     _forget_targets()
     outcomes = _checked(files, job)
-    _explain(outcomes, job)
+    explain_all(outcomes, job)
+    if job.docstrings:
+        from tfmemlint.embedded import add_examples
+
+        for outcome in outcomes:
+            add_examples(outcome, job)
     return outcomes
 
 
@@ -141,29 +153,45 @@ def _checked(files: Iterable[tuple[str, bool]], job: Job) -> list[Outcome]:
     items: list[Item] = []
     outcomes: list[Outcome] = []
     paths: list[str] = []
+    documents: set[str] = set()
     texts: dict[str, bytes] = {}
     room = KEPT
+    sets: dict[str, bool] = {}
     some_configure = False
     anywhere = _anywhere(job)
+    files = list(files)
+    known = screened(os.getcwd(), len(files), cache=job.cache)
     for path, named in files:
-        paths.append(path)
         try:
             data = read_bytes(path)
         except Unreadable as error:
             items.append(Item(path, None, error))
             continue
-        # The quotes in a notebook's code are escaped in its JSON.
-        code = data.replace(b'\\"', b'"') if path.endswith(NOTEBOOK) else data
-        some_configure = some_configure or configures(code)
+        kind = kind_of(os.path.basename(path)) or kind_of_text(data)
+        if kind in DOCUMENTS:
+            documents.add(path)
+            if known.ask(kind, data, look_at_document) or (named and b"\0" in data):
+                items.append(Item(path, data, kind=kind))
+            else:
+                outcomes.append(Outcome(path))
+            continue
+        paths.append(path)
+        notebook = path.endswith(NOTEBOOK)
+        said = known.ask(kind or "", data, _look_at_notebook if notebook else look)
+        some_configure = some_configure or bool(said & CONFIGURES)
+        if not notebook:
+            sets[os.path.normpath(path)] = bool(said & CONFIGURES)
         if room >= len(data):
             texts[os.path.normpath(path)] = data
             room -= len(data)
-        if matters(code) or (anywhere and about_tensorflow(code)) or (named and not _is_plain(path, data)):
+        wanted = said & MATTERS or (anywhere and said & ABOUT) or (said & CARD and starts_of(path))
+        if wanted or (named and not _is_plain(path, data)):
             items.append(Item(path, data))
         else:
             outcomes.append(Outcome(path))
+    known.save()
     if some_configure or len(paths) <= FEW_FILES:
-        items = _with_programs(items, paths, texts)
+        items = _with_programs(items, paths, texts, sets)
         among = {item.path for item in items}
         outcomes = [outcome for outcome in outcomes if outcome.path not in among]
     cache = cache_for(items, job)
@@ -175,9 +203,14 @@ def _checked(files: Iterable[tuple[str, bool]], job: Job) -> list[Outcome]:
     from tfmemlint import programs
 
     outcomes.extend(_all(items, dataclasses.replace(job, fix=False), cache))
-    outcomes = programs.together(outcomes, set(paths), job, cache)
+    outcomes = programs.together(outcomes, {*paths, *documents}, job, cache)
     cache.save()
     return [_mended(outcome, job) for outcome in outcomes] if job.fix else outcomes
+
+
+def _look_at_notebook(data: bytes) -> int:
+    # The quotes in a notebook's code are escaped in its JSON.
+    return look(data.replace(b'\\"', b'"'))
 
 
 def _anywhere(job: Job) -> bool:
@@ -206,7 +239,8 @@ def key_of(path: str, data: bytes | str, job: Job) -> str:
     from tfmemlint.cache import digest
 
     codes = [rule.code for rule in enabled(job.selection, path)]
-    return digest("file", path, data, codes, target_of(job, path), job.gpu_memory_mib)
+    starts = [one.about for one in starts_of(path)]
+    return digest("file", path, data, codes, target_of(job, path), job.gpu_memory_mib, starts)
 
 
 def _with_known(item: Item, job: Job, cache: Cache) -> Item:
@@ -218,7 +252,8 @@ def _with_known(item: Item, job: Job, cache: Cache) -> Item:
 
         key = programs.key_of(item.entry, job)
     else:
-        key = "" if job.fix else key_of(item.path, item.data, job)
+        # What a variable of a configuration file is for, other files of its project tell.
+        key = "" if job.fix or item.kind in SETTINGS else key_of(item.path, item.data, job)
     return dataclasses.replace(item, key=key, known=cache.get(key) if key else None)
 
 
@@ -243,6 +278,10 @@ def _mended(outcome: Outcome, job: Job) -> Outcome:
         return outcome
     from tfmemlint.mend import fixed
 
+    if source.language != PYTHON:
+        from tfmemlint.embedded import looked
+
+        return fixed(outcome, source, job, looked(outcome.path, job))
     if not outcome.programs:
         rules = enabled(job.selection, outcome.path)
         return fixed(outcome, source, job, lambda text: check(text, job, rules))
@@ -254,13 +293,13 @@ def _mended(outcome: Outcome, job: Job) -> Outcome:
     return outcome
 
 
-def _with_programs(items: list[Item], paths: list[str], texts: dict[str, bytes]) -> list[Item]:
+def _with_programs(items: list[Item], paths: list[str], texts: dict[str, bytes], sets: dict[str, bool]) -> list[Item]:
     """The files to read closely, with the programs of several files that start there; and the files that such programs
     start in besides."""
     from tfmemlint import programs
 
     programs.prepare(paths)
-    starts = {entry.path: entry for entry in programs.starting(paths, texts)}
+    starts = {entry.path: entry for entry in programs.starting(paths, texts, sets)}
     found = [dataclasses.replace(item, entry=starts.pop(os.path.normpath(item.path), None)) for item in items]
     for path, entry in starts.items():
         try:
@@ -297,9 +336,12 @@ def _each(items: list[Item], job: Job) -> Iterator[Outcome]:
     for item in items:
         # Known to all of them, and read once.
         target_of(job, item.path)
+        starts_of(item.path)
     context = multiprocessing.get_context("fork")
+    # Programs that start side by side have modules in common: one process goes through several of them.
+    together = max(1, min(8, len(items) // (2 * workers)))
     with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        yield from pool.map(_one, [(item, job) for item in items], chunksize=4)
+        yield from pool.map(_one, [(item, job) for item in items], chunksize=together)
 
 
 def _is_plain(path: str, data: bytes) -> bool:
@@ -324,6 +366,10 @@ def one(item: Item, job: Job) -> Outcome:
     error = item.error
     if item.data is not None:
         try:
+            if item.kind in DOCUMENTS:
+                from tfmemlint.embedded import judged
+
+                return judged(outcome, item, job)
             source = decode(item.path, item.data)
         except Unreadable as found:
             error = found
@@ -343,7 +389,7 @@ def one(item: Item, job: Job) -> Outcome:
 
         known = item.known if isinstance(item.known, list) else None
         if known is None:
-            known = judge_source(source, rules, target_of(job, item.path), job.gpu_memory_mib)
+            known = judge_source(source, rules, target_of(job, item.path), job.gpu_memory_mib, starts_of(item.path))
         outcome.alone = known
         outcome.findings = asked_for(settle(source, outcome.alone, rules), job)
         return outcome
@@ -356,7 +402,8 @@ def check(source: Source, job: Job, rules: list[Rule]) -> list[Finding]:
     """What ``rules`` say of a text; advice of a rule that isn't advice as a whole only where it was asked for."""
     from tfmemlint.engine import check_source
 
-    return asked_for(check_source(source, rules, target_of(job, source.path), job.gpu_memory_mib), job)
+    target, starts = target_of(job, source.path), starts_of(source.path)
+    return asked_for(check_source(source, rules, target, job.gpu_memory_mib, starts), job)
 
 
 def asked_for(found: list[Finding], job: Job) -> list[Finding]:
@@ -370,7 +417,8 @@ def enabled(selection: Selection | None, path: str) -> list[Rule]:
     from tfmemlint.rule import rules
 
     if selection is None:
-        return [rule for rule in rules() if rule.severity is not Severity.ADVICE]
+        in_texts = kind_of(os.path.basename(path)) in DOCUMENTS
+        return [rule for rule in rules() if rule.severity is not Severity.ADVICE or (in_texts and rule.in_texts)]
     return [rule for rule in rules() if selection.enabled(rule, path)]
 
 
@@ -386,22 +434,34 @@ def target_of(job: Job, path: str) -> Target:
     return current().of_file(path).target or Target.newest()
 
 
+def starts_of(path: str) -> tuple[Begun, ...]:
+    """The environments in which configuration files of its project start the program in a file."""
+    if kind_of(os.path.basename(path)) in DOCUMENTS:
+        return ()
+    from tfmemlint.settings.nearby import starts_of as found
+
+    return found(path)
+
+
 def _forget_targets() -> None:
-    find = sys.modules.get("tfmemlint.targets.find")
-    if find is not None:
-        # Files may have changed since the last run in this process.
-        find.begin()
+    for name in ("tfmemlint.targets.find", "tfmemlint.settings.nearby", "tfmemlint.settings.others"):
+        module = sys.modules.get(name)
+        if module is not None:
+            # Files may have changed since the last run in this process.
+            module.begin()
 
 
 def from_text(text: bytes, path: str, job: Job) -> Outcome:
     """The outcome of a text that is no file (standard input)."""
     _forget_targets()
-    outcome = one(Item(path, text), dataclasses.replace(job, write=False))
-    _explain([outcome], job)
+    kind = kind_of(os.path.basename(path)) or kind_of_text(text)
+    outcome = one(Item(path, text, kind=kind), dataclasses.replace(job, write=False))
+    explain_all([outcome], job)
     return outcome
 
 
-def _explain(outcomes: list[Outcome], job: Job) -> None:
+def explain_all(outcomes: list[Outcome], job: Job) -> None:
+    """Say of what is left what a fix would do, or why there is none; where that is asked for."""
     if job.fix or job.explain_fixes == "never":
         return
     offered = sum(finding.fixable for outcome in outcomes for finding in outcome.findings)

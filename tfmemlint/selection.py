@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfmemlint.finding import Severity
+from tfmemlint.sources.kinds import DOCUMENTS, kind_of
 
 if TYPE_CHECKING:
     from tfmemlint.rule import Rule
@@ -53,11 +54,13 @@ class Selection:
         codes: the codes of the rules that are enabled anywhere. named: those that some selector speaks of.
         per_file: a pattern for the whole path or the last part of it, whether it stands for the files that do
             **not** match (``!``), and the codes that are off there.
+        in_texts: the codes that are enabled in documents besides.
     """
 
     codes: frozenset[str]
     named: frozenset[str] = frozenset()
     per_file: tuple[tuple[re.Pattern[str], bool, frozenset[str]], ...] = ()
+    in_texts: frozenset[str] = frozenset()
 
     @classmethod
     def resolve(
@@ -82,9 +85,11 @@ class Selection:
             ConfigError: a selector stands for no rule.
         """
         enabled = {rule.code for rule in rules if rule.severity is not Severity.ADVICE}
+        in_texts = enabled | {rule.code for rule in rules if rule.in_texts}
         named: set[str] = set()
         for layer in layers:
             enabled = _follow(layer, enabled, rules)
+            in_texts = _follow(layer, in_texts, rules)
             for each in (*(layer.select or ()), *layer.extend_select):
                 named |= _codes(each, rules, layer.origin, "select")
         per_file = []
@@ -94,11 +99,12 @@ class Selection:
                 code for each in selectors for code in _codes(each, rules, origin, f"per-file-ignores of {bare!r}")
             }
             per_file.append((_pattern(bare, root), bare != pattern, frozenset(codes)))
-        return cls(frozenset(enabled), frozenset(named & enabled), tuple(per_file))
+        return cls(frozenset(enabled), frozenset(named & enabled), tuple(per_file), frozenset(in_texts - enabled))
 
     def enabled(self, rule: Rule, path: str) -> bool:
         """Whether ``rule`` is to be reported for the file at ``path``, which is relative to the working directory."""
-        return rule.code in self.codes and rule.code not in self.ignored(path)
+        known = rule.code in self.codes or (rule.code in self.in_texts and is_text(path))
+        return known and rule.code not in self.ignored(path)
 
     def ignored(self, path: str) -> frozenset[str]:
         """The codes that ``per-file-ignores`` switches off for the file at ``path``."""
@@ -110,6 +116,11 @@ class Selection:
             if bool(pattern.fullmatch(whole) or pattern.fullmatch(whole.rsplit("/", 1)[-1])) != others:
                 off |= codes
         return frozenset(off)
+
+
+def is_text(path: str) -> bool:
+    """Whether a file of this name is no program, but may have some in it."""
+    return kind_of(os.path.basename(path)) in DOCUMENTS
 
 
 def _follow(layer: Layer, enabled: set[str], rules: Sequence[Rule]) -> set[str]:

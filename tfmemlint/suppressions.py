@@ -15,6 +15,7 @@ _NOQA = re.compile(r"#\s*noqa(?P<codes>\s*:\s*[A-Z]+[0-9]+(?:[\s,]+[A-Z]+[0-9]+)
 _IGNORE = re.compile(r"#\s*tfmemlint:\s*ignore(?:\[(?P<codes>[^\]]*)\])?", re.IGNORECASE)
 _SKIP = re.compile(r"#\s*tfmemlint:\s*skip-file\b", re.IGNORECASE)
 _CODE = re.compile(r"[A-Za-z]+[0-9]+")
+_SIGN = re.compile(r"(?:^|(?<=\s))#")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +47,12 @@ class Suppressions:
         return None
 
 
-def read_suppressions(text: str) -> Suppressions:
-    """The comments of a file; strings that look like comments are none."""
+def read_suppressions(text: str, *, python: bool = True) -> Suppressions:
+    """The comments of a file; strings of Python that look like comments are none."""
     if not _PRESENT.search(text):
         return Suppressions()
     found: list[Suppression] = []
-    for row, column, comment in _comments(text):
+    for row, column, comment in _comments(text) if python else _after_signs(text):
         if _SKIP.search(comment):
             return Suppressions(skip_file=True)
         for pattern in (_IGNORE, _NOQA):
@@ -82,3 +83,13 @@ def _comments(text: str) -> Iterator[tuple[int, int, str]]:
                 yield token.start[0], token.start[1], token.string
     except (tokenize.TokenError, SyntaxError):
         return
+
+
+def _after_signs(text: str) -> Iterator[tuple[int, int, str]]:
+    """The comments of a text in any language whose comments begin with a number sign, at the beginning of a word."""
+    for row, line in enumerate(text.split("\n"), 1):
+        for match in _SIGN.finditer(line):
+            before = line[: match.start()]
+            if before.count("'") % 2 == 0 and before.count('"') % 2 == 0:
+                yield row, match.start(), line[match.start() :]
+                break

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.reads import mentions_as_read, reads, starts_others
+from tfmemlint.finding import Step
 from tfmemlint.flow.program import Call, End, EnvWrite, Start
 from tfmemlint.flow.state import Tri
 from tfmemlint.flow.values import Const
@@ -16,7 +17,7 @@ from tfmemlint.knowledge.functions import SET_GROWTH
 if TYPE_CHECKING:
     from tfmemlint.finding import Span
     from tfmemlint.flow.program import Event, Program
-    from tfmemlint.flow.state import State
+    from tfmemlint.flow.state import Setting, State
     from tfmemlint.knowledge.variables import BadName
 
 _TENSORFLOW = r"(?m)^\s*(?:import|from)\s+(?:tensorflow|keras|tf_keras)\b"
@@ -58,6 +59,9 @@ def is_replaced(program: Program, write: EnvWrite) -> bool:
         if other is write:
             behind = True
         elif behind and other.name == write.name and other.value != write.value and other.comes_with(write):
+            if program.configuration is not None and other.ways != write.ways:
+                # It is for another service, step or command.
+                continue
             return getattr(other.state, phase).has is Tri.NO and other.how != "setdefault"
     return False
 
@@ -90,6 +94,26 @@ def devices_made(program: Program) -> Iterator[tuple[Event, State]]:
             yield event, event.state
 
 
+def settings_in_force(
+    program: Program, table: Callable[[State], Iterable[Setting]]
+) -> Iterator[tuple[Call, Setting, State]]:
+    """What calls have set, for sure, of all that ``table`` has when the GPU devices are made; with that state."""
+    for _, state in devices_made(program):
+        for setting in table(state):
+            if setting.by is not None and not setting.either:
+                yield setting.by, setting, state
+
+
+def beaten_by(write: EnvWrite, event: Event, words: str) -> tuple[Step, ...]:
+    """How it comes about that a variable has more say than a setting: where it is set, and where the setting is made,
+    in these words."""
+    return (
+        Step(write.path, write.span, f"{write.name} is set to {text_of(write)!r}"),
+        *event.frames,
+        Step(event.path, event.span, words),
+    )
+
+
 def write_of(program: Program, name: str, state: State) -> EnvWrite | None:
     """The assignment that the value in ``state`` comes from: the last one of that value."""
     value = state.env.get(name)
@@ -100,6 +124,8 @@ def write_of(program: Program, name: str, state: State) -> EnvWrite | None:
 def is_for_others(program: Program, write: EnvWrite, bad: BadName) -> bool:
     """Whether somebody else than TensorFlow may read a variable whose name it does not know: the program, another
     library, a program that it starts."""
+    if program.configuration is not None:
+        return _is_for_others_there(program, write, bad)
     texts = [program.source.text, *program.others]
     if reads(program.tree, write.name) or any(mentions_as_read(text, write.name) for text in program.others):
         return True
@@ -110,3 +136,26 @@ def is_for_others(program: Program, write: EnvWrite, bad: BadName) -> bool:
         if not any(re.search(_TENSORFLOW, text) for text in texts) or any(re.search(users, text) for text in left):
             return True
     return bad.kind in ("foreign", "made-up") and starts_others(program.tree)
+
+
+def _is_for_others_there(program: Program, write: EnvWrite, bad: BadName) -> bool:
+    """The same of a configuration file: what it starts need not be this project's, but code of the project tells."""
+    from tfmemlint.settings.others import asks, uses
+
+    assert program.configuration is not None
+    text = program.source.text
+    shows = about_tensorflow_itself(text)
+    if write.name in program.configuration.asked or asks(program.source.path, write.name):
+        return True
+    if bad.kind == "foreign":
+        left = re.sub(r"XLA_PYTHON_CLIENT_\w+|PYTORCH_\w+", "", text)
+        users = re.search(_USERS[bad.owner], left, re.IGNORECASE)
+        # Data are often read by TensorFlow in a program of JAX's, so that its variables tell nothing.
+        return re.search("tensorflow|keras", text) is None or users is not None or uses(program.source.path, bad.owner)
+    return bad.kind == "made-up" and not write.name.startswith("TF_") and not shows
+
+
+def about_tensorflow_itself(text: str) -> bool:
+    """Whether a configuration file says that it is about TensorFlow: by its name, or by variables that it has."""
+    own = r"tensorflow|keras|\bTF_(?:FORCE_GPU_ALLOW_GROWTH|GPU_ALLOCATOR|CPP_MIN_LOG_LEVEL)\b"
+    return re.search(own, text) is not None

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Make the README's picture: what `tfmemlint check` prints to a terminal, as SVG.
+"""Make the pictures of the pages: what `tfmemlint check` prints to a terminal, as SVG.
 
     python tools/screenshot.py [FILE] [--output docs/images/check.svg] [--columns 112]
+    python tools/screenshot.py fixtures/everywhere --output docs/images/everywhere.svg -- --output-format concise
 
-The tool runs on a copy of FILE without the `# expect:` comments of a fixture; nothing of what it prints is changed.
+The tool runs on a copy of FILE without the `# expect:` comments of a fixture, or on a copy of a directory, with the
+options behind `--`; nothing of what it prints is changed.
 """
 
 from __future__ import annotations
@@ -55,11 +57,19 @@ def main() -> None:
     parser.add_argument("--name", default="train.py", help="what the file is called in the picture")
     parser.add_argument("--output", type=Path, default=PICTURE)
     parser.add_argument("--columns", type=int, default=112)
-    arguments = parser.parse_args()
+    given = sys.argv[1:]
+    # argparse takes what stands behind `--` for more files.
+    end = given.index("--") if "--" in given else len(given)
+    arguments, options = parser.parse_args(given[:end]), given[end + 1 :]
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / arguments.name).write_text(strip_markers(read_text(arguments.file))[0], encoding="utf-8")
-        printed = run_in_terminal(["check", arguments.name], Path(folder), arguments.columns)
-    command = Text.assemble(("$ ", "dim"), (f"tfmemlint check {arguments.name}\n", "bold"))
+        if arguments.file.is_dir():
+            shutil.copytree(arguments.file, folder, dirs_exist_ok=True)
+            words = ["check", *options]
+        else:
+            (Path(folder) / arguments.name).write_text(strip_markers(read_text(arguments.file))[0], encoding="utf-8")
+            words = ["check", *options, arguments.name]
+        printed = run_in_terminal(words, Path(folder), arguments.columns)
+    command = Text.assemble(("$ ", "dim"), (f"tfmemlint {' '.join(words)}\n", "bold"))
     console = Console(width=arguments.columns, record=True, file=io.StringIO(), force_terminal=True)
     console.print(command)
     console.print(Text.from_ansi(printed))

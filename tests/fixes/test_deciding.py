@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -174,6 +175,53 @@ def test_who_says_no_to_all_leaves_the_file_untouched(project: Path) -> None:
     assert Path("train.py").stat().st_mtime_ns == before
 
 
+def notebook(*cells: str) -> None:
+    """A notebook with text between its code cells; lines are stored one by one, as Jupyter stores them."""
+    stored: list[dict[str, object]] = []
+    for cell in cells:
+        source = code(cell).rstrip("\n").splitlines(keepends=True)
+        stored += [
+            {"cell_type": "markdown", "metadata": {}, "source": ["Words.\n"]},
+            {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": source},
+        ]
+    whole = {"cells": stored, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    Path("train.ipynb").write_text(json.dumps(whole, indent=1) + "\n")
+    Path("train.py").unlink()
+
+
+CELLS = (
+    """
+    import tensorflow as tf
+    gpus = tf.config.list_physical_devices("GPU")
+    """,
+    """
+    print(gpus)
+    tf.config.experimental.set_memory_limit(gpus[1], 2048)
+    tf.config.experimental.set_memory_limit(gpus[2], 4096)
+    """,
+)
+
+
+def test_of_a_notebook_a_person_sees_the_cells_and_the_file(project: Path) -> None:
+    notebook(*CELLS)
+    shown = io.StringIO()
+    run([("train.ipynb", True)], Job(fix=True, write=True, unsafe=True, ask=Asker(io.StringIO("n\nn\n"), shown, False)))
+    text = shown.getvalue()
+    assert "train.ipynb:cell 4:2: TFM202" in text
+    assert "train.ipynb:cell 4:3: TFM202" in text
+    assert '-    "tf.config.experimental.set_memory_limit(gpus[1], 2048)\\n",\n' in text
+    assert "tfmemlint:cell" not in text
+
+
+def test_of_a_notebook_the_fixes_are_listed_by_cell(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    notebook(*CELLS)
+    main(["fix", "--unsafe-fixes", "--show-fixes", "."])
+    shown = capsys.readouterr().out
+    assert "  cell 4:2: TFM202 " in shown
+    assert "  cell 4:3: TFM202 " in shown
+    assert "tfmemlint:cell" not in shown
+
+
 def test_without_a_terminal_nobody_is_asked(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fix", "--ask", "train.py"]) == 2
     assert "--ask needs a terminal" in capsys.readouterr().err
@@ -217,6 +265,23 @@ def test_all_fixes_are_listed(project: Path, capsys: pytest.CaptureFixture[str])
     start = shown.index("train.py")
     assert [line.split(":")[0] for line in shown[start + 1 : start + 4]] == ["  4", "  5", "  6"]
     assert shown[start + 4 :] == ["1 file changed, 3 fixes.", "1 withheld: unsafe: needs --unsafe-fixes"]
+
+
+def test_a_fix_is_listed_in_the_row_that_was_wrong(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each of the fixes adds lines above those that are fixed in later rounds."""
+    Path("train.py").write_text(
+        code("""
+        import tensorflow as tf
+
+        x = tf.constant(1)
+        tf.config.experimental.set_memory_limit(tf.config.list_physical_devices("GPU")[0], 1024)
+        """)
+    )
+    main(["fix", "--unsafe-fixes", "--show-fixes", "."])
+    shown = capsys.readouterr().out.splitlines()
+    rows = [line.split(":")[0].strip() for line in shown[shown.index("train.py") + 1 :] if line.startswith("  ")]
+    assert rows, shown
+    assert set(rows) == {"4"}
 
 
 # TensorFlow

@@ -7,6 +7,32 @@ import pytest
 from tests.fixes.helpers import code, moved, refusal
 
 STAYS = {
+    "a list that is read between would have grown": (
+        """
+        import tensorflow as tf
+        sizes = [1]
+        strategy = tf.distribute.MirroredStrategy()
+        print(sizes)
+        sizes.append(2)
+        for gpu in tf.config.list_physical_devices("GPU")[: len(sizes)]:
+            tf.config.experimental.set_memory_growth(gpu, True)
+        """,
+        "sizes may be changed by it, and is used between (line 4)",
+    ),
+    "a setting that a function between reads would be another": (
+        """
+        import tensorflow as tf
+        settings = {"gpus": 1}
+        def show():
+            print(settings["gpus"])
+        strategy = tf.distribute.MirroredStrategy()
+        show()
+        settings["gpus"] = 2
+        for gpu in tf.config.list_physical_devices("GPU")[: settings["gpus"]]:
+            tf.config.experimental.set_memory_growth(gpu, True)
+        """,
+        "settings may be changed by it, and is used between (line 6)",
+    ),
     "the strategy itself is needed": (
         """
         import tensorflow as tf
@@ -324,3 +350,89 @@ def test_a_loop_variable_read_later_matters() -> None:
         print(gpu)
         """
     assert "gpu is used or bound between" in refusal(code(text))
+
+
+def test_the_comment_over_a_group_goes_with_all_of_it() -> None:
+    assert moved(
+        code("""
+        import tensorflow as tf
+
+        strategy = tf.distribute.MirroredStrategy()
+
+        # All of the GPUs
+        # that there are.
+
+        gpus = tf.config.list_physical_devices("GPU")
+        for gpu in gpus:
+            tf.config.experimental.set_memory_growth(gpu, True)
+
+        # The rest.
+        print(strategy)
+        """)
+    ) == code("""
+        import tensorflow as tf
+
+        # All of the GPUs
+        # that there are.
+
+        gpus = tf.config.list_physical_devices("GPU")
+        for gpu in gpus:
+            tf.config.experimental.set_memory_growth(gpu, True)
+
+        strategy = tf.distribute.MirroredStrategy()
+
+        # The rest.
+        print(strategy)
+        """)
+
+
+def test_the_comment_over_a_group_stays_with_what_stays_of_it() -> None:
+    assert moved(
+        code("""
+        import tensorflow as tf
+
+        strategy = tf.distribute.MirroredStrategy()
+
+        # Setup
+
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+        print(strategy)
+        """)
+    ) == code("""
+        import tensorflow as tf
+
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+
+        strategy = tf.distribute.MirroredStrategy()
+
+        # Setup
+
+        print(strategy)
+        """)
+
+
+def test_a_comment_under_the_start_stays_there() -> None:
+    assert moved(
+        code("""
+        import tensorflow as tf
+
+        strategy = tf.distribute.MirroredStrategy()
+        # That was the first operation.
+
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+        print(strategy)
+        """)
+    ) == code("""
+        import tensorflow as tf
+
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+
+        strategy = tf.distribute.MirroredStrategy()
+        # That was the first operation.
+
+        print(strategy)
+        """)

@@ -38,9 +38,20 @@ def test_what_a_module_has_lost_is_not_renamed_with_it() -> None:
         gpus = tf.config.list_physical_devices("GPU")
         x = tf.layers.dense(gpus, 1)
         """)
-    assert "layers = tf.compat.v1.layers\n" in outcome.text
+    assert "layers = tf.layers\n" in outcome.text
     assert "x = tf.layers.dense(gpus, 1)\n" in outcome.text
-    assert len(reasons(outcome, "TFM206")) == 1
+    assert reasons(outcome, "TFM206") == ["line 5 stays as it is, and so does this", ""]
+
+
+def test_what_left_later_keeps_nothing_from_being_renamed() -> None:
+    outcome = fixed("""
+        import tensorflow as tf
+
+        x = tf.random_normal([2])
+        model = tf.keras.utils.multi_gpu_model(x, 2)
+        """)
+    assert "x = tf.random.normal([2])\n" in outcome.text
+    assert reasons(outcome, "TFM206") == [""]
 
 
 def test_only_a_condition_about_gpus_guards_a_report() -> None:

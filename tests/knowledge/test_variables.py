@@ -9,7 +9,7 @@ import pytest
 from tfmemlint.intent import Wish
 from tfmemlint.knowledge import named
 from tfmemlint.knowledge.environment import MADE_UP, OTHERS, VARIABLES, Moment
-from tfmemlint.knowledge.variables import judge_name, judge_value, run_together, shown
+from tfmemlint.knowledge.variables import hides_all, judge_name, judge_value, run_together, shown, wants_growth
 
 GROWTH, ALLOCATOR, VISIBLE = "TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR", "CUDA_VISIBLE_DEVICES"
 
@@ -146,3 +146,24 @@ def test_the_wish_of_a_misspelt_name_is_that_of_the_real_one() -> None:
     found = judge_name("TF_GPU_ALOCATOR")
     assert found is not None
     assert found.wish is Wish.ALLOCATOR
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wants"),
+    [
+        ("TF_GPU_ALLOW_GROWTH", "true", True),
+        ("TF_GPU_ALLOW_GROWTH", " ON ", True),
+        ("TF_GPU_ALLOW_GROWTH", "0", False),
+        ("TF_GPU_ALLOW_GROWTH", "perhaps", None),
+        ("TF_GPU_ALLOW_GROWTH", None, None),
+        ("XLA_PYTHON_CLIENT_PREALLOCATE", "false", True),
+        ("XLA_PYTHON_CLIENT_PREALLOCATE", "true", False),
+    ],
+)
+def test_what_is_asked_of_growth(name: str, value: str | None, wants: bool | None) -> None:
+    assert wants_growth(name, value) is wants
+
+
+def test_values_that_hide_every_card_on_purpose() -> None:
+    assert all(map(hides_all, ("", "-1", "none", "'-1'", "CPU")))
+    assert not any(map(hides_all, ("0", "all", "GPU:0", "1,1")))

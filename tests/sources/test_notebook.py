@@ -261,7 +261,7 @@ def test_why_a_cell_is_broken_is_said_without_rows_of_its_own() -> None:
 
 
 def look(**settings: Any) -> list[Outcome]:
-    files = walk(["."], notebooks=True).files
+    files = walk(["."], kinds=("python", "notebook")).files
     return sorted(run([(path, False) for path in files], Job(**settings)), key=lambda one: one.path)
 
 
@@ -402,3 +402,57 @@ def test_a_comment_in_a_cell_silences(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_plain_source_is_its_file() -> None:
     assert Source("a.py", "x\n").as_file("y\n") == "y\n"
+
+
+def test_no_cell_is_left_with_nothing_but_its_magic() -> None:
+    """IPython refuses such a cell: `%%time is a cell magic, but the cell body is empty`."""
+    source = read(notebook("import tensorflow as tf", "%%time\nx = tf.constant(1)"))
+    with pytest.raises(ValueError, match="cell 2 would hold nothing but %%time"):
+        source.as_file(source.text.replace("x = tf.constant(1)", ""))
+
+
+@pytest.mark.parametrize(
+    ("cell", "code", "row"),
+    [
+        ("import tensorflow as tf\n!export TF_FORCE_GPU_ALLOW_GROWTH=true", "TFM315", 2),
+        ("%%bash\nexport TF_GPU_ALLOCATOR=cuda_malloc_async\necho set", "TFM315", 2),
+        ("!TF_FORCE_GPU_ALLOW_GROWTH=1 python train.py", "TFM307", 1),
+        ("files = !TF_FORCE_GPU_ALLOW_GROWTH=1 python train.py", "TFM307", 1),
+        ("%%sh\nTF_GPU_ALLOCATOR=cuda_malloc_asnyc python train.py", "TFM307", 2),
+    ],
+)
+def test_commands_have_a_shell_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], cell: str, code: str, row: int
+) -> None:
+    assert commands(tmp_path, monkeypatch, capsys, cell) == [(code, row)]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "!export TF_FORCE_GPU_ALLOW_GROWTH=true && python train.py",
+        "%%bash\nexport TF_GPU_ALLOCATOR=cuda_malloc_async\npython train.py",
+        "!export PATH=/opt/bin:$PATH",
+        "text = '''\n!export TF_FORCE_GPU_ALLOW_GROWTH=true\n'''",
+        "# !export TF_FORCE_GPU_ALLOW_GROWTH=true",
+        "%env TF_FORCE_GPU_ALLOW_GROWTH=true",
+        "!pip install tensorflow",
+        "%%writefile run.sh\nexport TF_FORCE_GPU_ALLOW_GROWTH=true",
+    ],
+)
+def test_commands_that_are_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], cell: str
+) -> None:
+    assert commands(tmp_path, monkeypatch, capsys, cell) == []
+
+
+def commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], cell: str
+) -> list[tuple[str, int]]:
+    """What is found in a cell, by the code and the row; the cell above it imports TensorFlow."""
+    monkeypatch.chdir(tmp_path)
+    empty: dict[str, Any] = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
+    cells = [{**empty, "source": source} for source in ("import tensorflow as tf", cell)]
+    Path("a.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    main(["check", "--no-cache", "--output-format", "json", "a.ipynb"])
+    return [(one["code"], one["location"]["row"]) for one in json.loads(capsys.readouterr().out)]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from tfmemlint.sources import walk
+from tfmemlint.sources.marks import Marks
 
 
 @pytest.fixture
@@ -103,3 +106,161 @@ def test_problems_are_told(tree: Path) -> None:
     assert [path for path, _ in found.problems] == ["missing", "dangling"]
     assert found.empty == ["empty"]
     assert found.files == ["a.py"]
+
+
+def test_generated_and_vendored_files_are_left_out_as_they_are_marked(tree: Path) -> None:
+    put("a.py", "gen/b.py", "gen/own.py", "gen/deep/c.py", "lib/d.py", "lib/e.py", "doc/f.py", "g_pb2.py", "x/g_pb2.py")
+    put(
+        ".gitattributes",
+        text="*.py text eol=lf\n"
+        "gen/** linguist-generated\n"
+        "gen/own.py -linguist-generated\n"
+        "/lib/d.py linguist-vendored=true\n"
+        "lib/e.py linguist-vendored=false\n"
+        "doc/** linguist-documentation\n"
+        "*_pb2.py linguist-generated # as it is made\n",
+    )
+    assert files() == ["a.py", "doc/f.py", "gen/own.py", "lib/e.py"]
+    assert walk((".",)).marked == 5
+    assert len(walk((".",), respect_gitattributes=False).files) == 9
+
+
+def test_marks_of_deeper_directories_come_after_those_above(tree: Path) -> None:
+    put("a/gen.py", "a/b/gen.py", "a/b/c/gen.py")
+    put(".gitattributes", text="gen.py linguist-generated\n")
+    put("a/b/.gitattributes", text="gen.py -linguist-generated\n")
+    put("a/b/c/.gitattributes", text="gen.py linguist-generated\n")
+    assert files() == ["a/b/gen.py"]
+    Path(".git").mkdir()
+    assert files("a/b") == ["a/b/gen.py"]
+
+
+def test_marks_above_the_start_count(tree: Path) -> None:
+    put(".git/info/attributes", text="last.py linguist-generated\n")
+    put(
+        ".gitattributes",
+        text="sub/gen.py linguist-generated\n/gen.py linguist-generated\nlast.py -linguist-generated\n",
+    )
+    put("sub/gen.py", "sub/keep.py", "sub/last.py")
+    assert files("sub") == ["sub/keep.py"]
+
+
+def test_a_pattern_of_a_directory_says_nothing_of_what_is_in_it(tree: Path) -> None:
+    put("gen/a.py", "own/a.py")
+    put(".gitattributes", text="gen linguist-generated\nown/ linguist-generated\n!a.py linguist-generated\n")
+    assert files() == ["gen/a.py", "own/a.py"]
+
+
+def test_stars_stop_at_slashes_and_two_of_them_do_not(tree: Path) -> None:
+    put("a/b/c.py", "a/c.py", "c.py", "d/x/y/z.py", "e1.py", "e2.py", "with space.py")
+    put(
+        ".gitattributes",
+        text="a/*.py linguist-generated\nd/**/z.py linguist-generated\ne[!2].py linguist-generated\n"
+        '"with space.py" linguist-generated\n',
+    )
+    assert files() == ["c.py", "e2.py", "a/b/c.py"]
+
+
+def test_a_macro_stands_for_what_it_says(tree: Path) -> None:
+    put("a.py", "b.py")
+    put(".gitattributes", text="[attr]made linguist-generated -diff\na.py made\n")
+    assert files() == ["b.py"]
+
+
+def test_directories_that_linguist_takes_for_vendored_are_not_entered(tree: Path) -> None:
+    put("a.py", "vendor/b.py", "src/third_party/c.py", "3rdparty/d.py", "vendored/e.py", "my_vendor/f.py", "deps/g.py")
+    assert files() == ["a.py", "deps/g.py", "my_vendor/f.py", "vendored/e.py"]
+    assert walk((".",)).marked == 3
+    assert files("vendor") == ["vendor/b.py"]
+    assert files("vendor/b.py") == ["vendor/b.py"]
+
+
+def test_a_vendored_directory_can_be_claimed(tree: Path) -> None:
+    put("vendor/a.py", "third_party/b.py")
+    put(".gitattributes", text="vendor/** -linguist-vendored\nthird_party -linguist-vendored\n")
+    assert files() == ["third_party/b.py", "vendor/a.py"]
+
+
+def test_a_file_that_is_named_is_read_whatever_its_marks(tree: Path) -> None:
+    put("gen.py")
+    put(".gitattributes", text="gen.py linguist-generated\n")
+    assert files() == []
+    assert files("gen.py") == ["gen.py"]
+
+
+PATTERNS = (
+    *(
+        "a.py",
+        "/a.py",
+        "*.py",
+        "/*.py",
+        "b/*.py",
+        "b/**",
+        "**/a.py",
+        "b/**/a.py",
+        "b/c",
+        "b/",
+        "c/a.py",
+        "/b/c/*",
+        "?.py",
+    ),
+    *(
+        "[ab].py",
+        "[!a].py",
+        "[^a].py",
+        "b/*/a.py",
+        "*",
+        "**",
+        "/**",
+        "**/c/**",
+        "b*",
+        "*/a.py",
+        "\\*.py",
+        "a\\.py",
+        "A.py",
+    ),
+    *(
+        '"a.py"',
+        '"sp ace.py"',
+        "#a.py",
+        "\\#a.py",
+        "[a",
+        "b//a.py",
+        "./a.py",
+        "***.py",
+        "b/c/**",
+        "a.p[x-z]",
+        "[z-a].py",
+    ),
+)
+PATHS = (
+    "a.py",
+    "b.py",
+    "b/a.py",
+    "b/c/a.py",
+    "b/c/d/a.py",
+    "c/a.py",
+    "sp ace.py",
+    "#a.py",
+    "A.py",
+    "b/c.py",
+    "bb/x.pyi",
+)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git itself is asked")
+def test_patterns_mean_what_they_mean_to_git(tree: Path) -> None:
+    subprocess.run(["git", "init", "-q", "."], check=True)
+    for pattern in PATTERNS:
+        Path(".gitattributes").write_text(f"{pattern} linguist-generated\n")
+        told = subprocess.run(
+            ["git", "-c", "core.ignorecase=false", "check-attr", "-z", "linguist-generated", "--", *PATHS],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.split("\0")
+        by_git = {path: value == "set" for path, _, value in zip(told[::3], told[1::3], told[2::3], strict=False)}
+        marks = Marks(".")
+        with os.scandir(".") as entries:
+            marks.enter(".", list(entries))
+        assert {path: marks.leaves_out(path) for path in PATHS} == by_git, pattern

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 CONFIGURES = re.compile(
@@ -103,6 +104,11 @@ class Mentions:
         return Piece(name, "\n".join(self._lines[start:end]), method=method)
 
     @cached_property
+    def words(self) -> frozenset[str]:
+        """The words in it."""
+        return frozenset(_WORD.findall(self.text))
+
+    @cached_property
     def defined(self) -> frozenset[str]:
         """The names of its functions and classes."""
         return frozenset(piece.name for piece in self.pieces)
@@ -129,6 +135,10 @@ class Mentions:
     def whole(self) -> Piece:
         """All of it, but for its imports."""
         return Piece("", "\n".join(one for one in self._lines if not one.startswith(("import ", "from "))))
+
+    def forget(self) -> None:
+        """Keep no more than what names it imports and defines."""
+        self.__dict__ = {"imported": self.imported, "defined": self.defined}
 
     def knows(self, name: str, piece: Piece) -> bool:
         """Whether ``name``, which ``piece`` mentions, may be a function or class of the project in there."""
@@ -167,6 +177,9 @@ class Leading:
         self._methods: dict[str, set[str]] = {}
         self._imports: dict[str, set[str]] = {}
         self._importers: dict[str, set[str]] = {}
+        self._seen: dict[str, tuple[set[str], set[str]]] = {}
+        """What can be seen from each module, when all is settled."""
+        self._on_import: dict[str, bool] = {}
 
     def add(self, key: str, module: Mentions, imports: Iterable[str]) -> None:
         """Count in a module, which imports others by their keys."""
@@ -216,8 +229,14 @@ class Leading:
         # What it imports by name can be had from it as well.
         leading |= seen & module.imported
         while seen or leading or methods:
-            own = self._methods[key]
-            found = [piece for piece in self._others[key] if self._mentions(piece, key, seen | leading, methods | own)]
+            names, called = module.words & (seen | leading), module.words & (methods | self._methods[key])
+            words = [*names, *called]
+            found = [
+                piece
+                for piece in (self._others[key] if words else ())
+                # Most have none of them anywhere: that is seen faster than what words they have.
+                if any(map(piece.text.__contains__, words)) and self._mentions(piece, key, names, called)
+            ]
             if not found:
                 break
             for piece in found:
@@ -232,19 +251,37 @@ class Leading:
             *(self._methods[one] for one in others)
         )
 
-    def _mentions(self, piece: Piece, key: str, leading: set[str], methods: set[str]) -> bool:
+    def _mentions(self, piece: Piece, key: str, leading: AbstractSet[str], methods: AbstractSet[str]) -> bool:
         module = self._modules[key]
-        if any(module.knows(name, piece) for name in leading & piece.words):
+        if any(module.knows(name, piece) for name in piece.words & leading):
             return True
-        return bool(methods & piece.words) and not methods.isdisjoint(piece.attributes)
+        return not piece.words.isdisjoint(methods) and not methods.isdisjoint(piece.attributes)
 
     def is_about(self, piece: Piece) -> bool:
         """Whether code has a word of this kind itself."""
         return self._about(piece.text) is not None
 
+    def forget(self) -> None:
+        """Keep no more than it takes to tell whether other code mentions what leads there."""
+        self._others.clear()
+        for module in self._modules.values():
+            module.forget()
+
     def mentioned(self, piece: Piece, key: str) -> bool:
         """Whether ``piece``, in the module ``key``, mentions what leads there."""
         if key not in self._modules:
             return False
-        seen, methods = self._seen_from(key)
-        return self._mentions(piece, key, seen | self._leading[key], methods | self._methods[key])
+        known = self._seen.get(key)
+        if known is None:
+            seen, methods = self._seen_from(key)
+            known = self._seen[key] = seen | self._leading[key], methods | self._methods[key]
+        return self._mentions(piece, key, *known)
+
+    def on_import(self, key: str) -> bool:
+        """Whether the module ``key`` may lead there when it is imported."""
+        found = self._on_import.get(key)
+        if found is None:
+            piece = self._modules[key].top if key in self._modules else None
+            found = piece is not None and (self.is_about(piece) or self.mentioned(piece, key))
+            self._on_import[key] = found
+        return found

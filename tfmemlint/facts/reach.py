@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 _OF_INTEREST = re.compile(
     r"memory|gpu|device|session|config|environ|putenv|eager|v2_behavior|as_default|contrib|experimental|getattr"
@@ -24,11 +25,16 @@ class Reach:
     """
 
     def __init__(self, tree: ast.Module, lines: Sequence[str]) -> None:
+        self._tree = tree
         self._lines = lines
-        self._of_name: dict[str, list[ast.stmt]] = {}
         self._interesting: dict[str, bool] = {}
-        for node in definitions(tree):
-            self._of_name.setdefault(node.name, []).append(node)
+
+    @cached_property
+    def _of_name(self) -> dict[str, list[ast.stmt]]:
+        found: dict[str, list[ast.stmt]] = {}
+        for node in definitions(self._tree):
+            found.setdefault(node.name, []).append(node)
+        return found
 
     def is_inert(self, node: ast.AST) -> bool:
         """Whether neither ``node`` nor anything of the module that it mentions has a word of interest in it."""
@@ -74,7 +80,16 @@ def definitions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctio
         node = pending.pop()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node
-        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
-            children = getattr(node, field, None)
-            if isinstance(children, list):
-                pending.extend(children)
+        for field in _BLOCKS:
+            if field in node._fields:
+                pending.extend(child for child in getattr(node, field) if type(child) not in _SIMPLE)
+
+
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+_SIMPLE = frozenset(
+    {
+        ast.Return, ast.Delete, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Raise, ast.Assert, ast.Import,
+        ast.ImportFrom, ast.Global, ast.Nonlocal, ast.Expr, ast.Pass, ast.Break, ast.Continue,
+    }
+)  # fmt: skip
+"""Statements that no other ones stand in."""

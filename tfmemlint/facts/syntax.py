@@ -96,21 +96,17 @@ def ends_in_exit(body: Sequence[ast.stmt]) -> bool:
             return False
 
 
+def may_exit(func: ast.expr) -> bool:
+    """Whether a call may end the program, by the last part of its name."""
+    return (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")) in _LAST_OF_EXITS
+
+
+_LAST_OF_EXITS = frozenset(name.rpartition(".")[2] for name in _EXITS)
+
+
 def is_exit(name: str) -> bool:
     """Whether a call of this name ends the program, or the test."""
     return name in _EXITS
-
-
-def names_in(node: ast.AST) -> Iterator[str]:
-    """The plain names that an expression reads."""
-    for child in ast.walk(node):
-        if isinstance(child, ast.Name):
-            yield child.id
-
-
-def has_call(node: ast.AST) -> bool:
-    """Whether an expression calls anything (and so may come out otherwise the next time)."""
-    return any(isinstance(child, (ast.Call, ast.Await, ast.NamedExpr)) for child in ast.walk(node))
 
 
 def assigned_names(body: Sequence[ast.AST], *, expressions: bool = True) -> set[str]:

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import cast
 
 import libcst as cst
 
 from tfmemlint.fixes.imports import is_import, is_standard
-from tfmemlint.fixes.layout import Line, comments_inside, joined, noted, own_line, parse, separated, split_lines, swap
+from tfmemlint.fixes.layout import (
+    Line,
+    comments_inside,
+    head_of,
+    joined,
+    noted,
+    own_line,
+    parse,
+    separated,
+    split_lines,
+    swap,
+)
 from tfmemlint.fixes.tree import comments_in
 
 
@@ -78,6 +90,7 @@ class Rewriter(cst.CSTTransformer):
         self.changes = changes
         self.done: set[cst.CSTNode] = set()
         self._carried: dict[cst.CSTNode, Line] = {}
+        self._heads: dict[cst.CSTNode, list[cst.EmptyLine]] = {}
 
     def on_visit(self, node: cst.CSTNode) -> bool:
         """Look inside of what is kept only."""
@@ -172,6 +185,8 @@ class Rewriter(cst.CSTTransformer):
         for piece in pieces:
             for one in changes.moved.intersection(piece.handles):
                 self._carried[one] = piece.line
+        for number, piece in enumerate(pieces):
+            self._head(piece, pieces[number + 1 :] if number else None)
         body: list[Line] = list(top.get(-1, ()))
         pending = self._gap(pieces[0].line) if body and pieces else []
         for number, piece in enumerate(pieces):
@@ -210,9 +225,27 @@ class Rewriter(cst.CSTTransformer):
                 body.extend(changes.after.get(one, ()))
             following = pieces[number + 1] if number + 1 < len(pieces) else None
             if piece.index in top and (following is None or following.index != piece.index):
-                body.extend(top[piece.index])
+                first, *others = top[piece.index]
+                if any(line.comment is not None for line in pending):
+                    # The comments of an import that has gone.
+                    first = first.with_changes(leading_lines=joined(pending, first.leading_lines))
+                body.extend([first, *others])
                 pending = self._gap(following.line) if following is not None else []
         return body, pending
+
+    def _head(self, piece: _Piece, below: Sequence[_Piece] | None) -> None:
+        """The comment over a group of statements goes with them, where all of the group is moved."""
+        moved = self.changes.moved
+        if below is None or moved.isdisjoint(piece.handles):
+            return
+        left, head, tight = head_of(piece.line.leading_lines)
+        group = takewhile(lambda one: not _opens_a_group(one.line), below)
+        if head and not any(moved.isdisjoint(one.handles) for one in group):
+            line = piece.line.with_changes(leading_lines=[*left, *tight])
+            for one in moved.intersection(piece.handles):
+                self._carried[one] = piece.line
+                self._heads[one] = head
+            piece.line = line
 
     def _gap(self, following: Line) -> list[cst.EmptyLine]:
         count = 0 if self.changes.gap == 1 and is_import(following) else self.changes.gap
@@ -227,12 +260,20 @@ class Rewriter(cst.CSTTransformer):
                 line = self._carried[one]
                 loose, tight = split_lines(line.leading_lines)
                 blank = loose[-1:] if found else []
+                tight = [*self._heads.get(one, ()), *tight]
                 if isinstance(line, (cst.FunctionDef, cst.ClassDef)):
                     blank = [one for one in loose if one.comment is None][-2:]
                 found.append(line.with_changes(leading_lines=[*blank, *tight]))
             else:
                 found.append(cast("Line", one))
         return found
+
+
+def _opens_a_group(line: Line) -> bool:
+    """Whether a comment stands above a line, and a blank line above that."""
+    lead = line.leading_lines
+    first = next((index for index, one in enumerate(lead) if one.comment is None), len(lead))
+    return any(one.comment is not None for one in lead[first:])
 
 
 def _at_the_top(line: Line, was: cst.CSTNode) -> Line:

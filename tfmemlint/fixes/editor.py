@@ -61,6 +61,7 @@ class Editor:
         self._focus: cst.CSTNode | None = None
         self._notes: list[tuple[str, str]] = []
         self._rendered: set[cst.CSTNode] = set()
+        self._named: dict[tuple[cst.CSTNode, str], str] = {}
 
     # What the rewrite is
 
@@ -154,6 +155,15 @@ class Editor:
         self._rendered |= rewriter.done
         return self.module.code_for_node(new)
 
+    def resolve(self, name: cst.BaseExpression) -> str:
+        """The canonical dotted name that a name or an attribute stands for; its code where it is none."""
+        return self._imports.resolve(self._tree.code(name))
+
+    def import_of(self, name: cst.BaseExpression) -> cst.Import | cst.ImportFrom | None:
+        """The import that binds the first part of a dotted name; None where none does."""
+        root = self._tree.code(name).split(".")[0]
+        return next((one.node for one in self._imports.bindings if one.local == root), None)
+
     # What
 
     def replace(self, node: cst.CSTNode, new: str | cst.CSTNode) -> None:
@@ -198,6 +208,15 @@ class Editor:
                 new[0] = new[0].with_changes(leading_lines=[cst.EmptyLine(indent=False)])
         self._changes.before.setdefault(whole, []).extend(new)
         self._attach_notes(statement, lines)
+
+    def named_above(self, statement: Statement, value: str, name: str) -> str:
+        """The variable that has ``value`` at ``statement``: ``name``, which it gets on a line of its own above, or the
+        one that this rewrite has given it there already."""
+        place = self._whole(statement), value
+        if place not in self._named:
+            self._named[place] = name
+            self.insert_before(statement, f"{name} = {value}\n")
+        return self._named[place]
 
     def insert_after(self, statement: Statement, lines: str) -> None:
         """Put new statements below ``statement``."""

@@ -245,6 +245,9 @@ class Hoist:
         both = {name for name in one.binds & passed.binds if self._read_elsewhere(name, row[index], row[other])}
         if used or both:
             raise Withheld(f"{min(used | both)} is used or bound between (line {row[other].row})")
+        changed = (one.touches - self.imports.imported() - set(self.bodies)) & passed.reads
+        if changed:
+            raise Withheld(f"{min(changed)} may be changed by it, and is used between (line {row[other].row})")
         secret = self.declared & (one.reads | one.binds)
         if secret and any(name not in HARMLESS and name in self.bodies for name in passed.called):
             raise Withheld(f"{min(secret)} may be set by a function called between (line {row[other].row})")

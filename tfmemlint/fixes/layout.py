@@ -37,6 +37,17 @@ def split_lines(lines: Sequence[cst.EmptyLine]) -> tuple[list[cst.EmptyLine], li
     return list(lines[:cut]), list(lines[cut:])
 
 
+def head_of(
+    lines: Sequence[cst.EmptyLine],
+) -> tuple[list[cst.EmptyLine], list[cst.EmptyLine], list[cst.EmptyLine]]:
+    """The lines above a statement in three: what belongs to the one above, a comment that stands apart and so is about
+    all that follows, with the blank lines below it, and the comments that belong to the statement."""
+    loose, tight = split_lines(lines)
+    first = next((index for index, line in enumerate(loose) if line.comment is None), len(loose))
+    start = next((index for index in range(first, len(loose)) if loose[index].comment is not None), None)
+    return (loose, [], tight) if start is None else (loose[:start], loose[start:], tight)
+
+
 def joined(first: Sequence[cst.EmptyLine], second: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:
     """Two runs of lines, one below the other, without adding up the blank lines where they meet."""
     above, below = list(first), list(second)

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 from tfmemlint.finding import Applicability, Edit, Finding, Fix, Severity, Span
 from tfmemlint.fixes.edits import apply, difference, overlap
 from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.sources.blocks import PYTHON
 
 if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rule import Rule
     from tfmemlint.sources import Source
@@ -24,6 +26,7 @@ NEEDS_UNSAFE = "unsafe: needs --unsafe-fixes"
 NOT_CHOSEN = "left out by --fix-only"
 DECLINED = "declined"
 STILL_THERE = "the finding would still be there"
+_CHOSEN = (NEEDS_UNSAFE, NOT_CHOSEN, DECLINED)
 _DEPTH = 4
 
 
@@ -38,14 +41,14 @@ class Options:
     Attributes:
         unsafe: unsafe fixes, too. gpu_memory_mib: the memory of one GPU, in MiB, where it is told.
         only: the codes of rules, or their beginnings, whose findings alone are fixed; () for all.
-        ask: asked before each change, with the path, the finding, the old and the new text; None to ask nobody.
+        ask: asked before each change, with the finding, the source as it is and as it would be; None to ask nobody.
         refused: findings of the text that aren't to be fixed, by `place`, and why.
     """
 
     unsafe: bool = False
     gpu_memory_mib: float | None = None
     only: tuple[str, ...] = ()
-    ask: Callable[[str, Finding, str, str], bool] | None = None
+    ask: Callable[[Finding, Source, Source], bool] | None = None
     refused: Mapping[Place, str] = field(default_factory=dict)
 
 
@@ -54,7 +57,8 @@ class Fixed:
     """The outcome for one file.
 
     Attributes:
-        text: the new text. applied: the findings that are gone, with the fix of each (its edits are in terms of the
+        text: the new text. applied: the findings that are gone, each in the row that it has in the old text (or that
+            is just above what another fix has brought there), with its fix (the edits of which are in terms of the
             text just before it). findings: what remains, with the reason why it wasn't fixed.
         needs: packages that the new code imports and the old code did not.
     """
@@ -69,14 +73,11 @@ def compute(source: Source, finding: Finding, rule: Rule, target: Target, option
     """``finding`` with its fix, or with the reason why there is none; never raises because of a rule."""
     if not finding.fixable:
         return finding
-    # Concrete trees are expensive to import: only what has something to fix pays for them.
-    from tfmemlint.fixes.editor import Editor
-
     try:
-        editor = Editor(source.text, target, options.gpu_memory_mib)
+        editor = _editor(source, target, options)
         rule.fix(finding, editor)
         new = editor.finish()
-        ast.parse(new)
+        _parse(source, new)
     except Withheld as reason:
         return _withheld(finding, str(reason))
     except Exception as error:
@@ -86,6 +87,27 @@ def compute(source: Source, finding: Finding, rule: Rule, target: Target, option
         return _withheld(finding, "the rewriter found nothing to change")
     fix = Fix(editor.applicability, editor.message, edits, tuple(sorted(editor.needs)))
     return dataclasses.replace(finding, fix=fix, withheld="")
+
+
+def _editor(source: Source, target: Target, options: Options) -> Editor:
+    # Concrete trees are expensive to import: only what has something to fix pays for them.
+    if source.language == PYTHON:
+        from tfmemlint.fixes.editor import Editor
+
+        return Editor(source.text, target, options.gpu_memory_mib)
+    from tfmemlint.fixes.plain import PlainEditor
+
+    return PlainEditor(source.text, source.language, target)  # type: ignore[return-value]
+
+
+def _parse(source: Source, text: str) -> None:
+    """Read a text as what ``source`` is written in.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError: it can't be read.
+    """
+    if source.language == PYTHON:
+        ast.parse(text)
 
 
 def fix_source(
@@ -103,6 +125,10 @@ def fix_source(
     return _Run({rule.code: rule for rule in rules}, target, check, options).run(source)
 
 
+_Step = tuple["Source", list[Finding], list[tuple[Finding, str]]]
+"""A changed source, what is found in it, and what was mended, with the text that each was found in."""
+
+
 class _Run:
     def __init__(
         self, rules: dict[str, Rule], target: Target, check: Callable[[Source], list[Finding]], options: Options
@@ -115,24 +141,26 @@ class _Run:
 
     def run(self, source: Source) -> Fixed:
         findings = self.check(source)
-        done = Fixed(source.text)
-        seen = {source.text}
+        first = source.text
+        done = Fixed(first)
+        seen = {first}
         reasons: dict[Place, str] = {}
         for _ in range(2 * len(findings) + 10):
             computed = [_unless_worse(self._computed(source, finding), findings) for finding in findings]
+            computed = self._whole(computed)
             ready = [finding for finding in computed if finding.fix is not None and not finding.withheld]
             reasons = {place(finding): finding.withheld for finding in computed if finding.withheld}
             step = self._together(source, findings, ready, seen) or self._one(source, findings, ready, seen, reasons)
             if step is None:
                 break
             new, after, applied = step
-            if self.options.ask is not None and not self.options.ask(source.path, applied[0], source.text, new.text):
-                self.refused[place(applied[0])] = DECLINED
+            if self.options.ask is not None and not self.options.ask(applied[0][0], source, new):
+                self.refused[place(applied[0][0])] = DECLINED
                 continue
             self.refused = _moved(self.refused, source.text, new.text)
             source, findings = new, after
             seen.add(source.text)
-            done.applied.extend(applied)
+            done.applied.extend(_as_before(finding, first, text) for finding, text in applied)
         done.text = source.text
         done.needs = {need for finding in done.applied if finding.fix is not None for need in finding.fix.needs}
         done.findings = [
@@ -159,9 +187,25 @@ class _Run:
             return dataclasses.replace(found, withheld=NEEDS_UNSAFE)
         return found
 
-    def _together(
-        self, source: Source, findings: list[Finding], ready: list[Finding], seen: set[str]
-    ) -> tuple[Source, list[Finding], list[Finding]] | None:
+    @staticmethod
+    def _whole(computed: list[Finding]) -> list[Finding]:
+        """The findings; of errors that belong together (``details["whole"]``) none has a fix where one can't have one:
+        code that is rewritten by half runs no more than before, and nowhere."""
+        reasons: dict[object, str] = {}
+        for finding in computed:
+            group = finding.details.get("whole")
+            left = finding.fix is None and finding.withheld not in _CHOSEN
+            if group and left and finding.severity is Severity.ERROR:
+                why = f" ({finding.withheld})" if finding.withheld else ""
+                reasons.setdefault(group, f"line {finding.span.row} stays as it is{why}, and so does this")
+        return [
+            _withheld(finding, reasons[group])
+            if finding.fix is not None and (group := finding.details.get("whole")) in reasons
+            else finding
+            for finding in computed
+        ]
+
+    def _together(self, source: Source, findings: list[Finding], ready: list[Finding], seen: set[str]) -> _Step | None:
         """As many fixes at once as don't overlap, if all of them do what they should; a person is asked one by one."""
         if self.options.ask is not None:
             return None
@@ -184,7 +228,7 @@ class _Run:
         wanted = Counter(finding.code for finding in chosen)
         if any(gone[code] < count for code, count in wanted.items()) or _brought(findings, after, set()):
             return None
-        return new, after, chosen
+        return new, after, [(finding, source.text) for finding in chosen]
 
     def _one(
         self,
@@ -193,7 +237,7 @@ class _Run:
         ready: list[Finding],
         seen: set[str],
         reasons: dict[Place, str],
-    ) -> tuple[Source, list[Finding], list[Finding]] | None:
+    ) -> _Step | None:
         """The first fix that does what it should; for those before it, the reason why they don't."""
         for finding in ready:
             step = self._chain(source, findings, finding, seen, _DEPTH)
@@ -204,21 +248,22 @@ class _Run:
 
     def _chain(
         self, source: Source, findings: list[Finding], finding: Finding, seen: set[str], depth: int
-    ) -> tuple[Source, list[Finding], list[Finding]] | str:
+    ) -> _Step | str:
         """One fix, and the fixes of the errors that it brings to light; or why that leads nowhere."""
         assert finding.fix is not None
         tried = self._try(source, finding.fix.edits, seen)
         if isinstance(tried, str):
             return tried
         new, after = tried
-        applied = [finding]
+        applied = [(finding, source.text)]
         # What starts the runtime next may take the place of what has been mended: it is mended too.
         while _count(after, finding.code) >= _count(findings, finding.code):
             further = self._further(new, after, finding.code, seen | {new.text}) if len(applied) <= depth else None
             if further is None:
                 return STILL_THERE
+            text = new.text
             new, after, also = further
-            applied.append(also)
+            applied.append((also, text))
         for _ in range(depth):
             brought = _brought(findings, after, {finding.code})
             if not brought:
@@ -229,8 +274,8 @@ class _Run:
                     continue
                 better = self._try(new, repair.fix.edits, seen)
                 if not isinstance(better, str) and _count(better[1], other.code) < _count(after, other.code):
+                    applied.append((repair, new.text))
                     new, after = better
-                    applied.append(repair)
                     break
             else:
                 break
@@ -256,7 +301,7 @@ class _Run:
         """The source with edits made, and what is found in it; or why it can't be."""
         try:
             text = apply(source.text, edits)
-            ast.parse(text)
+            _parse(source, text)
         except (SyntaxError, ValueError, RecursionError):
             return "the new code would not parse"
         if text in seen:
@@ -303,10 +348,7 @@ def _moved(places: dict[Place, str], old: str, new: str) -> dict[Place, str]:
     """Places in ``old``, where their lines are as they were, as they are in ``new``."""
     if not places:
         return places
-    rows: dict[int, int] = {}
-    matcher = difflib.SequenceMatcher(None, old.split("\n"), new.split("\n"), autojunk=False)
-    for first, second, size in matcher.get_matching_blocks():
-        rows.update({first + number + 1: second + number + 1 for number in range(size)})
+    rows = _rows(old, new)
     found: dict[Place, str] = {}
     for (code, span, message), reason in places.items():
         assert isinstance(span, Span)
@@ -314,6 +356,28 @@ def _moved(places: dict[Place, str], old: str, new: str) -> dict[Place, str]:
             moved = Span(rows[span.row], span.column, rows[span.end_row], span.end_column)
             found[code, moved, message] = reason
     return found
+
+
+def _rows(old: str, new: str) -> dict[int, int]:
+    """The rows of the lines of ``old`` that are in ``new`` as well, and the row of each there."""
+    rows: dict[int, int] = {}
+    matcher = difflib.SequenceMatcher(None, old.split("\n"), new.split("\n"), autojunk=False)
+    for first, second, size in matcher.get_matching_blocks():
+        rows.update({first + number + 1: second + number + 1 for number in range(size)})
+    return rows
+
+
+def _as_before(finding: Finding, first: str, text: str) -> Finding:
+    """A finding of ``text`` in the row that it has in the ``first`` text; in the one just above if it has none."""
+    if text == first:
+        return finding
+    rows = _rows(text, first)
+    span = finding.span
+    row = next((rows[row] for row in range(span.row, 0, -1) if row in rows), 1)
+    if row == span.row:
+        return finding
+    moved = Span(row, span.column, row + span.end_row - span.row, span.end_column)
+    return dataclasses.replace(finding, span=moved)
 
 
 def _withheld(finding: Finding, reason: str) -> Finding:

@@ -18,16 +18,22 @@ if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
 
 
+def import_around(editor: Editor, span: Span) -> cst.ImportFrom | None:
+    """The ``from ... import ...`` at ``span``, or around it; None where there is none."""
+    lines = (node for node in walk(editor.module) if isinstance(node, cst.ImportFrom))
+    return next((node for node in lines if editor.span(node).contains(span)), None)
+
+
 def import_at(editor: Editor, span: Span) -> cst.ImportFrom:
     """The ``from ... import ...`` at ``span``, or around it.
 
     Raises:
         Withheld: there is none of this kind.
     """
-    for node in walk(editor.module):
-        if isinstance(node, cst.ImportFrom) and editor.span(node).contains(span):
-            return node
-    raise Withheld("the module itself is imported, not a name of it")
+    line = import_around(editor, span)
+    if line is None:
+        raise Withheld("the module itself is imported, not a name of it")
+    return line
 
 
 def import_from(editor: Editor, span: Span, place: Callable[[str], str | None]) -> None:
@@ -74,6 +80,17 @@ def like_it(
             continue
         if not any(_decides(editor, one) for one in editor.ancestors(other)):
             yield other, spelled[editor.code(other)]
+
+
+SUMMARIES = frozenset(f"tf.summary.{name}" for name in ("scalar", "histogram", "image", "audio", "text"))
+"""Functions that TensorFlow 2 has as well, for its own summaries: what they write ``merge_all`` does not find."""
+
+
+def summaries(editor: Editor) -> Iterator[tuple[cst.Attribute, str]]:
+    """The functions that write summaries, with the name of TensorFlow 1's own."""
+    for node in walk(editor.module):
+        if isinstance(node, cst.Attribute) and editor.resolve(node) in SUMMARIES:
+            yield node, f"tf.compat.v1.{editor.resolve(node).removeprefix('tf.')}"
 
 
 def _decides(editor: Editor, node: cst.CSTNode) -> bool:

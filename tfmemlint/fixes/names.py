@@ -133,7 +133,7 @@ class _Collector:
         if not name and isinstance(node.func, ast.Attribute):
             name = f"(...).{node.func.attr}"
         self.names.called.append(name)
-        if isinstance(node.func, ast.Attribute):
+        if isinstance(node.func, ast.Attribute) and node.func.attr not in READS_ONLY:
             self._touch(node.func.value)
         if name not in HARMLESS and not name.startswith("tf."):
             for argument in [*node.args, *(keyword.value for keyword in node.keywords)]:
@@ -297,5 +297,11 @@ _FUNCTIONS = """
     logging.info logging.warning logging.error logging.debug logging.exception logging.critical
 """
 
+_READING = """
+    format split rsplit splitlines strip lstrip rstrip lower upper title replace join startswith endswith items keys
+    values index count copy info warning error debug exception critical
+"""
+READS_ONLY = frozenset(_READING.split())
+"""Methods of strings, of Python's own collections and of loggers that change nothing."""
 HARMLESS = frozenset(f"{_BUILTINS} {_FUNCTIONS}".split())
 """Calls that change none of their arguments and do nothing that configuration depends on."""

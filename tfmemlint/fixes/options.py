@@ -1,7 +1,9 @@
 """The options of a TF1 session, written as configuration by ``tf.config``.
 
-What each option became was read off TensorFlow's own documentation of ``tf.config`` and seen on TensorFlow 2.21: the
-setters take the same values, none of them starts the runtime, and they are refused after it has started.
+What each option became was read off TensorFlow's own documentation of ``tf.config`` and seen on TensorFlow 2.12, 2.16
+and 2.21: the setters take the same values, and none of them starts the runtime. After it has started those of
+``tf.config.threading`` raise RuntimeError; soft placement and the log of placements can still be set. Without any of
+them, soft placement is on, and placements aren't logged.
 """
 
 from __future__ import annotations
@@ -62,8 +64,9 @@ def rendered(editor: Editor, finding: Finding, place: cst.CSTNode) -> str:
         raise Withheld("none of its options means anything here")
     reader = _Reader(editor, place)
     ways = {name: reader.way(option) for name, option in known.items()}
-    if GROWTH in known and SHARE in known and not exclusive(ways[GROWTH], ways[SHARE]):
-        raise Withheld("tf.config has no way to have both growth and a share of the memory")
+    both = GROWTH in known and SHARE in known and not exclusive(ways[GROWTH], ways[SHARE])
+    if both and (known[GROWTH].value is not True or ways[GROWTH] != ways[SHARE]):
+        raise Withheld("whether both growth and a share of the memory are set isn't known")
     return "".join(_under_conditions(editor, known, ways, reader))
 
 
@@ -119,8 +122,12 @@ def _memory(editor: Editor, known: Mapping[str, _Option], reader: _Reader) -> It
         value = known[SHARE].value
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1):
             raise Withheld("the share is no known number between 0 and 1")
+        if GROWTH in known:
+            # The one way to have both: seen in the allocator's log on TensorFlow 2.12 to 2.21.
+            variable, true = editor.quoted("TF_FORCE_GPU_ALLOW_GROWTH"), editor.quoted("true")
+            yield f"{editor.add_import('os')}.environ[{variable}] = {true}\n"
         yield settings.share_for_all(editor, repr(value) if value is not None else reader.text(known[SHARE]), gpus)
-    if GROWTH in known:
+    elif GROWTH in known:
         value = known[GROWTH].value
         enable = "True" if value is True else reader.text(known[GROWTH])
         if value is not True and value is not None:

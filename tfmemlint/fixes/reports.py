@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import ast
+import re
 from collections.abc import Mapping
+from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from tfmemlint.finding import Finding
-from tfmemlint.fixes import moved
+from tfmemlint.fixes.carriers import Variables
 from tfmemlint.fixes.places import settle
-from tfmemlint.fixes.settings import free_name, logical_name, width
+from tfmemlint.fixes.settings import all_gpus, free_name, logical_name, width
 from tfmemlint.fixes.withheld import Withheld
 
 if TYPE_CHECKING:
@@ -20,16 +21,16 @@ if TYPE_CHECKING:
 _INFO = "tf.config.experimental.get_memory_info"
 
 
-def ask(editor: Editor, key: str = "") -> str:
-    """The memory of the first GPU; without a GPU TensorFlow reports zeros, of the CPU."""
-    name = logical_name("", 0, guarded=False, editor=editor)
+def ask(editor: Editor, key: str = "", number: int = 0) -> str:
+    """The memory of a GPU; without it TensorFlow reports zeros, of the CPU."""
+    name = logical_name("", number, guarded=False, editor=editor)
     return f"{editor.tf(_INFO)}({name})" + (f"[{editor.quoted(key)}]" if key else "")
 
 
-def _asked(editor: Editor, node: cst.CSTNode, key: str = "", around: cst.With | None = None) -> str:
+def asked(editor: Editor, node: cst.CSTNode, key: str = "", around: cst.With | None = None, number: int = 0) -> str:
     """The same in the place of ``node``; what would make a line too long gets a line of its own above, or above
     ``around``, of which the body alone will be left."""
-    text = ask(editor, key)
+    text = ask(editor, key, number)
     statement, span = editor.statement_of(node), editor.span(node)
     row = editor.text.split("\n")[span.row - 1]
     tail = row[span.end_column - 1 :].split("#")[0].rstrip() if span.row == span.end_row else ""
@@ -37,80 +38,45 @@ def _asked(editor: Editor, node: cst.CSTNode, key: str = "", around: cst.With | 
     alone = isinstance(statement, cst.SimpleStatementLine) and not parts
     if span.column - 1 + len(text) + len(tail) <= width(editor) or not alone:
         return text
-    name = logical_name("", 0, guarded=False, editor=editor)
+    name = logical_name("", number, guarded=False, editor=editor)
     statement = around or statement
     block = editor.parent(statement)
     assert isinstance(block, (cst.Module, cst.IndentedBlock))
     index = next(number for number, one in enumerate(block.body) if one is statement)
     above = editor.code(block.body[index - 1]).strip() if index else ""
-    device, _, asked = above.partition(" = ")
-    if asked != name or not device.isidentifier():
-        device = free_name(editor, "device")
-        editor.insert_before(statement, f"{device} = {name}\n")
+    device, _, named = above.partition(" = ")
+    if named != name or not device.isidentifier():
+        device = editor.named_above(statement, name, free_name(editor, "device"))
     return f"{editor.tf(_INFO)}({device})" + (f"[{editor.quoted(key)}]" if key else "")
 
 
-def replace_stats(editor: Editor, finding: Finding) -> None:
-    """``BytesInUse()``, or the session's run of it, becomes a plain question."""
-    report = str(finding.details["report"])
-    if finding.details["imported"]:
-        name = str(finding.details["name"]).rpartition(".")[2]
-        for call in moved.calls_of_import(editor, finding.span, name):
-            _replace_stat(editor, call, report)
-        moved.drop_name(editor, finding.span, name)
-    else:
-        func = editor.node_at(finding.span, cst.Attribute)
-        parent = editor.parent(func)
-        if not isinstance(parent, cst.Call):
-            raise Withheld("it isn't called here")
-        _replace_stat(editor, parent, report)
-    editor.unsafe("Ask get_memory_info, without a session")
-
-
-def _replace_stat(editor: Editor, call: cst.Call, report: str) -> None:
-    argument = editor.parent(call)
-    run = editor.parent(argument) if isinstance(argument, cst.Arg) else None
-    if isinstance(run, cst.Call) and editor.code(run.func).endswith(".run") and len(run.args) == 1:
-        editor.replace(run, _asked(editor, run, report))
-    else:
-        if isinstance(editor.parent(call), cst.Assign) and _is_run_later(editor, call):
-            raise Withheld("its result is run by a session later")
-        editor.replace(call, _asked(editor, call, report))
-
-
-def _is_run_later(editor: Editor, call: cst.Call) -> bool:
-    """Whether the variable that a call is assigned to is handed to some ``run``."""
-    parent = editor.parent(call)
-    assert isinstance(parent, cst.Assign)
-    names = {editor.code(target.target) for target in parent.targets}
-    return any(
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "run"
-        and any(
-            isinstance(part, ast.Name) and part.id in names for argument in node.args for part in ast.walk(argument)
-        )
-        for node in ast.walk(ast.parse(editor.text))
-    )
+def total_of(editor: Editor, number: int) -> str:
+    """The code for all of a GPU's memory in bytes; 0 where there is no such GPU."""
+    gpu = free_name(editor, "gpu")
+    gpus = f"{all_gpus(editor)}[{number}:{number + 1}]" if number else f"{all_gpus(editor)}[:1]"
+    return f"sum(int({editor.total_mib(gpu)} * 1024**2) for {gpu} in {gpus})"
 
 
 def replace_run(editor: Editor, finding: Finding) -> None:
     """``sess.run(<made-up report>)`` becomes a plain question; a session that has nothing else to do goes with it."""
     run = editor.call_at(finding.span, "run")
     session = run.func.value if isinstance(run.func, cst.Attribute) else None
-    around = _session_block(editor, run, session)
-    editor.replace(run, _asked(editor, run, around=around))
+    around = session_block(editor, run, session)
+    editor.replace(run, asked(editor, run, around=around))
     editor.unsafe("Ask get_memory_info, without a session")
     if around is not None:
-        body = around.body
-        assert isinstance(body, cst.IndentedBlock)
-        lines = "".join(editor.code(one) for one in body.body)
-        from textwrap import dedent
-
-        editor.replace_statement(around, dedent(lines))
+        unwrap(editor, around)
 
 
-def _session_block(editor: Editor, run: cst.Call, session: cst.BaseExpression | None) -> cst.With | None:
+def unwrap(editor: Editor, around: cst.With) -> None:
+    """The body of a ``with`` takes its place."""
+    body = around.body
+    assert isinstance(body, cst.IndentedBlock)
+    lines = "".join(editor.code(one) for one in body.body)
+    editor.replace_statement(around, dedent(lines))
+
+
+def session_block(editor: Editor, run: cst.Call, session: cst.BaseExpression | None) -> cst.With | None:
     """The ``with Session() as sess:`` around ``run``, where it has no other use."""
     if not isinstance(session, cst.Name):
         return None
@@ -121,9 +87,8 @@ def _session_block(editor: Editor, run: cst.Call, session: cst.BaseExpression | 
     name = item.asname.name if item.asname is not None else None
     if not isinstance(name, cst.Name) or name.value != session.value or "Session" not in editor.code(item.item):
         return None
-    tree = ast.parse(editor.text)
-    uses = [one for one in ast.walk(tree) if isinstance(one, ast.Name) and one.id == session.value]
-    return node if len(uses) == 2 else None
+    variables = Variables(editor)
+    return node if len(variables.uses(variables.of(session))) == 2 else None
 
 
 def name_device(editor: Editor, finding: Finding) -> None:
@@ -193,18 +158,32 @@ def replace_key(editor: Editor, finding: Finding) -> None:
     """A made-up key becomes a question to the one who knows."""
     details = finding.details
     report, device = str(details["report"]), str(details["device"])
-    item = editor.node_at(finding.span, cst.Subscript)
+    item = editor.expression_at(finding.span)
+    if isinstance(item, cst.Call) and isinstance(item.func, cst.Attribute):
+        if len(item.args) != 1:
+            raise Withheld("the code says what it takes where the key is missing")
+        base = item.func.value
+    elif isinstance(item, cst.Subscript):
+        base = item.value
+    else:
+        raise Withheld("the rewriter finds no key there")
+    of_info = str(details["of"]).endswith("get_memory_info")
     if report == "total":
-        if str(details["of"]).endswith("get_memory_info") or not device:
+        if of_info:
+            named = re.fullmatch(r"""(["'])/?(?:device:)?gpu:(\d+)\1""", device, re.IGNORECASE)
+            if named is None:
+                raise Withheld("which GPU this is about isn't known")
+            editor.replace(item, total_of(editor, int(named[2])))
+        elif not device:
             raise Withheld("which GPU this is about isn't known")
-        editor.replace(item, f"int({editor.total_mib(device)} * 1024**2)")
+        else:
+            editor.replace(item, f"int({editor.total_mib(device)} * 1024**2)")
         editor.unsafe("Ask NVML for the device's memory, in bytes")
         return
     if details["configured_later"]:
         raise Withheld("get_memory_info starts the runtime, and configuration follows")
-    if str(details["of"]).endswith("get_memory_info"):
-        base = editor.code(item.value)
-        editor.replace(item, f"{base}[{editor.quoted(report)}]")
+    if of_info:
+        editor.replace(item, f"{editor.code(base)}[{editor.quoted(report)}]")
     else:
         name = logical_name(device, details["index"], guarded=True, editor=editor)
         editor.replace(item, f"{editor.tf(_INFO)}({name})[{editor.quoted(report)}]")

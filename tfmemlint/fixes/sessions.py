@@ -9,10 +9,11 @@ from libcst.helpers import get_full_name_for_node
 
 from tfmemlint.finding import Finding
 from tfmemlint.fixes import options
+from tfmemlint.fixes.carriers import Carriers
 from tfmemlint.fixes.conditions import check_helper, is_last, plain, with_conditions
 from tfmemlint.fixes.imports import is_import
 from tfmemlint.fixes.tree import walk
-from tfmemlint.fixes.unused import drop_imports, is_variable
+from tfmemlint.fixes.unused import drop_imports
 from tfmemlint.fixes.withheld import Withheld
 
 if TYPE_CHECKING:
@@ -21,22 +22,24 @@ if TYPE_CHECKING:
 
 def turn_graph_mode_on(editor: Editor) -> None:
     """Graph mode for the whole file, below the import of TensorFlow and the imports that follow it at once."""
-    call = f"{editor.tf('tf.compat.v1.disable_v2_behavior')}()\n"
     body = editor.module.body
-    first = next((index for index, one in enumerate(body) if _imports_tensorflow(one)), 0)
+    # What else is imported from TensorFlow may stand above TensorFlow itself.
+    whole = (index for index, one in enumerate(body) if _imports_tensorflow(one, itself=True))
+    first = next(whole, next((index for index, one in enumerate(body) if _imports_tensorflow(one)), 0))
     imported = False
     for statement in body[first:]:
         if is_import(statement):
             imported = True
         elif imported:
-            editor.insert_before(statement, call, apart=True)
+            call = editor.tf("tf.compat.v1.disable_v2_behavior", statement)
+            editor.insert_before(statement, f"{call}()\n", apart=True)
             return
     raise Withheld("the file has no import of TensorFlow at its top level")
 
 
-def _imports_tensorflow(line: cst.CSTNode) -> bool:
+def _imports_tensorflow(line: cst.CSTNode, *, itself: bool = False) -> bool:
     small = line.body if isinstance(line, cst.SimpleStatementLine) else ()
-    if any(isinstance(one, cst.ImportFrom) and _is_of_tensorflow(one) for one in small):
+    if not itself and any(isinstance(one, cst.ImportFrom) and _is_of_tensorflow(one) for one in small):
         return True
     aliases = (alias for one in small if isinstance(one, cst.Import) for alias in one.names)
     return any(alias.evaluated_name in ("tensorflow", "tensorflow.compat.v1") for alias in aliases)
@@ -59,17 +62,33 @@ def replace_session(editor: Editor, finding: Finding) -> None:
     new = options.rendered(editor, finding, statement)
     if isinstance(small, cst.Return) and not is_last(editor, statement):
         new += "return\n"
-    doomed = {statement, *_carriers(editor, finding)}
+    doomed = {statement, *_fields(editor, finding)}
     if "session" in finding.anchors:
         doomed.add(editor.statement_at(finding.anchors["session"]))
-    doomed |= _between(editor, doomed)
+    carriers = Carriers(editor, home)
+    doomed = carriers.all(doomed)
     doomed = with_conditions(editor, _with_helpers(editor, doomed, home) - {statement}) | {statement}
-    _unused_elsewhere(editor, doomed)
+    _only_statements(doomed)
+    carriers.unused_elsewhere(doomed)
     for other in doomed - {statement}:
         editor.remove(other)
     editor.replace_statement(statement, new)
     drop_imports(editor, doomed, new)
     editor.unsafe("Configure the physical devices by tf.config")
+
+
+def say_by_tf_config(editor: Editor, finding: Finding) -> None:
+    """What a session's options say is said by ``tf.config`` above it, too; the session keeps them, for the two have to
+    agree: TensorFlow 2.12, 2.15 and 2.21 take both then, and raise where the session lacks the visible devices.
+
+    Raises:
+        Withheld: an option can't be written by ``tf.config``, or can't be read from there.
+    """
+    statement = editor.statement_at(finding.span)
+    if not isinstance(editor.parent(statement), (cst.Module, cst.IndentedBlock)):
+        raise Withheld("the session shares a line with another statement")
+    editor.insert_before(statement, options.rendered(editor, finding, statement))
+    editor.unsafe("Configure the physical devices by tf.config as well")
 
 
 def replace_proto(editor: Editor, finding: Finding) -> None:
@@ -79,13 +98,15 @@ def replace_proto(editor: Editor, finding: Finding) -> None:
         Withheld: other options would be lost, or the message is used elsewhere.
     """
     place = editor.statement_at(finding.span)
-    doomed = {place, *_carriers(editor, finding)}
+    carriers = Carriers(editor, options.function_of(editor, place))
+    doomed = carriers.all({place, *_fields(editor, finding)})
     new = options.rendered(editor, finding, place)
     doomed = with_conditions(editor, doomed)
     last = max(doomed, key=lambda one: editor.span(one))
     if editor.parent(last) is not editor.parent(place):
         raise Withheld("an option is set under a condition that has more to do")
-    _unused_elsewhere(editor, doomed)
+    _only_statements(doomed)
+    carriers.unused_elsewhere(doomed)
     for other in doomed - {last}:
         editor.remove(other)
     editor.replace_statement(last, new)
@@ -93,33 +114,9 @@ def replace_proto(editor: Editor, finding: Finding) -> None:
     editor.unsafe("Configure the physical devices by tf.config")
 
 
-def _carriers(editor: Editor, finding: Finding) -> set[Statement]:
-    """The statements that make the messages and set their fields."""
-    found = {editor.statement_at(span) for name, span in finding.anchors.items() if name.startswith("field")}
-    roots = {root for statement in found for root in _roots(statement)}
-    for node in walk(editor.module):
-        if isinstance(node, cst.Assign) and _target_names(node) & roots:
-            found.add(editor.statement_of(node))
-    return found
-
-
-def _between(editor: Editor, doomed: set[Statement]) -> set[Statement]:
-    """The statements that hand a message on to what goes: ``config = ConfigProto(gpu_options=gpu_options)``."""
-    found: set[Statement] = set()
-    while True:
-        going = doomed | found
-        roots = {root for statement in going for root in _roots(statement)}
-        read = {node.value for one in going for node in walk(one) if isinstance(node, cst.Name)}
-        more = {
-            editor.statement_of(node)
-            for node in walk(editor.module)
-            if isinstance(node, cst.Assign)
-            and _target_names(node) & read
-            and any(isinstance(one, cst.Name) and one.value in roots for one in walk(node.value))
-        }
-        if more <= going:
-            return found
-        found |= more
+def _fields(editor: Editor, finding: Finding) -> set[Statement]:
+    """The statements that set the fields of the messages."""
+    return {editor.statement_at(span) for name, span in finding.anchors.items() if name.startswith("field")}
 
 
 def _with_helpers(editor: Editor, doomed: set[Statement], home: cst.CSTNode | None) -> set[Statement]:
@@ -140,33 +137,8 @@ def _with_helpers(editor: Editor, doomed: set[Statement], home: cst.CSTNode | No
     return found
 
 
-def _roots(statement: cst.CSTNode) -> set[str]:
-    """The variables whose fields a statement sets, or that it makes; of a function, its name."""
-    if isinstance(statement, cst.FunctionDef):
-        return {statement.name.value}
-    found: set[str] = set()
-    for node in walk(statement):
-        if isinstance(node, cst.Assign):
-            for target in node.targets:
-                one: cst.BaseExpression = target.target
-                while isinstance(one, cst.Attribute):
-                    one = one.value
-                if isinstance(one, cst.Name):
-                    found.add(one.value)
-    return found
-
-
-def _target_names(node: cst.Assign) -> set[str]:
-    return {target.target.value for target in node.targets if isinstance(target.target, cst.Name)}
-
-
-def _unused_elsewhere(editor: Editor, doomed: set[Statement]) -> None:
-    """Nothing but the statements that go may use the names that they bind."""
-    bound = {root for statement in doomed for root in _roots(statement)}
-    for statement in doomed:
-        if not isinstance(statement, (cst.SimpleStatementLine, cst.BaseSmallStatement, cst.FunctionDef, cst.If)):
-            raise Withheld("the session is more than a statement of its own")
-    inside = {id(node) for statement in doomed for node in walk(statement)}
-    for node in walk(editor.module):
-        if isinstance(node, cst.Name) and node.value in bound and id(node) not in inside and is_variable(editor, node):
-            raise Withheld(f"{node.value} is used elsewhere (line {editor.span(node).row})")
+def _only_statements(doomed: set[Statement]) -> None:
+    """Refuse where what goes is a part of more."""
+    whole = (cst.SimpleStatementLine, cst.BaseSmallStatement, cst.FunctionDef, cst.If, cst.For)
+    if not all(isinstance(one, whole) for one in doomed):
+        raise Withheld("the session is more than a statement of its own")

@@ -8,6 +8,7 @@ import libcst as cst
 
 from tfmemlint.finding import Finding, Span
 from tfmemlint.fixes.places import settle
+from tfmemlint.fixes.plain import PlainEditor, Written
 from tfmemlint.fixes.withheld import Withheld
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def literal(editor: Editor, span: object, value: object) -> cst.SimpleString:
-    """The string ``value`` that stands at ``span``, written out.
+    """The string ``value`` that stands at ``span``, written out; of a configuration file, what is `Written` there.
 
     Raises:
         Withheld: another expression gives it.
@@ -23,7 +24,7 @@ def literal(editor: Editor, span: object, value: object) -> cst.SimpleString:
     if not isinstance(span, Span):
         raise Withheld("where the string stands can't be told")
     node = editor.expression_at(span)
-    if not isinstance(node, cst.SimpleString) or node.evaluated_value != value:
+    if not isinstance(node, (cst.SimpleString, Written)) or node.evaluated_value != value:
         raise Withheld(f"{editor.code(node)} is set elsewhere")
     return node
 
@@ -31,6 +32,11 @@ def literal(editor: Editor, span: object, value: object) -> cst.SimpleString:
 def string(old: cst.SimpleString, text: str) -> cst.SimpleString:
     """``text`` in the quotes that ``old`` has."""
     return cst.SimpleString(f"{old.quote}{text}{old.quote}")
+
+
+def put(editor: Editor, old: cst.BaseExpression | Written, text: str) -> None:
+    """Write ``text`` in the place and the quotes of a string; of those of a configuration file its editor knows."""
+    editor.replace(old, string(old, text) if isinstance(old, cst.SimpleString) else text)  # type: ignore[arg-type]
 
 
 def rename(editor: Editor, finding: Finding) -> None:
@@ -59,11 +65,11 @@ def rename(editor: Editor, finding: Finding) -> None:
             raise Withheld("where its value stands can't be told")
         value = editor.expression_at(given)
         new = "true"
-        if not isinstance(value, cst.SimpleString):
+        if not isinstance(value, (cst.SimpleString, Written)):
             raise Withheld(f"{editor.code(value)} is set elsewhere")
         if value.evaluated_value != new:
-            editor.replace(value, string(value, new))
-    editor.replace(key, string(key, real))
+            put(editor, value, new)
+    put(editor, key, real)
     message = f"Set {real}"
     if details["safe"]:
         editor.safe(message)
@@ -92,7 +98,7 @@ def set_value(editor: Editor, finding: Finding) -> None:
     if details["contrary"]:
         raise Withheld("the program sets growth by itself, and the variable would keep it from that: which is meant?")
     old = literal(editor, given, details["value"])
-    editor.replace(old, string(old, meant))
+    put(editor, old, meant)
     message = f"Set it to {meant!r}"
     if details["safe"]:
         editor.safe(message)
@@ -107,6 +113,12 @@ def part(editor: Editor, finding: Finding) -> None:
     assert isinstance(settings, tuple)
     if details["elsewhere"]:
         raise Withheld(f"{details['elsewhere']} is set in another place as well")
+    if isinstance(editor, PlainEditor):
+        key = details["key"]
+        assert isinstance(key, Span)
+        editor.part(key, settings)
+        editor.unsafe(f"Set {' and '.join(one for one, _ in settings)} each on its own")
+        return
     value = literal(editor, details["given"], details["value"])
     (name, first), *others = settings
     holder = editor.parent(value)

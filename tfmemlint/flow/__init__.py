@@ -28,12 +28,13 @@ def parse(source: Source) -> Text:
         RecursionError: it is nested too deeply.
     """
     from tfmemlint.facts.reach import Reach
+    from tfmemlint.facts.shapes import Shapes
     from tfmemlint.flow.unit import Text
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(source.text, filename=source.path)
-    return Text(source, tree, Reach(tree, source.lines))
+    return Text(source, tree, Reach(tree, source.lines), Shapes(source))
 
 
 def analyze(source: Source | Text, target: Target, run: Run | None = None) -> Program:

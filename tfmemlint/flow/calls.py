@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from functools import lru_cache
 
 from tfmemlint.facts import folding
 from tfmemlint.facts.names import is_tensorflow
-from tfmemlint.facts.syntax import dotted, is_exit
+from tfmemlint.facts.shapes import MUTATING
+from tfmemlint.facts.syntax import dotted, is_exit, may_exit
 from tfmemlint.flow.builtin import constants
 from tfmemlint.flow.functions import Functions, is_graph_function
 from tfmemlint.flow.program import Arg
@@ -29,8 +29,6 @@ from tfmemlint.flow.values import (
     Value,
 )
 
-_MUTATING = frozenset({"append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "add", "update"})
-
 
 class Caller(Functions):
     """Calling things."""
@@ -45,16 +43,19 @@ class Caller(Functions):
         if isinstance(callee, Ref):
             return self.call_name(callee.name, node, values, keywords, written)
         result = self.call_value(callee, values, keywords, node)
-        if isinstance(callee, Function) and _changes_arguments(callee.node):
-            for part in (*node.args, *(keyword.value for keyword in node.keywords)):
-                if isinstance(part, ast.Name) and isinstance(self.scope.lookup(part.id), (Seq, Dict)):
-                    self.scope.bind(part.id, UNKNOWN)
+        if isinstance(callee, Function):
+            given = (*node.args, *(keyword.value for keyword in node.keywords))
+            names = [one.id for one in given if isinstance(one, ast.Name)]
+            listed = [name for name in names if isinstance(self.scope.lookup(name), (Seq, Dict))]
+            if listed and self.unit_of(callee).shapes.changes_arguments(callee.node):
+                for name in listed:
+                    self.scope.bind(name, UNKNOWN)
         return result
 
     def _callee(self, node: ast.Call) -> tuple[Value, Value | None]:
         """What is called; or, for a method of a value that is known, what the call returns."""
         func = node.func
-        if is_exit(dotted(func)):
+        if may_exit(func) and is_exit(dotted(func)):
             self._arguments(node)
             self.leave(certain=True)
             return UNKNOWN, UNKNOWN
@@ -158,7 +159,7 @@ class Caller(Functions):
             return self.item(base, values[0], func)
         if isinstance(base, Dict) and func.attr in ("items", "keys", "values") and not base.open:
             return Seq(_view(base, func.attr), "view")
-        if func.attr in _MUTATING:
+        if func.attr in MUTATING:
             for value in values:
                 self.escape(value)
             if isinstance(base, Seq) and func.attr == "append" and len(values) == 1 and not self.loops:
@@ -202,23 +203,3 @@ def _format(text: str, values: Sequence[Value], keywords: dict[str, Value]) -> s
         )
     except (ValueError, LookupError, AttributeError, TypeError):
         raise folding.NotFolded from None
-
-
-@lru_cache(maxsize=1024)
-def _changes_arguments(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
-    """Whether a function may change a list or a dictionary that it is given."""
-    arguments = function.args
-    names = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    for node in ast.walk(function):
-        match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)) if attr in _MUTATING:
-                pass
-            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
-                pass
-            case ast.AugAssign(target=ast.Name(id=name)):
-                pass
-            case _:
-                continue
-        if name in names:
-            return True
-    return False

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from tfmemlint.facts.syntax import has_call, names_in
+from tfmemlint.facts.shapes import TestFacts
 from tfmemlint.flow.machine import Machine
 from tfmemlint.flow.state import Guards, State, Tri
 from tfmemlint.flow.values import Const, Count, Devices, Dict, Made, Module, Ref, Seq, Value
@@ -19,18 +19,6 @@ class Verdict:
     def __init__(self, truth: bool | None, assumed: bool = False) -> None:
         self.truth = truth
         self.assumed = assumed
-
-
-@dataclass(frozen=True, slots=True)
-class TestFacts:
-    """What stands in a test: its text, or that of its opposite (``positive`` False); the names and attributes that it
-    reads; whether it calls anything."""
-
-    text: str
-    positive: bool
-    names: tuple[str, ...]
-    attributes: tuple[str, ...]
-    calls: bool
 
 
 class Conditions(Machine):
@@ -130,13 +118,11 @@ class Conditions(Machine):
             return self.guards_of(test.operand, not outcome)
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is outcome:
             return tuple(guard for part in test.values for guard in self.guards_of(part, outcome))
-        facts = self.test_facts.get(id(test))
-        if facts is None:
-            facts = self.test_facts[id(test)] = _test_facts(test)
-        return ((self._guard_name(test, facts), outcome is facts.positive),)
+        facts = self.unit.shapes.test(test)
+        return ((self._guard_name(facts), outcome is facts.positive),)
 
-    def _guard_name(self, test: ast.expr, facts: TestFacts) -> str:
-        if facts.calls and not self._comes_out_alike(test):
+    def _guard_name(self, facts: TestFacts) -> str:
+        if facts.changes or (facts.calls and not self._comes_out_alike(facts)):
             return f"{facts.text} @{self.next_serial()}"
         versions = []
         for name in facts.names:
@@ -154,23 +140,17 @@ class Conditions(Machine):
                 versions.append(f".{name}#{self.attributes_set[name]}")
         return " ".join([facts.text, *versions]) if versions else facts.text
 
-    def _comes_out_alike(self, test: ast.expr) -> bool:
-        """Whether all that ``test`` calls gives the same answer throughout a run, as long as its names stay."""
-        for child in ast.walk(test):
-            if isinstance(child, (ast.Await, ast.NamedExpr)):
-                return False
-            if not isinstance(child, ast.Call):
-                continue
-            asked = ast.unparse(child.func)
-            first = child.args[0] if child.args else None
-            if asked in _READS_ENVIRONMENT and isinstance(first, ast.Constant):
+    def _comes_out_alike(self, facts: TestFacts) -> bool:
+        """Whether all that a test calls gives the same answer throughout a run, as long as its names stay."""
+        for asked in facts.calls:
+            if asked.function in _READS_ENVIRONMENT and isinstance(asked.first, ast.Constant):
                 # Until the program itself sets it.
-                if self.state is not None and first.value in self.state.env:
+                if self.state is not None and asked.first.value in self.state.env:
                     return False
-            elif asked == "len" and first is not None:
-                if ast.unparse(first) != "sys.argv" and not isinstance(self._last_values.get(id(child)), Count):
+            elif asked.function == "len" and asked.first is not None:
+                if asked.written != "sys.argv" and not isinstance(self._last_values.get(id(asked.call)), Count):
                     return False
-            elif asked not in _ALIKE and not isinstance(self._last_values.get(id(child)), Devices):
+            elif asked.function not in _ALIKE and not isinstance(self._last_values.get(id(asked.call)), Devices):
                 return False
         return True
 
@@ -180,30 +160,8 @@ class Conditions(Machine):
         return self._last_values
 
     _last_values: dict[int, Value]
-    test_facts: dict[int, TestFacts]
 
 
-def _test_facts(test: ast.expr) -> TestFacts:
-    positive = True
-    written = test
-    if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        # `x != 1` and `not x == 1` are one condition.
-        opposite = _OPPOSITES.get(type(test.ops[0]))
-        if opposite is not None:
-            positive, written = False, ast.Compare(test.left, [opposite()], test.comparators)
-    attributes = sorted({child.attr for child in ast.walk(test) if isinstance(child, ast.Attribute)})
-    return TestFacts(
-        ast.unparse(written), positive, tuple(sorted(set(names_in(test)))), tuple(attributes), has_call(test)
-    )
-
-
-_OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.NotEq: ast.Eq,
-    ast.NotIn: ast.In,
-    ast.IsNot: ast.Is,
-    ast.LtE: ast.Gt,
-    ast.Lt: ast.GtE,
-}
 _ALIKE = frozenset({"bool", "hasattr", "isinstance"})
 _READS_ENVIRONMENT = frozenset({"os.environ.get", "environ.get", "os.getenv", "getenv"})
 _GPU_TESTS = frozenset(

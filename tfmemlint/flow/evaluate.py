@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable
 from typing import Any
 
 from tfmemlint.facts import folding
 from tfmemlint.facts.names import canonical, is_tensorflow
+from tfmemlint.facts.shapes import expressions
 from tfmemlint.flow.items import Items
 from tfmemlint.flow.state import Guards, Tri
 from tfmemlint.flow.values import (
@@ -44,15 +44,15 @@ class Evaluator(Items):
         if self.state is None:
             return UNKNOWN
         self.step()
-        method: Callable[[Any], Value] | None = getattr(self, f"_{type(node).__name__}", None)
-        value = method(node) if method is not None else self._children(node)
+        kind = type(node)
+        method = self._methods[kind] if kind in self._methods else self.method_for(kind)
+        value: Value = method(self, node) if method is not None else self._children(node)
         self._last_values[id(node)] = value
         return value
 
     def _children(self, node: ast.AST) -> Value:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.expr):
-                self.evaluate(child)
+        for child in expressions(node):
+            self.evaluate(child)
         return UNKNOWN
 
     # Leaves
@@ -61,7 +61,7 @@ class Evaluator(Items):
         return Const(node.value)
 
     def _Name(self, node: ast.Name) -> Value:
-        found = self.scope.lookup(node.id)
+        found = self.frames[-1].scope.lookup(node.id)
         if found is not None:
             if isinstance(found, Function) and self.here.context.has is not Tri.YES:
                 self.early.add(id(found.node))

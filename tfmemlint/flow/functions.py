@@ -101,16 +101,15 @@ class Functions(Builtins):
                 self.give_up(f"{self.source.path}:{self.span(node).row}: calls are nested more than {MAX_DEPTH} deep")
             self.unsure(quiet)
             return UNKNOWN
-        unit = function.scope.module.unit or self.unit
-        lazy = _mentions(unit, function.node, "yield") and is_generator(function.node)
-        if lazy:
+        unit = self.unit_of(function)
+        if unit.shapes.is_generator(function.node):
             # Nothing runs before it is iterated over, or entered.
             return self.generator(function, args, keywords, node)
         graph = is_graph_function(function)
         if graph and not self.here.graph_mode:
             self.start(node, "context", "tf.function", f"{function_name(function.node)}(), a tf.function,")
         key = id(function.node)
-        plain = not any(is_called(value) for value in (*args, *keywords.values()))
+        plain = not any(map(is_called, (*args, *keywords.values())))
         if quiet and plain and self.modules is not None and self.here.context.has is Tri.YES:
             # Nothing is left that it could start, and it configures nothing.
             for value in (*args, *keywords.values()):
@@ -152,7 +151,6 @@ class Functions(Builtins):
         assert self.state is not None
         code = function.node
         name = function_name(code)
-        body = code.body if isinstance(code.body, list) else []
         call = None
         if node is not None and not isinstance(code, ast.Lambda):
             where = f"{self.frame.function} calls" if self.frame.function else "calls"
@@ -160,9 +158,8 @@ class Functions(Builtins):
             words = f"{where[:-5]}makes {made}()" if made else f"{where} {self._called(function)}()"
             call = Step(self.source.path, self.span(node), words)
         consumer = self.consumer() if on_yield is not None else None
-        here, self.unit = self.unit, function.scope.module.unit or self.unit
-        local = self.bound_names(body) | frozenset(_parameters(code.args))
-        outer = _outer_names(self.unit, code, body)
+        here, self.unit = self.unit, self.unit_of(function)
+        local, outer = self.unit.shapes.local_names(code), self.unit.shapes.outer_names(code)
         scope = Scope(function.scope, outer=outer, local=local, number=self.next_serial())
         receiver = function.bound
         values = [receiver, *args] if receiver is not None else list(args)
@@ -194,6 +191,10 @@ class Functions(Builtins):
         if self.state is not None and self.state.graphs != graphs:
             self.state = replace(self.state, graphs=graphs)
         return result
+
+    def unit_of(self, function: Function) -> Unit:
+        """The module that a function is written in."""
+        return function.scope.module.unit or self.unit
 
     def _called(self, function: Function) -> str:
         """What a function goes by: a wrapper that ``functools.wraps`` dresses up, by the name of what it wraps."""
@@ -378,42 +379,6 @@ def is_graph_function(function: Function) -> bool:
 def function_name(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> str:
     """A function's name, ``<lambda>`` for a lambda."""
     return "<lambda>" if isinstance(node, ast.Lambda) else node.name
-
-
-def is_generator(node: ast.AST) -> bool:
-    """Whether a function's own body yields."""
-    pending: list[ast.AST] = list(getattr(node, "body", [])) if isinstance(getattr(node, "body", None), list) else []
-    while pending:
-        child = pending.pop()
-        if isinstance(child, (ast.Yield, ast.YieldFrom)):
-            return True
-        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            pending.extend(ast.iter_child_nodes(child))
-    return False
-
-
-def _parameters(args: ast.arguments) -> list[str]:
-    rest = [arg.arg for arg in (args.vararg, args.kwarg) if arg is not None]
-    return [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)] + rest
-
-
-def _mentions(unit: Unit, node: ast.AST, word: str) -> bool:
-    """Whether a keyword stands in the text of ``node``: what lacks it need not be looked through."""
-    first, last = getattr(node, "lineno", 1), getattr(node, "end_lineno", None)
-    return any(word in line for line in unit.source.lines[first - 1 : last])
-
-
-def _outer_names(unit: Unit, code: ast.AST, body: Sequence[ast.AST]) -> frozenset[str]:
-    """The names that a function declares ``global`` or ``nonlocal``."""
-    if not (_mentions(unit, code, "global") or _mentions(unit, code, "nonlocal")):
-        return frozenset()
-    return frozenset(
-        name
-        for statement in body
-        for child in ast.walk(statement)
-        if isinstance(child, (ast.Global, ast.Nonlocal))
-        for name in child.names
-    )
 
 
 def _joined(returns: list[tuple[Any, Value]]) -> tuple[Any, Value]:

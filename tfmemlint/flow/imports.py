@@ -10,11 +10,12 @@ from tfmemlint.facts.names import canonical, is_tensorflow
 from tfmemlint.finding import Step
 from tfmemlint.flow.loops import Loops
 from tfmemlint.flow.machine import MAX_IMPORTS, Frame, Heap
-from tfmemlint.flow.program import Call, EnvWrite
+from tfmemlint.flow.program import Call, EnvWrite, Event
 from tfmemlint.flow.scopes import Scope
 from tfmemlint.flow.state import State, Tri
 from tfmemlint.flow.unit import Kept, Unit
 from tfmemlint.flow.values import UNKNOWN, Const, Module, Ref, Seq, Value
+from tfmemlint.knowledge.environment import Moment, read_at
 
 TYPING_ONLY = frozenset({"typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"})
 """False whenever a program runs."""
@@ -169,20 +170,23 @@ class Imports(Loops):
     def _go_through(self, unit: Unit, node: ast.AST) -> None:
         before, heap, events = self.here, self.heap, len(self.events)
         defaults = set(self.defaults)
-        asked, within = self.asked, self.within
-        self.asked, self.within = set(), set()
+        asked, within, read = self.asked, self.within, self.env_read
+        self.asked, self.within, self.env_read = set(), set(), {}
         self.run_module(unit, Step(self.source.path, self.span(node), f"imports {unit.source.path}"))
         circle = self.within - {unit.name}
         if not circle and self._did_nothing(before, events):
             self._keep(unit, before, heap, defaults, self.asked)
         self.asked |= asked
         self.within = within | circle
+        self.env_read = self.env_read | read
 
     def _take(self, name: str) -> bool:
         """Whether an earlier program has gone through a module that did nothing but to give names: they are given
         to this one. What did nothing while nothing had started does nothing afterwards."""
-        kept = self.modules.kept.get(name) if self.modules is not None else None
+        kept = self.modules.kept(name) if self.modules is not None else None
         if kept is None or self.path_changed:
+            return False
+        if any(self.here.env.get(variable) != value for variable, value in kept.read.items()):
             return False
         if any(self.units.get(one, unit) is not unit for one, (unit, _) in kept.units.items()):
             return False
@@ -198,6 +202,8 @@ class Imports(Loops):
                 self.units[one] = unit
         self.heap = {**self.heap, **kept.heap}
         self.defaults.update(kept.defaults)
+        self.asked.update(kept.places)
+        self.env_read = {**kept.read, **self.env_read}
         imported = {**self.here.imported, **dict.fromkeys(kept.units, True)}
         self.state = replace(self.here, imported=imported, env={**self.here.env, **kept.env})
         return True
@@ -215,25 +221,27 @@ class Imports(Loops):
             return False
         if replace(after, imported=before.imported, env=before.env) != before:
             return False
-        return all(
-            isinstance(one, EnvWrite) or (isinstance(one, Call) and one.outcome is None) for one in self.events[events:]
-        )
+        return all(_leaves_no_trace(one) for one in self.events[events:])
 
     def _keep(self, unit: Unit, before: State, heap: Heap, defaults: set[int], asked: set[str]) -> None:
         assert self.modules is not None
         own = [name for name in self.here.imported if name not in before.imported or name == unit.name]
         units = {name: self.units[name] for name in own if name in self.units}
-        self.modules.kept[unit.name] = Kept(
+        places = {name: self.modules.place(name) for one in asked for name in _prefixes(one)}
+        kept = Kept(
             {name: (one, self._names(name, one)) for name, one in units.items()},
             {name: self.units[name] for name in asked if name in self.units and name not in units},
             {key: value for key, value in self.heap.items() if heap.get(key) is not value},
             {key: value for key, value in self.defaults.items() if key not in defaults},
             {name: value for name, value in self.here.env.items() if before.env.get(name) is not value},
+            dict(self.env_read),
+            places,
         )
+        self.modules.keep(unit.name, kept)
 
     def _names(self, name: str, unit: Unit) -> dict[str, Value]:
         assert self.modules is not None
-        kept = self.modules.kept.get(name)
+        kept = self.modules.kept(name)
         return kept.units[name][1] if kept is not None and kept.units[name][0] is unit else dict(unit.scope.names)
 
     def run_module(self, unit: Unit, call: Step | None) -> None:
@@ -251,6 +259,13 @@ class Imports(Loops):
 
     def bind(self, name: str, value: Value) -> None:
         raise NotImplementedError
+
+
+def _leaves_no_trace(event: Event) -> bool:
+    """Whether nothing that comes later can depend on an event: it starts nothing, and configures nothing."""
+    if isinstance(event, EnvWrite):
+        return read_at(event.name) in (None, Moment.IMPORT)
+    return isinstance(event, Call) and event.outcome is None and not event.name.startswith("tf.config.")
 
 
 def _prefixes(name: str) -> Iterator[str]:

@@ -9,13 +9,12 @@ from typing import Any
 
 from tfmemlint.facts.names import canonical, is_tensorflow
 from tfmemlint.finding import Span, Step
-from tfmemlint.flow.conditions import TestFacts
 from tfmemlint.flow.machine import Frame, GaveUp
 from tfmemlint.flow.program import Call, End, Event, Program, ProtoMade, SessionMade
 from tfmemlint.flow.state import Phase, State, Tri
 from tfmemlint.flow.statements import Statements
 from tfmemlint.flow.unit import Run, Unit
-from tfmemlint.flow.values import Class, Function, Instance, Module, Proto, Ref, Value
+from tfmemlint.flow.values import Class, Const, Function, Instance, Module, Proto, Ref, Value
 from tfmemlint.knowledge import names as inventory
 from tfmemlint.knowledge.releases import Target
 
@@ -30,7 +29,6 @@ class Interpreter(Statements):
     def __init__(self, unit: Unit, target: Target, run: Run | None = None) -> None:
         super().__init__(unit, target, run)
         self._last_values: dict[int, Value] = {}
-        self.test_facts: dict[int, TestFacts] = {}
         self.made_by: dict[int, Call] = {}
         self.defaults: dict[int, Value] = {}
         self.protos: list[tuple[Proto, Call]] = []
@@ -56,12 +54,16 @@ class Interpreter(Statements):
         ]
         modules = frozenset(unit.source.path for unit in (self.main, *self.units.values()))
         others = [unit.source.text for unit in self.units.values() if unit is not self.main]
-        return Program(self.main.source, self.main.tree, self.target, events, self.gave_up, modules, others)
+        units = (self.main, *self.units.values())
+        return Program(
+            self.main.source, self.main.tree, self.target, events, self.gave_up, modules, others, units=units
+        )
 
     def _go(self) -> None:
         """What is run: the packages that the module is in, what a test runner reads, the module, its main function."""
         run = self.run_as
         if run is not None:
+            self._surround(run)
             self._before(run)
         if self.state is None:
             return
@@ -71,6 +73,15 @@ class Interpreter(Statements):
             self.state = replace(self.here, imported={**self.here.imported, run.name: True})
             self.run_module(self.main, None)
         self._main_function()
+
+    def _surround(self, run: Run) -> None:
+        """The environment that it is started in."""
+        for write in run.environment:
+            self.emit(replace(write, state=self.here))
+            self.state = replace(self.here, env={**self.here.env, write.name: write.value})
+            if write.name == "CUDA_VISIBLE_DEVICES":
+                hidden = isinstance(write.value, Const) and write.value.value in ("", "-1")
+                self.state = replace(self.here, shown=write.value, most=0 if hidden else None)
 
     def _before(self, run: Run) -> None:
         if run.name != "__main__":

@@ -140,8 +140,11 @@ class Items(Conditions):
             self.within.add(module.name)
         found = module.scope.names.get(name)
         if found is None and module.scope.unit is not None:
-            inner = self.units.get(f"{module.name}.{name}")
-            found = Module(f"{module.name}.{name}", inner.scope) if inner is not None else None
+            full = f"{module.name}.{name}"
+            inner = self.units.get(full)
+            if inner is not None:
+                self.asked.add(full)
+                found = Module(full, inner.scope)
         return found if found is not None else UNKNOWN
 
     def class_member(self, cls: Class, name: str, seen: int = 0) -> Value | None:
@@ -272,7 +275,9 @@ class Items(Conditions):
     def env_value(self, key: Value) -> Value:
         """What the program itself put into the environment under ``key``."""
         if isinstance(key, Const) and isinstance(key.value, str) and self.state is not None:
-            return self.state.env.get(key.value, UNKNOWN)
+            found = self.state.env.get(key.value)
+            self.env_read.setdefault(key.value, found)
+            return found if found is not None else UNKNOWN
         return UNKNOWN
 
     def _fold(self, compute: Callable[[], Any]) -> Value:

@@ -7,9 +7,8 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from tfmemlint.facts.syntax import assigned_names
 from tfmemlint.finding import Span, Step
 from tfmemlint.flow.catching import Catching
 from tfmemlint.flow.program import Event, Handler, Start
@@ -116,6 +115,8 @@ class Machine:
         """Where other modules of the project are found; None where imports aren't followed."""
         self.asked: set[str] = set()
         """The project's own modules that the module being gone through, and those that it imports, have asked for."""
+        self.env_read: dict[str, Value | None] = {}
+        """What these have found in the environment, as far as the program has put it there."""
         self.meddled = False
         """A module was given a name by another one."""
         self.within: set[str] = set()
@@ -163,8 +164,6 @@ class Machine:
         self.rebindings: dict[tuple[int, str], int] = {}
         self.doubts: list[tuple[Scope, Scope]] = []
         """For each branch that we are in, the scopes whose names are put back when it ends."""
-        self.bound: dict[int, frozenset[str]] = {}
-        """The names that pieces of code bind, by the first node of each."""
         self.settled: dict[int, bool] = {}
         """Functions without anything of interest that were gone through, each with whether it started something."""
         self.steps = 0
@@ -216,6 +215,17 @@ class Machine:
         """A number that nothing else has, in this program or another: modules are shared by programs."""
         return next(_serials)
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._methods = {}
+
+    _methods: ClassVar[dict[type[ast.AST], Callable[..., Any] | None]] = {}
+
+    def method_for(self, kind: type[ast.AST]) -> Callable[..., Any] | None:
+        """What goes through nodes of one kind: a method of this class, which is given the interpreter and the node."""
+        found = self._methods[kind] = getattr(type(self), f"_{kind.__name__}", None)
+        return found
+
     def step(self) -> None:
         self.steps += 1
         if self.steps > self.most_steps:
@@ -233,14 +243,8 @@ class Machine:
         return self.source.segment(self.span(node))
 
     def bound_names(self, body: Sequence[ast.AST]) -> frozenset[str]:
-        """The plain names that statements bind; each piece of code is looked through once."""
-        if not body:
-            return frozenset()
-        key = id(body[0])
-        found = self.bound.get(key)
-        if found is None:
-            found = self.bound[key] = frozenset(assigned_names(body, expressions=self.unit.walrus))
-        return found
+        """The plain names that statements bind."""
+        return self.unit.shapes.bound_names(body)
 
     # Events
 
@@ -375,21 +379,9 @@ class Machine:
         finally:
             self.where = saved
 
-    @contextmanager
-    def doubtful(self, guards: Guards = (), *, doubt: bool = True) -> Iterator[None]:
+    def doubtful(self, guards: Guards = (), *, doubt: bool = True) -> Doubtful:
         """Within: what happens need not happen, and ``guards`` hold."""
-        saved, ways = self.guards, self.ways
-        self.guards = (*saved, *guards)
-        if doubt and not guards:
-            self.ways = (*ways, self.next_serial())
-        self.uncertain += doubt
-        self.doubts.append((self.scope, self.module))
-        try:
-            yield
-        finally:
-            self.guards, self.ways = saved, ways
-            self.uncertain -= doubt
-            self.doubts.pop()
+        return Doubtful(self, guards, doubt)
 
     # The parts that the subclasses add
 
@@ -409,20 +401,44 @@ class Machine:
         raise NotImplementedError
 
 
+class Doubtful:
+    """A stretch of the way that need not be gone, or where conditions hold; see `Machine.doubtful`."""
+
+    __slots__ = ("doubt", "guards", "machine", "saved", "ways")
+
+    def __init__(self, machine: Machine, guards: Guards, doubt: bool) -> None:
+        self.machine, self.guards, self.doubt = machine, guards, doubt
+
+    def __enter__(self) -> None:
+        machine = self.machine
+        self.saved, self.ways = machine.guards, machine.ways
+        machine.guards = (*self.saved, *self.guards)
+        if self.doubt and not self.guards:
+            machine.ways = (*self.ways, machine.next_serial())
+        machine.uncertain += self.doubt
+        machine.doubts.append((machine.scope, machine.module))
+
+    def __exit__(self, *_: object) -> None:
+        machine = self.machine
+        machine.guards, machine.ways = self.saved, self.ways
+        machine.uncertain -= self.doubt
+        machine.doubts.pop()
+
+
 def _join_names(mine: dict[str, Value], theirs: dict[str, Value], used: set[int]) -> None:
+    """Join the names of two ways; what most names stand for is the very same object on both."""
     for name in theirs.keys() - mine.keys():
         # A name that some way does not bind means nothing else there: what is called by it is what another way binds.
         mine[name] = theirs[name] if is_called(theirs[name]) else join(None, theirs[name])
         _lose(theirs[name], used)
-    for name, value in list(mine.items()):
-        other = theirs.get(name)
+    others = map(theirs.get, mine)
+    for name, value, other in [one for one in zip(mine, mine.values(), others, strict=True) if one[1] is not one[2]]:
         if other is None and is_called(value):
             continue
-        if other is not value:
-            mine[name] = join(value, other)
-            if mine[name] == UNKNOWN:
-                _lose(value, used)
-                _lose(other, used)
+        mine[name] = join(value, other)
+        if mine[name] == UNKNOWN:
+            _lose(value, used)
+            _lose(other, used)
 
 
 def _joined_heap(mine: Heap, theirs: Heap, used: set[int]) -> Heap:

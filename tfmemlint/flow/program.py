@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     import ast
 
     from tfmemlint.flow.state import Outcome, State
+    from tfmemlint.flow.unit import Unit
     from tfmemlint.knowledge.releases import Target
+    from tfmemlint.settings.model import Read
     from tfmemlint.sources import Source
 
 
@@ -208,6 +210,36 @@ class EnvWrite(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class EnvLost(Event):
+    """A configuration file sets a variable where the program that it is for does not get it.
+
+    Attributes:
+        why: ``unexported``, ``late``, ``layer`` or ``step`` (`tfmemlint.settings.model.Lost`).
+        begun: the command that starts the program. program: that command, or where it is, in words.
+        text, key, given: as in `EnvWrite`. value: the string, where it is known.
+    """
+
+    name: str
+    value: str | None
+    why: str
+    begun: Span
+    program: str
+    text: str = ""
+    key: Span | None = None
+    given: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class CardsGiven(Event):
+    """A configuration file says which GPUs a container gets: how many, their names outside of it ("" where only the
+    number is told), and in words where that is said."""
+
+    count: int
+    named: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ChildEnv(Event):
     """A variable in the environment that a process started here gets: ``subprocess.run(..., env={...})``.
 
@@ -316,6 +348,8 @@ class Program:
         modules: the paths of all files that it is made of.
         others: the texts of those of its project's own modules that it imports.
         gpu_memory_mib: the memory of one GPU in MiB, where the user has told it.
+        units: its modules, as they were interpreted.
+        configuration: what it says, where it is a configuration file (a Dockerfile, ...), which only sets variables.
     """
 
     source: Source
@@ -326,6 +360,8 @@ class Program:
     modules: frozenset[str] = frozenset()
     others: Sequence[str] = ()
     gpu_memory_mib: float | None = None
+    configuration: Read | None = None
+    units: Sequence[Unit] = field(default=(), repr=False)
     _places: set[object] = field(default_factory=set, init=False, repr=False)
     _accepted: dict[tuple[str, Span], bool] = field(default_factory=dict, init=False, repr=False)
 

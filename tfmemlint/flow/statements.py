@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.flow.machine import Frame
@@ -37,9 +36,10 @@ class Statements(Ways):
                 break
             self.step()
             saved, self.statement = self.statement, statement
-            method: Callable[[Any], None] | None = getattr(self, f"_{type(statement).__name__}", None)
+            kind = type(statement)
+            method = self._methods[kind] if kind in self._methods else self.method_for(kind)
             if method is not None:
-                method(statement)
+                method(self, statement)
             else:
                 self._children(statement)
             self.statement = saved
@@ -48,8 +48,7 @@ class Statements(Ways):
     # Definitions
 
     def _FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        with self.at("decorator"):
-            decorators = tuple(self.evaluate(decorator) for decorator in node.decorator_list)
+        decorators = self._decorators(node)
         if self._is_skipped(node.decorator_list):
             self.bind(node.name, UNKNOWN)
             return
@@ -74,8 +73,7 @@ class Statements(Ways):
     _AsyncFunctionDef = _FunctionDef
 
     def _ClassDef(self, node: ast.ClassDef) -> None:
-        with self.at("decorator"):
-            decorators = [self.evaluate(decorator) for decorator in node.decorator_list]
+        decorators = self._decorators(node)
         if self._is_skipped(node.decorator_list):
             self.bind(node.name, UNKNOWN)
             return
@@ -95,6 +93,12 @@ class Statements(Ways):
             if isinstance(made, (Function, Class, Instance)):
                 self.call_value(made, [cls], {}, node)
         self.bind(node.name, cls)
+
+    def _decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> tuple[Value, ...]:
+        if not node.decorator_list:
+            return ()
+        with self.at("decorator"):
+            return tuple(self.evaluate(decorator) for decorator in node.decorator_list)
 
     def _is_skipped(self, decorators: Sequence[ast.expr]) -> bool:
         """Whether a test never runs under the targeted release: ``skipif(version.parse(tf.__version__) >= ...)``."""

@@ -87,9 +87,10 @@ _SAVES_SHARDED = frozenset(
         "ChiefSessionCreator().create_session",
     )
 )
-_SAVES_SHARDED_SINCE = Target(2, 12)
+_SAVES_SHARDED_SINCE = Target(2, 11)
 """These make a ``Saver(sharded=True)`` for the variables there are, and that starts the eager context, before the
-session exists: seen with a global step on 2.12, 2.15 and 2.21, not so on 2.9. A plain ``Saver()`` starts nothing."""
+session exists: seen with a global step on 2.11 to 2.15 and 2.21, not so on 1.15, 2.0, 2.4, 2.9 and 2.10. A plain
+``Saver()`` starts nothing."""
 
 _ALLOCATES = frozenset(
     {

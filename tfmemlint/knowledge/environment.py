@@ -14,6 +14,9 @@ from enum import Enum
 
 from tfmemlint.intent import Wish
 
+LOGGED = ("2.12", "2.15", "2.21")
+"""The releases in which TensorFlow was watched reading its variables."""
+
 
 class Moment(Enum):
     """When TensorFlow reads a variable; setting it later has no effect."""

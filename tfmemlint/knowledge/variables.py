@@ -105,6 +105,14 @@ def judge_value(name: str, value: str) -> BadValue | None:
     return None
 
 
+def wants_growth(name: str, value: str | None) -> bool | None:
+    """Whether the value of a variable about growth asks for it; None where no word says so. JAX's variable asks whether
+    all memory is to be taken at once, which is the opposite."""
+    word = (value or "").strip().lower()
+    asked = True if word in TRUE_WORDS else False if word in FALSE_WORDS else None
+    return (not asked if asked is not None else None) if name.endswith("_PREALLOCATE") else asked
+
+
 def run_together(name: str, value: str) -> tuple[tuple[str, str], ...]:
     """The settings that one value holds, as ``(name, value)`` each; empty where it is one setting, as it should be."""
     if environment.read_at(name) is None or name.endswith("_FLAGS") or "=" not in value:
@@ -119,6 +127,12 @@ def run_together(name: str, value: str) -> tuple[tuple[str, str], ...]:
 
 
 _SETTING = re.compile(r"(?:^|[\s,;&]+)(?:export\s+)?((?:TF|CUDA|XLA|NCCL)_[A-Z0-9_]+)\s*=")
+
+
+def hides_all(value: str) -> bool:
+    """Whether somebody who writes this value of ``CUDA_VISIBLE_DEVICES`` wants no GPU at all."""
+    word = value.strip().strip("'\"").lower()
+    return word in _NO_GPU or word.startswith("-")
 
 
 def shown(value: str) -> tuple[str, ...] | None:
@@ -139,7 +153,7 @@ def _growth_value(value: str) -> BadValue:
 
 def _visible_value(value: str) -> BadValue | None:
     word = value.strip().strip("'\"").lower()
-    if word in _NO_GPU or word.startswith("-"):
+    if hides_all(value):
         return None
     entries = [part.strip() for part in value.split(",")]
     first = entries[0]

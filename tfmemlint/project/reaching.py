@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from tfmemlint.cache import digest
 from tfmemlint.project.imports import Imported, scan
 from tfmemlint.screen import configures
 
@@ -21,14 +20,12 @@ _ABOUT = (b"tensorflow", b"keras", b"tf.")
 
 @dataclass(slots=True)
 class Module:
-    """One file of a project: what it may import, whether it configures anything, whether it uses TensorFlow; a digest
-    of its bytes."""
+    """One file of a project: what it may import, whether it configures anything, whether it uses TensorFlow."""
 
     path: str
     imports: tuple[Imported, ...]
     configures: bool
     uses: bool
-    digest: str
     leads_to: frozenset[str] = frozenset()
 
 
@@ -62,14 +59,16 @@ class Graph:
         return frozenset(found)
 
 
-def graph(paths: Iterable[str], read: Callable[[str], bytes | None]) -> Graph:
-    """The graph of these files."""
+def graph(paths: Iterable[str], read: Callable[[str], bytes | None], known: Mapping[str, bool] | None = None) -> Graph:
+    """The graph of these files; ``known`` is which of them configure anything, as far as that was found out before."""
+    known = known or {}
     modules: dict[str, Module] = {}
     for path in paths:
         data = read(path)
         if data is not None:
             uses = any(word in data for word in _ABOUT)
-            modules[path] = Module(path, scan(data), configures(data), uses, digest(data))
+            sets = known[path] if path in known else configures(data)
+            modules[path] = Module(path, scan(data), sets, uses)
     by_name: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for path in modules:
         parts = _parts(path)

@@ -1,9 +1,9 @@
-"""Reports: for people (``full``, ``concise``) and for programs (``json``, ``github``)."""
+"""Reports: for people (``full``, ``concise``) and for programs (``json``, ``github``, ``corrections``)."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING
 
 from tfmemlint.reporters.paint import Line, Segment, columns, painter, write
@@ -11,12 +11,13 @@ from tfmemlint.reporters.summary import Summary
 
 if TYPE_CHECKING:
     from tfmemlint.finding import Finding
+    from tfmemlint.knowledge.releases import Target
     from tfmemlint.rule import Rule
     from tfmemlint.sources import Source
 
 __all__ = ["FORMATS", "Summary", "close", "render", "statistics"]
 
-FORMATS: tuple[str, ...] = ("full", "concise", "json", "github")
+FORMATS: tuple[str, ...] = ("full", "concise", "json", "github", "corrections")
 """What ``--output-format`` takes."""
 
 
@@ -31,6 +32,7 @@ def render(
     verbose: bool = False,
     quiet: bool = False,
     summary: Summary,
+    target_of: Callable[[str], Target] | None = None,
 ) -> None:
     """Print ``findings`` to ``stream`` in their order, and for people the closing lines.
 
@@ -41,6 +43,7 @@ def render(
             permitting.
         rules: by code, for the links. verbose: say how many files were checked. quiet: findings only.
         summary: what the run came to; its ``unsafe`` decides whether an unsafe fix counts as available.
+        target_of: the release that a file was judged for, by its path; by default the newest. For ``corrections``.
 
     Raises:
         ValueError: the format is none of `FORMATS`.
@@ -49,6 +52,12 @@ def render(
         from tfmemlint.reporters import machines
 
         write(stream, machines.as_json(findings, rules) if output_format == "json" else machines.as_github(findings))
+        return
+    if output_format == "corrections":
+        from tfmemlint.knowledge.releases import Target
+        from tfmemlint.reporters.corrections import as_corrections
+
+        write(stream, as_corrections(findings, sources, rules, target_of or (lambda _: Target.newest())))
         return
     if output_format not in FORMATS:
         raise ValueError(f"{output_format!r} is no output format; there are {', '.join(FORMATS)}")
@@ -86,7 +95,7 @@ def statistics(
     names = {finding.code: finding.name for finding in every}
     fixable = Counter(finding.code for finding in every if applicable(finding.fix, unsafe))
     counts = sorted(Counter(finding.code for finding in every).items(), key=lambda item: (-item[1], item[0]))
-    if output_format == "json":
+    if output_format in ("json", "corrections"):
         import json
 
         rows = [

@@ -59,7 +59,7 @@ def _placed(finding: Finding, source: Notebook, texts: dict[str, Source], *, row
         finding,
         cell=number,
         span=span,
-        noqa_row=row + finding.noqa_row - finding.span.row,
+        noqa_row=finding.noqa_row and row + finding.noqa_row - finding.span.row,
         message=words(finding.message),
         outcome=words(finding.outcome),
         advice=words(finding.advice),

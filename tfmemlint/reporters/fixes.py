@@ -45,7 +45,8 @@ def _made(finding: Finding) -> Line:
     fix = finding.fix
     words = fix.message if fix is not None else ""
     unsafe = " (unsafe)" if fix is not None and fix.applicability is Applicability.UNSAFE else ""
-    row = f"  {finding.span.row}: "
+    cell = "" if finding.cell is None else f"cell {finding.cell}:"
+    row = f"  {cell}{finding.span.row}: "
     return [Segment(row, "dim"), Segment(finding.code, "label"), Segment(f" {printable(words)}{unsafe}")]
 
 

@@ -37,7 +37,7 @@ def _object(finding: Finding, rule: Rule | None) -> dict[str, Any]:
         "cell": finding.cell,
         "code": finding.code,
         "filename": absolute(finding.path),
-        **_places(finding.span),
+        **places(finding.span),
         "message": finding.message,
         "fix": _fix(finding.fix),
         "noqa_row": finding.noqa_row or finding.span.end_row,
@@ -53,7 +53,8 @@ def _object(finding: Finding, rule: Rule | None) -> dict[str, Any]:
     }
 
 
-def _places(span: Span) -> dict[str, Any]:
+def places(span: Span) -> dict[str, Any]:
+    """A place, as ruff's JSON has it."""
     return {
         "location": {"row": span.row, "column": span.column},
         "end_location": {"row": span.end_row, "column": span.end_column},
@@ -66,9 +67,14 @@ def _fix(fix: Fix | None) -> dict[str, Any] | None:
     return {
         "applicability": fix.applicability.value,
         "message": fix.message,
-        "edits": [{"content": edit.content, **_places(edit.span)} for edit in fix.edits],
+        "edits": edits_of(fix),
         "needs": list(fix.needs),
     }
+
+
+def edits_of(fix: Fix) -> list[dict[str, Any]]:
+    """The edits of a fix, as ruff's JSON has them."""
+    return [{"content": edit.content, **places(edit.span)} for edit in fix.edits]
 
 
 def _intent(intent: Intent | None) -> dict[str, Any] | None:
@@ -89,7 +95,7 @@ def _is_json(value: float) -> bool:
 
 
 def _step(step: Step) -> dict[str, Any]:
-    return {"filename": absolute(step.path), **_places(step.span), "message": step.words}
+    return {"filename": absolute(step.path), **places(step.span), "message": step.words}
 
 
 def as_github(findings: Sequence[Finding]) -> str:

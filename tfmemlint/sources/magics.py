@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 KEPT = "#@tfmemlint:"
@@ -112,6 +113,22 @@ def _one(line: str) -> str:
         elif timed is not None and _error(timed["code"]) is None:
             code = timed["code"]
     return f"{indent}{code}  {KEPT}{line}"
+
+
+def restored(line: str, instead: Mapping[str, str]) -> str:
+    """What stands in the file for a line of Python; ``instead`` is that of `Python`.
+
+    Raises:
+        ValueError: it stands for what is no Python, and has been changed.
+    """
+    if line in instead:
+        return instead[line]
+    if KEPT in line:
+        setting = changed_setting(line)
+        if setting is None:
+            raise ValueError("what is no Python would change")
+        return setting
+    return line
 
 
 def changed_setting(line: str) -> str | None:

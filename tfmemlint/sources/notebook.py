@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
-from tfmemlint.sources.magics import KEPT, as_python, changed_setting
+from tfmemlint.sources.magics import KEPT, as_python, restored
 from tfmemlint.sources.text import LARGEST_NOTEBOOK, Source, Unreadable
 
 MARK = f"pass  {KEPT}cell "
@@ -68,6 +68,9 @@ class Notebook(Source):
         at = 0
         for cell, lines in zip(self.cells, self._parts(text), strict=True):
             new = "\n".join(_restored(cell, line) for line in lines)
+            if new != cell.source and new.startswith("%%") and "\n" not in new.strip():
+                # IPython refuses a cell magic whose cell is empty.
+                raise ValueError(f"cell {cell.number} would hold nothing but {new.split()[0]}")
             if new != cell.source:
                 pieces += [self.raw[at : cell.start], _written(self.raw, cell, new, self.cells)]
                 at = cell.end
@@ -269,14 +272,10 @@ def _language(metadata: Any) -> str:
 
 
 def _restored(cell: Cell, line: str) -> str:
-    if line in cell.lines:
-        return cell.lines[line]
-    if KEPT in line:
-        setting = changed_setting(line)
-        if setting is None:
-            raise ValueError(f"what is no Python in cell {cell.number} would change")
-        return setting
-    return line
+    try:
+        return restored(line, cell.lines)
+    except ValueError as error:
+        raise ValueError(f"{error} in cell {cell.number}") from None
 
 
 def _written(raw: str, cell: Cell, new: str, cells: Sequence[Cell]) -> str:

@@ -72,6 +72,8 @@ class Source:
 
     def span(self, node: ast.AST) -> Span:
         """The place of a syntax node, in characters (`ast` counts UTF-8 bytes)."""
+        if self.is_ascii and isinstance(node, (ast.expr, ast.stmt)) and node.end_lineno is not None:
+            return Span(node.lineno, node.col_offset + 1, node.end_lineno, (node.end_col_offset or 0) + 1)
         row: int = getattr(node, "lineno", 1)
         end_row: int = getattr(node, "end_lineno", None) or row
         column: int = getattr(node, "col_offset", 0)
@@ -111,6 +113,11 @@ class Source:
         else:
             data = self._with_ends(text, self.ends)
         return (codecs.BOM_UTF8 if self.bom else b"") + data.encode(self.encoding)
+
+    @property
+    def language(self) -> str:
+        """What the text is written in: a name of `tfmemlint.sources.blocks`."""
+        return "python"
 
     def _with_ends(self, text: str, ends: tuple[str, ...]) -> str:
         from difflib import SequenceMatcher
@@ -164,13 +171,16 @@ def decode(path: str, data: bytes) -> Source:
 
 
 def _source(path: str, raw: str, encoding: str, bom: bool) -> Source:
+    text, ends = normalized(raw)
+    return Source(path, text, encoding, bom, ends, is_ascii=text.isascii())
+
+
+def normalized(raw: str) -> tuple[str, tuple[str, ...] | str]:
+    """A text with ``\\n`` line ends, and the ends that it has, as `Source.ends` keeps them."""
     if "\r" not in raw:
-        return Source(path, raw, encoding, bom, is_ascii=raw.isascii())
+        return raw, "\n"
     ends = _ENDS.findall(raw)
-    kinds = set(ends)
-    text = _ENDS.sub("\n", raw)
-    kept = ends[0] if len(kinds) == 1 else (*ends, "")
-    return Source(path, text, encoding, bom, kept, is_ascii=text.isascii())
+    return _ENDS.sub("\n", raw), ends[0] if len(set(ends)) == 1 else (*ends, "")
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from tfmemlint.sources.kinds import PYTHON, kind_of
+from tfmemlint.sources.marks import Marks, repository
 
 LEFT_OUT = frozenset(
     {
@@ -16,18 +19,17 @@ LEFT_OUT = frozenset(
 )  # fmt: skip
 """Directories that are never entered: ruff's list."""
 
-SUFFIXES = (".py", ".pyw", ".pyi")
-NOTEBOOKS = (".ipynb",)
-
 
 @dataclass(slots=True)
 class Walk:
     """What a walk over the given paths came to: ``problems`` are paths with what is wrong with them, ``empty`` are
-    directories that hold no Python file."""
+    directories that hold no file of a kind that is looked for; ``marked`` counts the files that were left out because
+    the project marks them as generated or vendored, and the directories that are vendored by their names."""
 
     files: list[str] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
+    marked: int = 0
 
 
 def walk(
@@ -35,15 +37,17 @@ def walk(
     *,
     exclude: Iterable[str] = (),
     respect_gitignore: bool = True,
+    respect_gitattributes: bool = True,
     root: str | None = None,
-    notebooks: bool = False,
+    kinds: Collection[str] = (PYTHON,),
 ) -> Walk:
-    """The Python files under ``paths``, with ``notebooks`` these too, sorted within each path, each once, as they are
-    shown to the user.
+    """The files of these kinds (`tfmemlint.sources.kinds`) under ``paths``, sorted within each path, each once, as they
+    are shown to the user.
 
-    A file that is named itself is taken whatever it is called and whatever the ignore files say, unless ``exclude``
-    names it. Links to directories are followed where they lead to something new: not into what is walked anyway, nor
-    above it, so that a loop of links ends there.
+    What a project marks as generated or vendored is left out (`tfmemlint.sources.marks`). A file that is named itself
+    is taken whatever it is called and whatever the ignore files and the marks say, unless ``exclude`` names it. Links
+    to directories are followed where they lead to something new: not into what is walked anyway, nor above it, so that
+    a loop of links ends there.
     """
     found = Walk()
     excluded = _Excluded(tuple(exclude), root)
@@ -52,8 +56,9 @@ def walk(
         if not os.path.lexists(path):
             found.problems.append((path, "no such file or directory"))
         elif os.path.isdir(path):
-            suffixes = SUFFIXES + NOTEBOOKS if notebooks else SUFFIXES
-            files = list(_directory(path, suffixes, excluded, _Ignored(path) if respect_gitignore else None, found))
+            ignored = _Ignored(path) if respect_gitignore else None
+            marks = Marks(path) if respect_gitattributes else None
+            files = list(_directory(path, kinds, excluded, ignored, marks, found))
             if not files:
                 found.empty.append(path)
             _add(found, files, seen)
@@ -81,9 +86,14 @@ def _add(found: Walk, files: Iterable[str], seen: set[str]) -> None:
 
 
 def _directory(
-    top: str, suffixes: tuple[str, ...], excluded: _Excluded, ignored: _Ignored | None, found: Walk
+    top: str,
+    kinds: Collection[str],
+    excluded: _Excluded,
+    ignored: _Ignored | None,
+    marks: Marks | None,
+    found: Walk,
 ) -> Iterator[str]:
-    """The files with these endings under one directory, in the order of their names."""
+    """The files of these kinds under one directory, in the order of their names."""
     entered = [os.path.join(os.path.realpath(top), "")]
     pending = [top]
     while pending:
@@ -96,6 +106,8 @@ def _directory(
             continue
         if ignored is not None:
             ignored.enter(directory, entries)
+        if marks is not None:
+            marks.enter(directory, entries)
         files: list[str] = []
         for entry in entries:
             path = _join(directory, entry.name)
@@ -114,13 +126,19 @@ def _directory(
                     entered.append(real)
                 if os.path.exists(_join(path, "pyvenv.cfg")):
                     continue
+                if marks is not None and marks.leaves_out_directory(path):
+                    found.marked += 1
+                    continue
                 pending.append(path)
             elif (
-                entry.name.endswith(suffixes)
+                kind_of(entry.name) in kinds
                 and entry.is_file()
                 and not excluded(path)
                 and not (ignored is not None and ignored(path, False))
             ):
+                if marks is not None and marks.leaves_out(path):
+                    found.marked += 1
+                    continue
                 files.append(path)
         yield from reversed(files)
 
@@ -152,16 +170,11 @@ class _Ignored:
 
     def _load_above(self, top: str) -> None:
         """The ignore files from the repository's root down to the start."""
-        root = top
-        chain = []
-        while not os.path.exists(os.path.join(root, ".git")):
-            parent = os.path.dirname(root)
-            if parent == root:
-                return
-            chain.append(parent)
-            root = parent
+        root, above = repository(top)
+        if root is None:
+            return
         self._load(os.path.join(root, ".git", "info", "exclude"), root)
-        for directory in reversed(chain):
+        for directory in above:
             self._load(os.path.join(directory, ".gitignore"), directory)
 
     def enter(self, directory: str, entries: Sequence[os.DirEntry[str]]) -> None:

@@ -64,20 +64,23 @@ class Finder:
     notes: list[str] = field(default_factory=list)
     _read: dict[str, bytes | None] = field(default_factory=dict)
     _of: dict[str, Found] = field(default_factory=dict)
+    _own: dict[str, Found | None] = field(default_factory=dict)
     _listings: Listings = field(default_factory=Probes)
 
     def of_file(self, path: str) -> Found:
         """What the project of a file says; nothing for one that has no project. A notebook may say it itself."""
         if path.endswith(".ipynb"):
-            own = self._of.get(path) or self._said_by(path)
+            if path not in self._own:
+                self._own[path] = self._said_by(path)
+            own = self._own[path]
             if own is not None:
-                self._of[path] = own
                 return own
         return self.of_directory(os.path.dirname(os.path.abspath(path)))
 
     def found(self) -> list[Found]:
         """All that was found so far, each once."""
-        return list(dict.fromkeys(self._of.values()))
+        own = (one for one in self._own.values() if one is not None)
+        return list(dict.fromkeys((*self._of.values(), *own)))
 
     def of_directory(self, directory: str) -> Found:
         """What the nearest directory that says something says, from ``directory`` up to the repository's root, or,

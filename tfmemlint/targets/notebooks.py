@@ -16,8 +16,8 @@ _VERSION = re.compile(r"\s*%tensorflow_version\s+(?P<version>\d)(?:\.\S*)?\s*")
 def of_notebook(path: str, data: bytes) -> Iterator[Stated]:
     """The releases that the cells of a notebook ask for, each with its row in the file.
 
-    ``%tensorflow_version 1.x`` was TensorFlow 1.15 in Colab, the only release of 1.x that it had at the end. Other
-    wishes that leave the release open say nothing.
+    ``%tensorflow_version 1.x`` leaves open which release of 1.x Colab had (now it has none, and raises): the last,
+    1.15, stands for it. Other wishes that leave the release open say nothing.
     """
     from tfmemlint.sources import Unreadable, decode
     from tfmemlint.sources.notebook import Notebook

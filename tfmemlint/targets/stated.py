@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tfmemlint.targets.markers import may_apply
@@ -48,7 +49,6 @@ class Stated:
         path, row: where it stands. text: the requirement as it is written.
         releases: what it admits; None where that can't be read, and then ``why``.
         weak: it is about tests or development. constraint: it only limits what others ask for.
-        group: statements of one file that are alternatives (extras, platforms, images) have one; "" usually.
     """
 
     path: str
@@ -126,8 +126,7 @@ def of_requirement(text: str, path: str, row: int, *, weak: bool = False, constr
     return _stated(text, path, row, lambda: of_package(name_of, match["versions"] or ""), weak, constraint)
 
 
-def _stated(text: str, path: str, row: int, read: object, weak: bool, constraint: bool) -> Stated:
-    assert callable(read)
+def _stated(text: str, path: str, row: int, read: Callable[[], Releases], weak: bool, constraint: bool) -> Stated:
     try:
         return Stated(path, row, text, read(), "", weak, constraint)
     except Unreadable as error:

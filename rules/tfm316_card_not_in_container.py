@@ -1,0 +1,128 @@
+"""TFM316: CUDA_VISIBLE_DEVICES names a card that the container does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.finding import Finding, Severity, Step
+from tfmemlint.flow.program import CardsGiven, EnvWrite
+from tfmemlint.intent import Intent, Wish
+from tfmemlint.knowledge.variables import VISIBLE, shown
+from tfmemlint.rule import Rule
+from tfmemlint.writes import is_replaced, place_of, text_of, writes
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.flow.program import Program
+
+
+class CardNotInContainer(Rule):
+    """``CUDA_VISIBLE_DEVICES`` names a card that the container does not have.
+
+    What it does
+    ------------
+    Looks at Dockerfiles, compose files, Kubernetes manifests and ``docker run``. Finds numbers in
+    ``CUDA_VISIBLE_DEVICES`` that are not smaller than the number of GPUs that the container gets, by
+    ``NVIDIA_VISIBLE_DEVICES``, ``device_ids``, ``count``, ``--gpus`` or ``nvidia.com/gpu``.
+
+    Why it matters
+    --------------
+    The container gets the cards that are named, and no others. CUDA numbers those that it finds from 0. With
+    ``NVIDIA_VISIBLE_DEVICES=2`` there is one, number 0; ``CUDA_VISIBLE_DEVICES=2`` then names none, and CUDA shows what
+    stands before the first number that there is no card for: nothing. The program runs on the CPU.
+
+    Example
+    -------
+    ```yaml
+    services:
+      trainer:
+        image: tensorflow/tensorflow:latest-gpu
+        runtime: nvidia
+        environment:
+          NVIDIA_VISIBLE_DEVICES: "2"
+          CUDA_VISIBLE_DEVICES: "2"
+    ```
+
+    Use instead
+    -----------
+    ```yaml
+    services:
+      trainer:
+        image: tensorflow/tensorflow:latest-gpu
+        runtime: nvidia
+        environment:
+          NVIDIA_VISIBLE_DEVICES: "2"
+    ```
+
+    Sources
+    -------
+    NVIDIA Container Toolkit, "Specialized Configurations with Docker"; CUDA C++ Programming Guide, "CUDA Environment
+    Variables".
+    """
+
+    code = "TFM316"
+    name = "card-not-in-container"
+    severity = Severity.WARNING
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Numbers beyond the cards of a container."""
+        given = [one for one in program.of(CardsGiven) if one.count]
+        if not given:
+            return
+        for write in writes(program):
+            text = text_of(write)
+            cards = shown(text) if write.name == VISIBLE and text else None
+            if not cards or is_replaced(program, write):
+                continue
+            container = _container(write, given)
+            count = max((one.count for one in container), default=0)
+            missing = [card for card in cards if int(card) >= count]
+            if count and missing:
+                one = container[0]
+                yield self._finding(program, write, one, count, cards, missing[0])
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Write the numbers that the cards have in the container."""
+        from tfmemlint.fixes import variables
+
+        variables.set_value(editor, finding)
+
+    def _finding(
+        self, program: Program, write: EnvWrite, one: CardsGiven, count: int, cards: tuple[str, ...], missing: str
+    ) -> Finding:
+        named = [part.strip() for part in one.named.split(",")] if one.named else []
+        same = sorted(named) == sorted(cards)
+        meant = ",".join(map(str, range(count))) if same else ""
+        many = "one GPU, number 0" if count == 1 else f"{count} GPUs, numbers 0 to {count - 1}"
+        number = f"write {meant!r}" if meant else "number the cards from 0"
+        before = cards[: cards.index(missing)]
+        left = f"card {', '.join(before)} only" if before else "no GPU, and the program runs on the CPU"
+        return self.finding(
+            program,
+            write,
+            f"The container has {many}: there is no card {missing} for {VISIBLE}",
+            span=place_of(write),
+            intent=Intent(Wish.VISIBLE, text=",".join(cards)),
+            outcome=f"TensorFlow finds {left}",
+            advice=f"Take {VISIBLE} out, or {number}: {one.words} has chosen the cards already",
+            trace=(
+                Step(one.path, one.span, f"{one.words} gives the container {many}"),
+                Step(write.path, write.span, f"{VISIBLE} names card {missing}"),
+            ),
+            details={
+                "kind": "card",
+                "meant": meant,
+                "value": text_of(write),
+                "given": write.given,
+                "safe": False,
+                "contrary": False,
+                "why": "the cards outside of the container are others",
+            },
+        )
+
+
+def _container(write: EnvWrite, given: list[CardsGiven]) -> list[CardsGiven]:
+    """What says how many GPUs the container has in which a variable is set."""
+    return [one for one in given if set(one.ways) <= set(write.ways)]

@@ -1,0 +1,99 @@
+"""Names of TensorFlow in a text: which of them are made up, and which sentences say so themselves."""
+
+from __future__ import annotations
+
+import re
+
+from tfmemlint.knowledge import names, wishes
+from tfmemlint.knowledge.releases import Target
+
+NAME = re.compile(
+    r"(?<![\w./\\@-])(?:tf|tensorflow)(?:\.[A-Za-z_]\w*)+(?!\w|\.[A-Za-z_]|\.?(?:\*(?!\*)|[?{<>/\\-]))", re.ASCII
+)
+_PLACES = re.compile(
+    r"tf\.(?:compat\.v[12]\.)?(?:config|gpu|gpus|memory|vram|cuda|device|devices|distribute|test)(?:\.|$)"
+)
+_WORDS = re.compile(r"memory|gpu|growth|vram", re.IGNORECASE)
+"""What these names are about; any other may be no more than a manner of speaking (a ``tf.Optimizer``)."""
+_FILES = frozenset(
+    {
+        "py",
+        "pyc",
+        "ipynb",
+        "md",
+        "rst",
+        "txt",
+        "csv",
+        "json",
+        "yaml",
+        "yml",
+        "toml",
+        "log",
+        "proto",
+        "pb",
+        "pbtxt",
+        "so",
+    }
+    | {
+        "h",
+        "cc",
+        "cpp",
+        "html",
+        "org",
+        "io",
+        "dev",
+        "com",
+        "sh",
+        "gz",
+        "tar",
+        "zip",
+        "whl",
+        "js",
+        "lite",
+        "tflite",
+        "git",
+    }
+)
+"""Ends of names of files and hosts."""
+DENIED = re.compile(
+    r"\b(?:no|not|never|none|nor|without|neither|nonexist\w*|removed|gone|dropped|missing|invented|made[- ]up|fictional"
+    r"|hallucinated|imaginary|lacks?|wrong|invalid|used to be|called|named|own|custom|hypothetical|future|proposed)\b"
+    r"|n't\b|AttributeError|ModuleNotFoundError|ImportError|has no attribute",
+    re.IGNORECASE,
+)
+"""Words of a sentence that may well say that a name is none."""
+_SENTENCE = re.compile(r"[.!?](?:\s+(?=[A-Z])|\s*$)|\n\s*\n")
+BINDS = re.compile(
+    r"^[ \t]*(?:import[ \t]+(?!tensorflow\b)[\w.]+[ \t]+as[ \t]+tf\b"
+    r"|from[ \t]+(?!tensorflow\b)[\w.]+[ \t]+import[ \t][^#\n]*\bas[ \t]+tf\b"
+    r"|(?:[\w, ]+,[ \t]*)?tf[ \t]*(?:,[\w, ]+)?=(?!=)|for[ \t]+tf[ \t]+in\b|with\b[^#\n]*\bas[ \t]+tf\b)",
+    re.MULTILINE,
+)
+"""Where ``tf`` is bound to something else than TensorFlow."""
+
+
+def sentence(words: str, match: re.Match[str]) -> str:
+    """The sentence that a name stands in, from the end of the one before it."""
+    start = max((one.end() for one in _SENTENCE.finditer(words, 0, match.start())), default=0)
+    end = _SENTENCE.search(words, match.end())
+    return words[start : match.start()] + " " + words[match.end() : end.start() if end is not None else len(words)]
+
+
+def canonical(written: str) -> str:
+    """``tf.config.x`` for ``tensorflow.config.x``."""
+    return "tf" + written.removeprefix("tensorflow").removeprefix("tf")
+
+
+def made_up(written: str) -> str | None:
+    """The canonical name, where it is made up."""
+    name = canonical(written)
+    if name.rpartition(".")[2] in _FILES or name.endswith("_"):
+        return None
+    # `import tensorflow.compat.v1 as tf` is common, and so is a name in the plural.
+    for spelled in (name,) if name.startswith("tf.compat.") else (name, name.replace("tf.", "tf.compat.v1.", 1)):
+        missing = names.missing_part(spelled, Target.newest())
+        if missing is None or names.ever_existed(missing) or names.ever_existed(missing.removesuffix("s")):
+            return None
+    if wishes.wish_of(name) is not None:
+        return name
+    return names.missing_part(name, Target.newest()) if _PLACES.match(name) or _WORDS.search(name) else None

@@ -1,0 +1,59 @@
+"""Configuration files: Dockerfiles, shell scripts, environment files, YAML. What they set becomes a program that does
+nothing but set variables, which the rules about variables judge; what they start is joined with the program that is
+started (`tfmemlint.settings.across`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfmemlint.sources import blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tfmemlint.flow.program import Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.settings.across import Begun
+    from tfmemlint.settings.model import Read
+    from tfmemlint.sources import Source
+
+__all__ = ["program_of", "read", "starts_of"]
+
+
+def read(language: str, text: str) -> Read | None:
+    """What a text in one of the languages of configuration files (`tfmemlint.sources.blocks`) sets and starts; None for
+    any other language. Never raises."""
+    match language:
+        case blocks.DOCKERFILE:
+            from tfmemlint.settings.dockerfile import read_dockerfile
+
+            return read_dockerfile(text)
+        case blocks.SHELL | blocks.CONSOLE:
+            from tfmemlint.settings.shell import read_shell
+
+            return read_shell(text)
+        case blocks.ENV:
+            from tfmemlint.settings.dotenv import read_dotenv
+
+            return read_dotenv(text)
+        case blocks.YAML:
+            from tfmemlint.settings.yaml import read_yaml
+
+            return read_yaml(text)
+    return None
+
+
+def program_of(source: Source, language: str, target: Target) -> Program | None:
+    """A configuration file as a program that sets its variables; None where it is in no language that is understood."""
+    from tfmemlint.settings.events import program
+
+    found = read(language, source.text)
+    return program(source, found, target) if found is not None else None
+
+
+def starts_of(paths: Iterable[str]) -> dict[str, tuple[Begun, ...]]:
+    """The environments in which the configuration files among ``paths`` start the project's programs, by the path of
+    each program."""
+    from tfmemlint.settings.across import starts_of as found
+
+    return found(paths)

@@ -1,0 +1,257 @@
+"""A text for a shell, cut into words and operators.
+
+Source: POSIX, Shell Command Language, 2.2 (quoting) and 2.3 (token recognition), with bash's ``$'...'``, ``<<<``,
+``<(...)`` and arrays. What an expansion gives is never known. Nothing here raises: an open quote goes to the end of the
+text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from tfmemlint.settings.model import HIDDEN
+
+WORD, OPERATOR, NEWLINE = "word", "operator", "newline"
+
+_BREAKS = frozenset(" \t\r\n;&|<>()")
+_OPERATORS = ("<<<", "<<-", "&>>", ";;&", "&&", "||", ";;", ";&", "<<", ">>", "<&", ">&", "<>", ">|", "|&", "&>")
+REDIRECTIONS = frozenset({"<", ">", ">>", "<<", "<<-", "<<<", "<&", ">&", "<>", ">|", "&>", "&>>"})
+_PARAMETER = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
+_DEEPEST = 40
+"""Expansions within expansions that are followed."""
+_ARRAY = re.compile(r"[A-Za-z_]\w*(?:\[[^\]\n]*\])?\+?=\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word: where it stands (``start`` to ``end``), its text without quotes (None where an expansion is part of it),
+    and as it is written."""
+
+    start: int
+    end: int
+    value: str | None
+    raw: str
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is written without quotes, escapes and expansions."""
+        return self.value == self.raw
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word, an operator, or the end of a line."""
+
+    kind: str
+    word: Word
+
+    @property
+    def text(self) -> str:
+        return self.word.raw
+
+
+@dataclass(slots=True)
+class Lexer:
+    """Cuts ``text`` into tokens. ``comments``: where comments stand. ``open``: where a quote begins that never ends."""
+
+    text: str
+    comments: list[tuple[int, int]] = field(default_factory=list)
+    open: int | None = None
+    _at: int = 0
+    _depth: int = 0
+    _heredocs: list[tuple[str, bool]] = field(default_factory=list)
+
+    def tokens(self) -> list[Token]:
+        """All tokens, in order; what stands in here-documents is left out."""
+        found: list[Token] = []
+        text, end = self.text, len(self.text)
+        while self._at < end:
+            at = self._at
+            char = text[at]
+            if char in " \t\r":
+                self._at += 1
+            elif char == "\n":
+                self._at += 1
+                found.append(Token(NEWLINE, Word(at, at + 1, None, "\n")))
+                self._skip_heredocs()
+            elif char == "\\" and text[at + 1 : at + 2] in ("\n", "\r"):
+                self._at += 3 if text.startswith("\r\n", at + 1) else 2
+            elif char == "#":
+                stop = text.find("\n", at)
+                self._at = stop if stop >= 0 else end
+                self.comments.append((at, self._at))
+            elif char in "<>" and text[at + 1 : at + 2] == "(":
+                self._at = self._balanced(at + 1)
+                found.append(Token(WORD, Word(at, self._at, None, text[at : self._at])))
+            elif char in ";&|<>()":
+                operator = next((one for one in _OPERATORS if text.startswith(one, at)), char)
+                self._at += len(operator)
+                found.append(Token(OPERATOR, Word(at, self._at, None, operator)))
+            else:
+                word = self._word()
+                if found and found[-1].text in ("<<", "<<-") and found[-1].kind == OPERATOR:
+                    delimiter = word.value if word.value is not None else word.raw
+                    self._heredocs.append((delimiter, found[-1].text == "<<-"))
+                found.append(Token(WORD, word))
+        return found
+
+    def _skip_heredocs(self) -> None:
+        for delimiter, tabs in self._heredocs:
+            at = self._at
+            while at < len(self.text):
+                stop = self.text.find("\n", at)
+                line = self.text[at : stop if stop >= 0 else len(self.text)].rstrip("\r")
+                at = stop + 1 if stop >= 0 else len(self.text)
+                if (line.lstrip("\t") if tabs else line) == delimiter:
+                    break
+            self._at = at
+        self._heredocs.clear()
+
+    def _word(self) -> Word:
+        text, start, end = self.text, self._at, len(self.text)
+        parts: list[str] = []
+        known = True
+        at = start
+        while at < end:
+            char = text[at]
+            if char in _BREAKS:
+                if char == "(" and _ARRAY.fullmatch(text, start, at):
+                    at, known = self._balanced(at), False
+                    continue
+                break
+            if char == "\\":
+                if text.startswith("\r\n", at + 1):
+                    at += 3
+                elif text.startswith("\n", at + 1):
+                    at += 2
+                else:
+                    parts.append(text[at + 1 : at + 2])
+                    at += 2
+            elif char == "'":
+                stop = self._closing(at + 1, "'")
+                parts.append(text[at + 1 : stop])
+                at = stop + 1
+            elif char == '"':
+                at, part = self._double(at + 1)
+                known = known and part is not None
+                parts.append(part or "")
+            elif char == "$":
+                at, part = self._dollar(at)
+                known = known and part is not None
+                parts.append(part or "")
+            elif char == "`":
+                at, known = self._closing(at + 1, "`", escapes=True) + 1, False
+            else:
+                known = known and char != HIDDEN
+                parts.append(char)
+                at += 1
+        self._at = min(at, end)
+        if HIDDEN in "".join(parts):
+            known = False
+        return Word(start, self._at, "".join(parts) if known else None, text[start : self._at])
+
+    def _closing(self, at: int, mark: str, *, escapes: bool = False) -> int:
+        """Where a quote ends that began just before ``at``; the end of the text where it doesn't."""
+        begun = at - 1
+        while at < len(self.text):
+            if self.text[at] == mark:
+                return at
+            at += 2 if escapes and self.text[at] == "\\" else 1
+        if self.open is None:
+            self.open = begun
+        return len(self.text)
+
+    def _double(self, at: int) -> tuple[int, str | None]:
+        """What stands between double quotes, the first of them just before ``at``; and where that ends."""
+        text, end, begun = self.text, len(self.text), at - 1
+        parts: list[str] = []
+        known = True
+        while at < end:
+            char = text[at]
+            if char == '"':
+                return at + 1, "".join(parts) if known else None
+            if char == "\\":
+                follows = text[at + 1 : at + 2]
+                if follows == "\n":
+                    pass
+                elif follows and follows in '$`"\\':
+                    parts.append(follows)
+                else:
+                    parts.append(f"\\{follows}")
+                at += 2
+            elif char == "$":
+                at, part = self._dollar(at, quoted=True)
+                known = known and part is not None
+                parts.append(part or "")
+            elif char == "`":
+                at, known = self._closing(at + 1, "`", escapes=True) + 1, False
+            else:
+                known = known and char != HIDDEN
+                parts.append(char)
+                at += 1
+        if self.open is None:
+            self.open = begun
+        return end, None
+
+    def _dollar(self, at: int, *, quoted: bool = False) -> tuple[int, str | None]:
+        """What begins with a dollar sign: where it ends, and its text where it is no expansion."""
+        text = self.text
+        follows = text[at + 1 : at + 2]
+        if follows == "(":
+            if self._depth > _DEEPEST:
+                return len(text), None
+            self._depth += 1
+            end = self._balanced(at + 1)
+            self._depth -= 1
+            return end, None
+        if follows == "{":
+            return self._braces(at + 2), None
+        if follows == "'" and not quoted:
+            stop = self._closing(at + 2, "'", escapes=True)
+            inner = text[at + 2 : stop]
+            return stop + 1, None if "\\" in inner else inner
+        if follows == '"' and not quoted:
+            return self._double(at + 2)
+        name = _PARAMETER.match(text, at + 1)
+        return (name.end(), None) if name is not None else (at + 1, "$")
+
+    def _braces(self, at: int) -> int:
+        depth = 1
+        while at < len(self.text) and depth:
+            char = self.text[at]
+            if char == "\\":
+                at += 2
+                continue
+            depth += {"{": 1, "}": -1}.get(char, 0)
+            at += 1
+        return min(at, len(self.text))
+
+    def _balanced(self, at: int) -> int:
+        """The end of what begins with the parenthesis at ``at``, quotes within it minded."""
+        depth = 0
+        begun = at
+        while at < len(self.text):
+            char = self.text[at]
+            if char == "\\":
+                at += 2
+                continue
+            if char == "'":
+                at = self._closing(at + 1, "'")
+            elif char == '"':
+                at = self._double(at + 1)[0]
+                continue
+            elif char == "#" and self.text[at - 1] in " \t\n":
+                stop = self.text.find("\n", at)
+                at = stop if stop >= 0 else len(self.text)
+                continue
+            elif char == "(":
+                depth += 1
+            elif char == ")":
+                depth -= 1
+                if not depth:
+                    return at + 1
+            at += 1
+        if self.open is None:
+            self.open = begun
+        return len(self.text)

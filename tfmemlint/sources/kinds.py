@@ -1,0 +1,74 @@
+"""What kind of file a path is, by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+PYTHON, NOTEBOOK, DOCSTRING = "python", "notebook", "docstring"
+MARKDOWN, RST, TEXT = "markdown", "rst", "text"
+DOCKER, SHELL, ENV, YAML = "docker", "shell", "env", "yaml"
+
+ALL = (PYTHON, NOTEBOOK, MARKDOWN, RST, DOCSTRING, TEXT, DOCKER, SHELL, ENV, YAML)
+"""Every kind, in the order in which they are spoken of. `DOCSTRING` is no file: the examples within those of Python."""
+DEFAULT = frozenset(ALL) - {TEXT}
+"""What is looked for where nothing else is said. Plain texts are mostly data: they are read where they are named."""
+SETTINGS = frozenset({DOCKER, SHELL, ENV, YAML})
+"""Kinds whose files set variables, or start programs."""
+DOCUMENTS = frozenset({MARKDOWN, RST, TEXT}) | SETTINGS
+"""Kinds that hold code of several languages, or none."""
+
+_ENDINGS = {
+    ".py": PYTHON, ".pyw": PYTHON, ".pyi": PYTHON,
+    ".ipynb": NOTEBOOK,
+    ".md": MARKDOWN, ".markdown": MARKDOWN, ".mdx": MARKDOWN, ".qmd": MARKDOWN, ".rmd": MARKDOWN, ".Rmd": MARKDOWN,
+    ".rst": RST,
+    ".txt": TEXT, ".text": TEXT, ".html": TEXT, ".htm": TEXT,
+    ".dockerfile": DOCKER, ".Dockerfile": DOCKER, ".containerfile": DOCKER,
+    ".sh": SHELL, ".bash": SHELL, ".zsh": SHELL, ".ksh": SHELL, ".sbatch": SHELL, ".slurm": SHELL, ".pbs": SHELL,
+    ".env": ENV,
+    ".yml": YAML, ".yaml": YAML,
+}  # fmt: skip
+_NAMES = {"Dockerfile": DOCKER, "dockerfile": DOCKER, "Containerfile": DOCKER, ".env": ENV, ".envrc": SHELL}
+_BEGINNINGS = (
+    *((f"{name}{mark}", DOCKER) for name in ("Dockerfile", "Containerfile") for mark in "._-"),
+    (".env.", ENV),
+)
+_SHELLS = (b"sh", b"bash", b"dash", b"zsh", b"ksh")
+
+
+def kind_of(name: str) -> str | None:
+    """The kind of a file of this name, without its directory; None for any other."""
+    dot = name.rfind(".")
+    if dot > 0:
+        kind = _ENDINGS.get(name[dot:])
+        if kind is not None:
+            return kind
+    if name[:1] in "DdC.":
+        kind = _NAMES.get(name)
+        if kind is not None:
+            return kind
+        return next((kind for beginning, kind in _BEGINNINGS if name.startswith(beginning)), None)
+    return None
+
+
+def kind_of_text(data: bytes) -> str:
+    """The kind of a file whose name says nothing, by its first line: a shell's script, or else Python."""
+    first = data[:200].partition(b"\n")[0]
+    if first.startswith(b"#!"):
+        words = first[2:].replace(b"/", b" ").split()
+        if any(word in _SHELLS for word in words):
+            return SHELL
+    return PYTHON
+
+
+def checked(names: Iterable[str]) -> tuple[str, ...]:
+    """These names of kinds.
+
+    Raises:
+        ValueError: one is no kind.
+    """
+    found = tuple(names)
+    for name in found:
+        if name not in ALL:
+            raise ValueError(f"{name!r} is no kind of file; there are {', '.join(ALL)}")
+    return found
