@@ -166,7 +166,8 @@ def test_the_keys_of_the_data(capsys: pytest.CaptureFixture[str]) -> None:
         "end_row": 5,
         "end_column": 36,
         "code": "tf.data.Dataset.range",
-        "frames": [{"row": 8, "words": "calls load()"}],
+        "path": "late.py",
+        "frames": [{"row": 8, "path": "late.py", "words": "calls load()"}],
         "certain": True,
         "before": False,
     }

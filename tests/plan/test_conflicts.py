@@ -125,8 +125,11 @@ def test_a_session_s_choice_of_gpus_is_none_of_the_eager_runtime_s() -> None:
 
 def test_the_options_of_a_monitored_session_come_too_late() -> None:
     code = SESSION.format("allow_growth", True).replace("v1.Session", "v1.train.MonitoredTrainingSession")
-    one = asked("tf.compat.v1.disable_eager_execution()\n" + code, 6)
+    graph = "tf.compat.v1.disable_eager_execution()\n"
+    one = asked(graph + "tf.compat.v1.train.create_global_step()\n" + code, 7)
     assert (one.fate.verdict, one.fate.reason) == (Verdict.FAILS, "lost")
+    # Without a variable there is no `Saver`, which it would make first.
+    assert asked(graph + code, 6).fate.verdict is Verdict.HAPPENS
 
 
 def test_what_stands_behind_an_exception_changes_nothing() -> None:

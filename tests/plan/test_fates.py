@@ -89,6 +89,70 @@ def test_limits_are_judged_by_their_values(value: str, verdict: Verdict) -> None
     assert asked(LIMIT.format(value), 3).fate.verdict is verdict
 
 
+def test_a_share_that_is_given_as_a_limit_is_wanted_as_a_share() -> None:
+    one = asked(LIMIT.format(0.5), 3)
+    assert (one.wish, one.words, one.rules) == ("fraction", "a share of 0.5 of the memory for GPU 0", ("TFM301",))
+    assert asked(LIMIT.format(0.5) + "x = tf.constant(1)\n" + LIMIT.format(0.25), 5).fate.reason == "late"
+    assert asked(LIMIT.format(1), 3).wish == "limit"
+
+
+SHARE = """
+config = tf.compat.v1.ConfigProto()
+config.gpu_options.per_process_gpu_memory_fraction = {}
+{}
+session = tf.compat.v1.Session(config=config)
+"""
+
+
+@pytest.mark.parametrize(
+    ("share", "more", "verdict"),
+    [
+        ("0.5", "", Verdict.HAPPENS),
+        ("1.0", "", Verdict.HAPPENS),
+        ("0.5", "config.gpu_options.experimental.virtual_devices.add().memory_limit_mb.append(512)", Verdict.FAILS),
+        ("0", "", Verdict.FAILS),
+        ("-0.5", "", Verdict.FAILS),
+        ("50", "", Verdict.FAILS),
+    ],
+)
+def test_what_the_rules_find_at_an_option_is_told_of_the_session_that_gets_it(
+    share: str, more: str, verdict: Verdict
+) -> None:
+    assert asked(SHARE.format(share, more), 6).fate.verdict is verdict
+
+
+def test_a_share_of_nothing_beside_growth_is_no_wish() -> None:
+    found = asked(SHARE.format(0, "config.gpu_options.allow_growth = True"), 6)
+    assert (found.wish, found.fate.verdict) == ("growth", Verdict.HAPPENS)
+
+
+@pytest.mark.parametrize(("value", "wants"), [("false", True), ("true", False), ("0", True)])
+def test_a_variable_of_jax_asks_for_the_opposite_of_growth(value: str, wants: bool) -> None:
+    one = asked(f"os.environ['XLA_PYTHON_CLIENT_PREALLOCATE'] = '{value}'\nx = tf.constant(1)\n", 3)
+    assert (one.wish, one.value, one.fate.verdict) == ("growth", wants, Verdict.FAILS)
+
+
+def test_what_only_a_second_pass_of_a_loop_asks_for_is_asked_for() -> None:
+    code = """
+        def start():
+            return tf.constant(1)
+
+
+        def configure():
+            for gpu in tf.config.list_physical_devices("GPU"):
+                tf.config.experimental.set_memory_growth(gpu, True)
+
+
+        def run(*steps):
+            for step in steps:
+                step()
+
+
+        run(start, configure)
+        """
+    assert asked(code, 9).fate.reason == "late"
+
+
 def test_a_limit_beyond_the_card() -> None:
     one = asked(LIMIT.format(20000), 3, memory=16384)
     assert (one.fate.verdict, one.fate.reason) == (Verdict.FAILS, "size")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from tests.fixture_files import FIXTURES, blank_markers, fixture_paths, read_text, strip_markers
+from tests.program_files import program_folders, read_program
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.plan.model import Asked
 from tfmemlint.plan.model import Verdict as Planned
@@ -18,29 +20,6 @@ from tfmemlint.verify.prove import Conditions, prove
 from tfmemlint.verify.verdict import Kind, Verdict
 
 MEMORY_MIB = 16384
-_UNIFIED = "what a share above 1 comes to is for the allocator to show, and there is none here"
-_HIDDEN = "that all GPUs are hidden is what the variable says, to a run; to the plan it is not what was wanted"
-_BY_ANOTHER = "growth is as it was wanted, by another setting than the one that is looked at"
-_SESSION = "the plan doesn't see that an earlier session has made the devices"
-EXCEPTIONS = {
-    ("TFM303/ok_made_device.py", 1): "a PhysicalDevice that the program makes up: the plan doesn't follow its name",
-    ("TFM207/bad_jax_in_tensorflow_code.py", 2): _BY_ANOTHER,
-    ("TFM207/bad_real_one_set_too.py", 2): _BY_ANOTHER,
-    ("TFM304/bad_percent.py", 1): _UNIFIED,
-    ("TFM304/bad_percent_in_a_helper.py", 1): _UNIFIED,
-    ("TFM304/bad_percent_keyword.py", 1): _UNIFIED,
-    ("TFM304/bad_with_virtual_devices.py", 1): "the plan doesn't hold a share against virtual devices",
-    ("TFM304/bad_zero.py", 1): "the plan takes a share of 0 for a share",
-    ("TFM307/bad_all_devices.py", 2): _HIDDEN,
-    ("TFM307/bad_name_of_a_device.py", 2): _HIDDEN,
-    ("TFM307/bad_twice.py", 2): _HIDDEN,
-    ("TFM307/ok_value_not_known.py", 2): "it puts a variable into the environment that is not set here",
-    ("TFM314/bad_setdefault.py", 2): _HIDDEN,
-    ("TFM502/bad_attrgetter_of_the_options.py", 1): _SESSION,
-    ("TFM502/bad_options_under_another_name.py", 2): _SESSION,
-    ("TFM502/bad_setattr_of_the_options.fixed.py", 2): _BY_ANOTHER,
-}
-"""By file and number of GPUs: where the two disagree, and why that is left so."""
 
 
 def _programs() -> list[Path]:
@@ -68,7 +47,9 @@ def _header(path: Path) -> dict[str, str]:
     return strip_markers(read_text(original))[2]
 
 
-def contradictions(text: str, path: str, edge: Edge, gpus: int, *, unseen: bool = False) -> list[str]:
+def contradictions(
+    text: str, path: str, edge: Edge, gpus: int, *, unseen: bool = False, env: Mapping[str, str] | None = None
+) -> list[str]:
     """Where the plan and the run of a program exclude each other, as sentences; ``unseen``: only an allocator shows
     that something fails, so that here it may seem to take effect."""
     source, target = Source(path, text), Target.newest()
@@ -79,7 +60,7 @@ def contradictions(text: str, path: str, edge: Edge, gpus: int, *, unseen: bool 
         for one in entry.asked
     }
     found = []
-    for proved in prove(source, edge, Conditions(gpus=gpus), target).verdicts:
+    for proved in prove(source, edge, Conditions(gpus=gpus, env=env or {}), target).verdicts:
         wanted = proved.wanted
         one = planned.pop((wanted.span, wanted.intent.wish.value, wanted.gpu, wanted.entry), None)
         fails_unseen = unseen and one is not None and one.fate.verdict is Planned.FAILS
@@ -107,7 +88,42 @@ def test_the_plan_and_the_run_agree(path: Path, edge: Edge) -> None:
     gpus = max(named, default=1 + len(path.name) % 2)
     unseen = header.get("ground", "").startswith("driver")
     found = contradictions(blank_markers(read_text(path)), str(path), edge, gpus, unseen=unseen)
-    assert not found or (_named(path), gpus) in EXCEPTIONS, "\n".join(found)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("folder", program_folders(), ids=lambda path: path.name)
+def test_the_plan_the_run_and_the_rules_agree_on_programs_of_several_files(
+    folder: Path, edge: Edge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    fixture = read_program(folder)
+    if fixture.known and "suppressed" not in folder.name:  # what comments silence is no matter here
+        request.applymarker(pytest.mark.xfail(reason=fixture.known, strict=True))
+    fixture.put(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    wrong: set[tuple[str, int]] = set()
+    for start in fixture.starts:
+        gpus = max(map(int, start.header.get("gpus", "1").split(",")))
+        variables = dict(one.split("=", 1) for one in start.header.get("env", "").split())
+        found = contradictions(fixture.texts[start.path], start.path, edge, gpus, env=variables)
+        assert not found, "\n".join([start.entry, *found])
+        wrong |= _going_wrong(Source(start.path, fixture.texts[start.path]), edge, gpus, variables)
+    late = {(name, row) for name, row, code in fixture.expected if code in LATE}
+    assert late <= wrong, f"the rules find something in {late}, what goes wrong is {wrong}"
+    assert fixture.expected or not wrong or "suppressed" in folder.name, wrong
+
+
+LATE = {"TFM101", "TFM102", "TFM103", "TFM106"}
+
+
+def _going_wrong(source: Source, edge: Edge, gpus: int, variables: Mapping[str, str]) -> set[tuple[str, int]]:
+    """The lines of a program's files of which the plan, or a run, says that they don't take effect."""
+    plan = plan_of(source, Target.newest(), gpus=gpus, memory=MEMORY_MIB)
+    asked = [one for entry in plan.entries for one in entry.asked if one.by == "call"]
+    planned = {plan.where(one.place.span.row) for one in asked if one.fate.verdict in (Planned.FAILS, Planned.DEPENDS)}
+    proof = prove(source, edge, Conditions(gpus=gpus, env=variables), Target.newest())
+    assert proof.rows is not None
+    failed = [one for one in proof.verdicts if one.wanted.by == "call" and one.kind in (Kind.NOTHING, Kind.RAISES)]
+    return planned | {proof.rows.place(one.wanted.span.row) for one in failed}
 
 
 GPUS = 'import os\nimport tensorflow as tf\ngpus = tf.config.list_physical_devices("GPU")\n'

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.verify.programs import GROWING, TF, Ran, asked, config, gpu, limited
+from tfmemlint.intent import Wish
 from tfmemlint.verify.verdict import Kind
 
 LIMITED = TF + limited(4096)
@@ -158,7 +159,13 @@ def test_each_gpu_has_the_limit_that_was_asked_for_it() -> None:
     assert Ran(text).only(config=config(limits=[[1000.0], [1000.0]]), notes=notes).kind is Kind.NOTHING
 
 
-@pytest.mark.parametrize("size", [0.5, 0.0, -100.0, 20000.0])
+def test_a_share_that_is_given_as_a_limit_is_not_the_share_that_is_wanted() -> None:
+    verdict = Ran(TF + limited(0.5)).only(config=config(limits=[[0.5], []]), notes=split(0.5))
+    assert (verdict.kind, verdict.wanted.intent.wish) == (Kind.NOTHING, Wish.FRACTION)
+    assert verdict.reason == "memory_limit is in MiB, not a share of the memory"
+
+
+@pytest.mark.parametrize("size", [0.0, -100.0, 20000.0])
 def test_what_a_limit_beyond_reason_comes_to_only_an_allocator_shows(size: float) -> None:
     ran = Ran(TF + limited(size))
     assert ran.only(config=config(limits=[[size], []]), notes=split(size)).kind is Kind.UNPROVEN
@@ -293,3 +300,57 @@ def test_where_memory_can_not_be_seen_the_configuration_decides() -> None:
     blind = device(first_mib=None, after_mib=None, blind="NVML can't be asked: x")
     verdict = Ran(GROWING, "gpu").only(config=config(allow_growth=True), notes=grew(), probe=probed(blind))
     assert (verdict.kind, verdict.observed) == (Kind.HOLDS, "NVML can't be asked: x")
+
+
+@pytest.mark.parametrize("name", ["TF_GPU_ALLOW_GROWTH", "TF_FORCE_GPU_MEMORY_GROWTH"])
+def test_what_tensorflow_never_reads_has_no_effect_though_what_is_wanted_is_so(name: str) -> None:
+    verdict = Ran(ENV.format(name, "true")).only(config=config(allow_growth=True))
+    assert verdict.kind is Kind.NOTHING
+    assert verdict.reason == f"TensorFlow never reads {name}; what is wanted is so without it"
+
+
+def test_options_that_no_session_gets_have_no_effect_though_what_is_wanted_is_so() -> None:
+    text = TF + "config = tf.compat.v1.ConfigProto()\nconfig.gpu_options.allow_growth = True\n"
+    verdict = Ran(text).only(config=config(allow_growth=True))
+    assert verdict.kind is Kind.NOTHING
+    assert verdict.reason == "nothing is ever made with these options; what is wanted is so without it"
+
+
+def test_growth_of_a_variable_whose_value_only_the_run_knows_is_that_of_the_run() -> None:
+    text = "import os\nos.environ['TF_FORCE_GPU_ALLOW_GROWTH'] = str(len(os.sep) > 1).lower()\n" + TF
+    run = Ran(text)
+    forced = {"TF_FORCE_GPU_ALLOW_GROWTH": "false"}
+    assert run.only(config=config(allow_growth=False), environment=forced).kind is Kind.HOLDS
+    assert run.only(config=config(allow_growth=True), environment=forced).kind is Kind.NOTHING
+
+
+@pytest.mark.parametrize(
+    ("value", "physical", "kind"),
+    [
+        ("0", 1, Kind.HOLDS),
+        ("0,1", 2, Kind.HOLDS),
+        ("", 0, Kind.HOLDS),
+        ("-1", 0, Kind.HOLDS),
+        ("none", 0, Kind.HOLDS),
+        ("all", 0, Kind.NOTHING),
+        ("GPU:0", 0, Kind.NOTHING),
+        ("1,1", 0, Kind.NOTHING),
+        ("0,0", 0, Kind.NOTHING),
+        ("0,7", 1, Kind.UNPROVEN),
+        ("7", 0, Kind.UNPROVEN),
+        ("GPU-1234", 0, Kind.UNPROVEN),
+    ],
+)
+def test_cards_are_visible_where_tensorflow_sees_as_many(value: str, physical: int, kind: Kind) -> None:
+    found = config(visible=list(range(physical)), limits=[[]] * physical)
+    read = {"CUDA_VISIBLE_DEVICES": value}
+    assert Ran(ENV.format(*read, value)).only(config=found, physical=physical, environment=read).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("share", "kind"), [(0.25, Kind.HOLDS), (1.0, Kind.HOLDS), (50, Kind.UNPROVEN), (0, Kind.NOTHING)]
+)
+def test_a_share_beyond_the_whole_only_an_allocator_shows(share: float, kind: Kind) -> None:
+    run = Ran(SESSION.replace("0.25", str(share)))
+    found = config(per_process_gpu_memory_fraction=float(share))
+    assert run.only(config=found, sessions=[found]).kind is kind

@@ -9,8 +9,9 @@ import pytest
 from tests.verify.programs import GROW, GROWING, TF, indented, limited, program_of, proved, verdicts
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.sources import Source
+from tfmemlint.verify.conditions import Conditions, gpus_named
 from tfmemlint.verify.edge import Edge
-from tfmemlint.verify.prove import Conditions, gpus_named, prove_fixed
+from tfmemlint.verify.prove import prove_fixed
 from tfmemlint.verify.verdict import Kind
 from tfmemlint.wanted import wanted
 
@@ -99,7 +100,7 @@ def test_a_module_of_the_project_that_can_not_be_imported_is_left_out_with_a_not
     assert [one.kind for one in proof.verdicts] == [Kind.HOLDS]
     ((note,),) = [run.notes for run in proof.runs]
     assert note.startswith("left out, because it fails here (ModuleNotFoundError: No module named 'nowhere')")
-    assert note.endswith("import models")
+    assert note.endswith("models.py:1: import nowhere")
 
 
 @pytest.mark.parametrize("whole", [False, True])

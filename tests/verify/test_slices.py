@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from tests.fixture_files import FIXTURES
 from tests.truth.harness import read_case
 from tests.verify.programs import GROW, GROWING, TF, indented, kept, limited, program_of, sliced
+from tfmemlint.verify.conditions import gpus_named
 from tfmemlint.verify.edge import Edge, Result
 from tfmemlint.verify.seen import Seen
 from tfmemlint.verify.slices import CannotCut, cut
@@ -40,6 +42,90 @@ def test_what_starts_the_runtime_before_is_part_of_it_and_what_does_after_is_not
     assert "x = tf.constant(1)" not in kept(f"{GROWING}x = tf.constant(1)\n")
 
 
+OPTIONS = (
+    "from types import SimpleNamespace as Options\nconfig = Options(gpu=Options(size=1), all=[[1]], by={'a': [1]})\n"
+)
+ANOTHER_NAME = [
+    f"{OPTIONS}{lines}\nSIZE = config.gpu.size + config.all[0][0] + config.by['a'][0] - 2"
+    for lines in (
+        "opts = config.gpu\nsame = opts\nsame.size = 512",
+        "opts = config.gpu\nanother = config.gpu\nanother.size = 512",
+        "first = config.all[0]\nfirst[0] = 512",
+        "first = config.by.get('a')\nfirst[0] = 512",
+        "opts, nothing = config.gpu, 1\nopts.size = 512",
+        "[first] = config.all\nfirst[0] = 512",
+        "(first, *rest) = [config.gpu, 1, 2]\nfirst.size = 512",
+        "a = b = config.gpu\nb.size = 512",
+        "opts: object = config.gpu\nopts.size = 512",
+        "if (opts := config.gpu):\n    opts.size = 512",
+        "(opts := config.gpu).size = 512",
+        "opts = config.gpu if config else None\nopts.size = 512",
+        "opts = config and config.gpu\nopts.size = 512",
+        "for opts in (config.gpu,):\n    opts.size = 512",
+        "for one in config.all:\n    one[0] = 512",
+        "for number, one in enumerate(config.all):\n    one[number] = 512",
+        "for name, one in config.by.items():\n    one[0] = 512",
+        "from contextlib import nullcontext\nwith nullcontext(config.gpu) as opts:\n    opts.size = 512",
+        "match config.gpu:\n    case opts:\n        opts.size = 512",
+        "match config.all:\n    case [first]:\n        first[0] = 512",
+        "setattr(config.gpu, 'size', 512)",
+        "done = setattr(config.gpu, 'size', 512)",
+        "[setattr(one, 'size', 512) for one in [config.gpu]]",
+        "getattr(config, 'gpu').size = 512",
+        "opts = getattr(config, 'gpu')\nopts.size = 512",
+        "vars(config.gpu)['size'] = 512",
+        "vars(config.gpu).update(size=512)",
+        "table = vars(config)['gpu'].__dict__\ntable['size'] = 512",
+        "from operator import attrgetter\nattrgetter('gpu')(config).size = 512",
+        "from operator import attrgetter\nopts = attrgetter('gpu')(config)\nopts.size = 512",
+        "import operator\npart = operator.attrgetter('gpu')\npart(config).size = 512",
+        "import operator\noperator.setitem(config.all[0], 0, 512)",
+        "part = lambda of: of.gpu\npart(config).size = 512",
+        "part = lambda: config.gpu\nopts = part()\nopts.size = 512",
+        "from functools import partial\nput = partial(setattr, config.gpu, 'size')\nput(512)",
+        "put = config.all[0].__setitem__\nput(0, 512)",
+        "def part(of):\n    return of.gpu\nopts = part(config)\nopts.size = 512",
+        "def part(of):\n    opts = of.gpu\n    return opts\npart(of=config).size = 512",
+        "def parts(of):\n    yield of.gpu\nfor opts in parts(config):\n    opts.size = 512",
+        "def put(opts):\n    same = opts\n    same.size = 512\ndone = put(config.gpu)",
+        "def put(of, *, size):\n    inner(of.gpu, size)\ndef inner(opts, size):\n    opts.size = size\n"
+        "done = put(config, size=512)",
+        "def put(*several):\n    for one in several:\n        one.size = 512\ndone = put(config.gpu)",
+        "class Setup:\n    def put(self, opts):\n        opts.size = 512\ndone = Setup().put(config.gpu)",
+        "class Setup:\n    def __init__(self, config):\n        self.config = config\n    def put(self):\n"
+        "        self.config.gpu.size = 512\nsetup = Setup(config)\nsetup.put()",
+        "class Setup:\n    opts = config.gpu\nSetup.opts.size = 512",
+        "holder = Options()\nholder.config = config\nholder.config.gpu.size = 512",
+        "several = [config]\nseveral[0].gpu.size = 512",
+        "several = []\nseveral.append(config.gpu)\nfor one in several:\n    one.size = 512",
+        "several = {'a': config.gpu}\nseveral['a'].size = 512",
+        "several = [one for one in (config.gpu,) if one]\nseveral[0].size = 512",
+        "def put():\n    opts = config.gpu\n    opts.size = 512\nput()",
+        "first = config.all[0]\nfirst += [2]\nfirst[0] = 512",
+        "first = config.all[0]\nfirst.clear()\nfirst.append(512)",
+        "first = config.all[0]\nlast = first.pop()\nfirst.insert(0, 511 + last)",
+    )
+]
+"""What is configured under another name than the one that is looked at in the end."""
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "opts = config.gpu\nprint(opts)",
+        "for one in config.all:\n    print(one)",
+        "other = Options(width=1)\nother.width = 2\nsame = other\nprint(same)",
+        "def part(of):\n    return len(of)\nnumber = part(config)\nprint(number)",
+        "total = config.gpu.size * 2\nresult = Options(width=total)\nresult.width += 1\nprint(result)",
+        "import numpy as np\ntable = np.zeros(config.gpu.size)\ntable[0] = 1\nprint(table)",
+        "class Log:\n    def write(self):\n        self.lines.append(1)\nlog = Log()\nlog.write()",
+    ],
+)
+def test_what_is_made_of_an_object_and_leaves_it_as_it_is_is_left_out(lines: str) -> None:
+    text = f"{OPTIONS}{lines}\n{TF}{limited('config.gpu.size')}"
+    assert sliced(text).text.split() == f"{OPTIONS}{TF}{limited('config.gpu.size')}".split()
+
+
 @pytest.mark.parametrize(
     "needed",
     [
@@ -59,6 +145,7 @@ def test_what_starts_the_runtime_before_is_part_of_it_and_what_does_after_is_not
         "match 2:\n    case 1:\n        SIZE = 1\n    case _:\n        SIZE = 512",
         "TEXT = '''\n  of\n\nseveral lines'''\nSIZE = len(TEXT) * 0 + 512",
         "SIZE = 1; SIZE += 511",
+        *ANOTHER_NAME,
     ],
 )
 def test_all_that_a_size_comes_from_is_part_of_it(needed: str) -> None:
@@ -95,6 +182,56 @@ def test_whatever_the_layout_it_is_python_and_has_the_intent(lines: str) -> None
     ast.parse(part)
     assert "set_memory_growth(" in part
     assert "end" not in part
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [
+        "del os.environ['TF_FORCE_GPU_ALLOW_GROWTH']",
+        "os.environ.pop('TF_FORCE_GPU_ALLOW_GROWTH')",
+        "def clean():\n    os.environ.pop('TF_FORCE_GPU_ALLOW_GROWTH')\nclean()",
+    ],
+)
+def test_a_variable_that_is_taken_out_before_the_runtime_starts_is_not_there(gone: str, edge: Edge) -> None:
+    text = f"import os\nos.environ['TF_FORCE_GPU_ALLOW_GROWTH'] = 'false'\n{GROWING}{gone}\nx = tf.constant(1)\n"
+    assert edge.run(sliced(text).text).config == edge.run(text).config
+    later = text.replace(f"{gone}\nx = tf.constant(1)\n", f"x = tf.constant(1)\n{gone}\n")
+    assert Seen(edge.run(sliced(later).text)).in_force == Seen(edge.run(later)).in_force
+
+
+PUT = "import sys, types\nmade = types.ModuleType('made_here')\nmade.SIZE = 512\n"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "sys.modules['made_here'] = made",
+        "sys.modules.setdefault('made_here', made)",
+        "sys.modules.update({'made_here': made})",
+        "sys.modules.update(made_here=made)",
+        "sys.modules.__setitem__('made_here', made)",
+        "for name in ['made_here']:\n    sys.modules[name] = made",
+        "from sys import modules\nmodules['made_here'] = made",
+        "table = sys.modules\ntable['made_here'] = made",
+        "def put():\n    sys.modules['made_here'] = made\nput()",
+        "import operator\noperator.setitem(sys.modules, 'made_here', made)",
+    ],
+)
+def test_a_module_that_the_program_makes_itself_is_there_to_be_imported(lines: str) -> None:
+    text = f"{PUT}{lines}\nprint(1)\nfrom made_here import SIZE\n{TF}{limited('SIZE')}"
+    part = sliced(text).text
+    assert "print" not in part
+    known: dict[str, Any] = {}
+    try:
+        exec(compile(part[: part.index("import tensorflow")], "program.py", "exec"), known)
+    finally:
+        sys.modules.pop("made_here", None)
+    assert known["SIZE"] == 512
+
+
+def test_a_module_that_nothing_which_is_needed_imports_is_not_made() -> None:
+    text = f"{PUT}sys.modules['made_here'] = made\nimport made_here\n{GROWING}"
+    assert kept(text) == GROWING.splitlines()
 
 
 def test_imports_from_the_future_stay() -> None:
@@ -201,7 +338,7 @@ def test_a_function_that_can_not_be_called_just_so_is_said(definition: str) -> N
 
 def test_a_slice_does_what_the_whole_program_does(edge: Edge) -> None:
     """The same configuration in force, the same lines reached, the same error: on a share of the fixtures, with one GPU
-    and with two by turns."""
+    and with two by turns, or as many as the program names."""
     programs: list[tuple[str, str]] = []
     for path in sorted(FIXTURES.glob("TFM*/*.py")):
         if not path.name.endswith(".fixed.py"):
@@ -219,13 +356,12 @@ def test_a_slice_does_what_the_whole_program_does(edge: Edge) -> None:
         if not wishes:
             return ""
         part = cut(program, wishes)
-        gpus = 1 + number // STEP % 2
+        # With fewer than it names it is another program.
+        gpus = max(1 + number // STEP % 2, gpus_named(program, wishes))
         rows = {row for row, line in enumerate(part.text.split("\n"), 1) if line}
         results = [edge.run(one, gpus=gpus, filename="x.py", rows=part.marks) for one in (part.text, text)]
         if results[1].exception == "ModuleNotFoundError":
             return ""  # what it needs isn't here; its slice may do without
-        if "sys.modules[" in text and results[0].exception == "ModuleNotFoundError":
-            return ""  # it makes the module itself, by a name that no statement of the slice reads
         ends = [_end(one, rows) for one in results]
         same = ends[0] == ends[1] or (ends[0][1:] == ends[1][1:] and ends[1][0] == BEHIND and not ends[0][0])
         return "" if same else f"{name} with {gpus} GPUs: the slice {ends[0]}, the program {ends[1]}"

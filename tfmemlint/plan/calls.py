@@ -114,7 +114,7 @@ def _refused_by_one(one: Wanted, call: Call) -> Fate | None:
 
 def _too_large(one: Wanted, scene: Scene) -> Fate | None:
     """Limits beyond what the card has."""
-    if one.intent.wish is not Wish.LIMIT or scene.memory is None or not one.sizes:
+    if one.setting is not Wish.LIMIT or scene.memory is None or not one.sizes:
         return None
     if not all(0 <= size < math.inf for size in one.sizes):
         return None

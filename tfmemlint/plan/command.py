@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ AS_ASKED, DIFFERS, FAILED = 0, 1, 2
 MOST_GPUS = 64
 _OF_ANOTHER_RELEASE = frozenset({"TFM206", "TFM501"})
 
-_Read = tuple[str, bytes, bool]
-"""A file's path, its bytes, and whether it was named itself."""
+_Read = tuple[str, bytes, bool, bool]
+"""A file's path, its bytes, whether it was named itself, and whether it is looked at without what it imports."""
 _Job = tuple["Target | None", int | None, float | None]
 
 
@@ -60,7 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
         return FAILED
     plan = Plan("", arguments.gpus, memory)
     files = list(_files(arguments, config, plan))
-    for found in _plans(files, (target, arguments.gpus, memory)):
+    found_plans = list(_plans(files, (target, arguments.gpus, memory)))
+    for found in without_what_programs_do(found_plans):
         if isinstance(found, Problem):
             plan.problems.append(found)
         elif found is None or not (found.entries or found.incomplete):
@@ -118,23 +119,61 @@ def _files(arguments: argparse.Namespace, config: Config, plan: Plan) -> Iterato
         paths,
         exclude=(*(config.exclude or ()), *config.extend_exclude),
         respect_gitignore=config.respect_gitignore,
+        respect_gitattributes=config.respect_gitattributes,
         root=str(config.root),
     )
     plan.problems.extend(Problem(path, words) for path, words in found.problems)
     for path in found.empty:
         _say(f"{path}: no Python files here")
     named = {os.path.normpath(path) for path in paths}
+    read: dict[str, bytes] = {}
     for path in found.files:
-        is_named = os.path.normpath(path) in named
         try:
-            data = read_bytes(path)
+            read[path] = read_bytes(path)
         except Unreadable as error:
             plan.problems.append(Problem(path, str(error), error.row or None))
-            continue
-        if is_named or matters(data):
-            yield path, data, is_named
+    programs = _programs(found.files, read) if len(read) > 1 else set()
+    for path, data in read.items():
+        is_named = os.path.normpath(path) in named
+        is_program = is_named or os.path.normpath(path) in programs
+        if is_program or matters(data):
+            yield path, data, is_named, not is_program
         else:
             plan.left_out += 1
+
+
+def _programs(paths: list[str], read: Mapping[str, bytes]) -> set[str]:
+    """The files in which programs start that import modules of their project, and may configure something there."""
+    from tfmemlint.programs import prepare, starting
+    from tfmemlint.project.kinds import Kind
+
+    prepare(paths)
+    return {os.path.normpath(one.path) for one in starting(paths, read) if one.kind is not Kind.LIBRARY}
+
+
+def without_what_programs_do(plans: Sequence[FilePlan | Problem | None]) -> Iterator[FilePlan | Problem | None]:
+    """Leave out, of modules that were looked at by themselves, what the plans of whole programs tell already."""
+    from tfmemlint.plan.model import Problem
+
+    told = {
+        (*plan.where(one.place.span.row), one.place.span.column, one.wish)
+        for plan in plans
+        if plan is not None and not isinstance(plan, Problem)
+        for entry in plan.entries
+        for one in entry.asked
+        if plan.where(one.place.span.row)[0] != plan.path
+    }
+    for plan in plans:
+        if plan is None or isinstance(plan, Problem) or not plan.alone:
+            yield plan
+            continue
+        places = {
+            entry: {(plan.path, one.place.span.row, one.place.span.column, one.wish) for one in entry.asked}
+            for entry in plan.entries
+        }
+        kept = tuple(entry for entry, asked in places.items() if not (asked and asked <= told))
+        if kept or not plan.entries:
+            yield dataclasses.replace(plan, entries=kept)
 
 
 def _plans(files: list[_Read], job: _Job) -> Iterator[FilePlan | Problem | None]:
@@ -158,7 +197,7 @@ def _plans(files: list[_Read], job: _Job) -> Iterator[FilePlan | Problem | None]
     from tfmemlint.rule import rules
 
     rules()
-    for path, _, _ in files if job[0] is None else ():
+    for path, *_ in files if job[0] is None else ():
         finder.of_file(path)
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork")) as pool:
         yield from pool.map(_one, files, repeat(job), chunksize=4)
@@ -173,7 +212,7 @@ def _one(file: _Read, job: _Job) -> FilePlan | Problem | None:
     from tfmemlint.suppressions import read_suppressions
     from tfmemlint.targets.find import current
 
-    path, data, named = file
+    path, data, named, alone = file
     target, gpus, memory = job
     stated = target or current().of_file(path).target
     target = stated or Target.newest()
@@ -184,8 +223,8 @@ def _one(file: _Read, job: _Job) -> FilePlan | Problem | None:
     if not named and read_suppressions(source.text).skip_file:
         return None
     try:
-        found = plan_of(source, target, gpus=gpus, memory=memory, named=named)
-        return dataclasses.replace(found, target=str(target), told=stated is not None)
+        found = plan_of(source, target, gpus=gpus, memory=memory, named=named, alone=alone)
+        return dataclasses.replace(found, target=str(target), told=stated is not None, alone=alone)
     except (SyntaxError, ValueError) as error:
         return Problem(path, f"not valid Python: {getattr(error, 'msg', error)}", getattr(error, "lineno", None))
     except (RecursionError, MemoryError):

@@ -67,7 +67,7 @@ def hidden(one: Wanted, scene: Scene) -> Fate | None:
     """A limit for a GPU that TensorFlow doesn't see."""
     setting = scene.in_force.visible
     shown = numbers_of(setting.value, "GPU") if setting is not None else None
-    if one.intent.wish is not Wish.LIMIT or setting is None or setting.by is None or shown is None:
+    if one.setting is not Wish.LIMIT or setting is None or setting.by is None or shown is None:
         return None
     every = one.gpu == EACH and not shown
     known = isinstance(one.gpu, int) and all(number >= 0 for number in shown) and one.gpu not in shown
@@ -80,7 +80,7 @@ def hidden(one: Wanted, scene: Scene) -> Fate | None:
 
 def overruled(one: Wanted, scene: Scene) -> Fate | None:
     """Settings that an environment variable overrides, or that what makes the GPU devices does not look at."""
-    wish = one.intent.wish
+    wish = one.setting
     forced = scene.env("TF_FORCE_GPU_ALLOW_GROWTH")
     if wish is Wish.GROWTH and isinstance(one.intent.value, bool) and forced in ("true", "false"):
         if (forced == "true") == one.intent.value:
@@ -147,7 +147,7 @@ def lost_again(one: Wanted, call: Call, scene: Scene) -> Fate | None:
     """A setting that was lost, or not looked at, when the GPU devices were made, set to the same value once more."""
     phase = call.state.allocator.under(call.guards)
     made = phase.by
-    if made is None or phase.has is not Tri.YES or one.intent.wish not in (Wish.GROWTH, Wish.LIMIT):
+    if made is None or phase.has is not Tri.YES or one.setting not in (Wish.GROWTH, Wish.LIMIT):
         return None
     table = call.state.growth if one.intent.wish is Wish.GROWTH else call.state.limits
     lost = [one.by for one in table.values() if one.by is not None and one.by.outcome is not None]

@@ -1,6 +1,7 @@
 """The plan as plain data: the keys of ``tfmemlint plan --json``, which stay as they are.
 
-Rows and columns count from 1; amounts of memory are in MiB. What isn't known is null.
+Rows and columns count from 1; amounts of memory are in MiB. What isn't known is null. Beside each row stands the path
+of its file: a program may have several.
 """
 
 from __future__ import annotations
@@ -32,73 +33,80 @@ def _file(file: FilePlan) -> dict[str, Any]:
         "path": file.path,
         "tensorflow": file.target,
         "incomplete": file.incomplete or None,
-        "entries": [_entry(entry) for entry in file.entries],
+        "entries": [_entry(entry, file) for entry in file.entries],
     }
 
 
-def _entry(entry: Entry) -> dict[str, Any]:
+def _entry(entry: Entry, file: FilePlan) -> dict[str, Any]:
     stop = entry.stop
     return {
         "entry": entry.name,
         "kind": "module" if entry.is_module else "function",
         "row": entry.row,
         "assumes": entry.assumes or None,
-        "start": _start(entry.start) if entry.start is not None else None,
-        "devices": [_device(one) for one in entry.devices],
-        "environment": [_variable(one) for one in entry.variables],
-        "intents": [_asked(one) for one in entry.asked],
+        "start": _start(entry.start, file) if entry.start is not None else None,
+        "devices": [_device(one, file) for one in entry.devices],
+        "environment": [_variable(one, file) for one in entry.variables],
+        "intents": [_asked(one, file) for one in entry.asked],
         "stop": None
         if stop is None
-        else {"row": stop.row, "exception": _exception(stop.exception), "rules": list(stop.rules)},
+        else {**_row("row", stop.row, file), "exception": _exception(stop.exception), "rules": list(stop.rules)},
     }
 
 
-def _start(start: Start) -> dict[str, Any]:
-    return {"what": start.what, **_place(start.place), "certain": start.certain, "before": start.before}
+def _start(start: Start, file: FilePlan) -> dict[str, Any]:
+    return {"what": start.what, **_place(start.place, file), "certain": start.certain, "before": start.before}
 
 
-def _place(place: Place) -> dict[str, Any]:
+def _place(place: Place, file: FilePlan) -> dict[str, Any]:
     return {
-        "row": place.span.row,
+        **_row("row", place.span.row, file),
         "column": place.span.column,
-        "end_row": place.span.end_row,
+        "end_row": file.where(place.span.end_row)[1],
         "end_column": place.span.end_column,
         "code": place.text,
-        "frames": [{"row": row, "words": words} for row, words in place.frames],
+        "frames": [{**_row("row", row, file), "words": words} for row, words in place.frames],
     }
 
 
-def _device(device: Device) -> dict[str, Any]:
+def _row(key: str, row: int | None, file: FilePlan) -> dict[str, Any]:
+    """A line, and which file it is in: ``path`` beside ``row``, ``because_path`` beside ``because_row``."""
+    path, line = file.where(row) if row is not None else (None, None)
+    return {key: line, f"{key.removesuffix('row')}path": path}
+
+
+def _device(device: Device, file: FilePlan) -> dict[str, Any]:
     memory = device.memory
     return {
         "device": device.name,
         "number": device.number,
         "visible": device.visible,
-        "visible_row": device.visible_row,
+        **_row("visible_row", device.visible_row, file),
         "memory": {
             "kind": memory.kind,
             "words": memory.words,
             "growth": memory.growth,
             "mib": None if memory.mib is None else list(memory.mib),
             "fraction": memory.fraction,
-            "rows": list(memory.rows),
+            "rows": [file.where(row)[1] for row in memory.rows],
+            "paths": [file.where(row)[0] for row in memory.rows],
         },
         "allocator": device.allocator or None,
-        "allocator_row": device.allocator_row,
+        **_row("allocator_row", device.allocator_row, file),
     }
 
 
-def _variable(variable: Variable) -> dict[str, Any]:
+def _variable(variable: Variable, file: FilePlan) -> dict[str, Any]:
     return {
         "name": variable.name,
         "value": variable.value,
-        "row": variable.row,
+        **_row("row", variable.row, file),
         "read_at": variable.read,
         "in_time": variable.in_time,
     }
 
 
-def _asked(asked: Asked) -> dict[str, Any]:
+def _asked(asked: Asked, file: FilePlan) -> dict[str, Any]:
     fate = asked.fate
     return {
         "wish": asked.wish,
@@ -109,7 +117,7 @@ def _asked(asked: Asked) -> dict[str, Any]:
         "mib": None if asked.mib is None else [_plain(size) for size in asked.mib],
         "by": asked.by,
         "name": asked.name,
-        **_place(asked.place),
+        **_place(asked.place, file),
         "certain": asked.certain,
         "verdict": fate.verdict.value,
         "reason": fate.reason or None,
@@ -117,8 +125,8 @@ def _asked(asked: Asked) -> dict[str, Any]:
         "details": list(fate.details),
         "condition": fate.condition or None,
         "exception": None if fate.exception is None else _exception(fate.exception),
-        "handler_row": fate.handler,
-        "because_row": fate.because,
+        **_row("handler_row", fate.handler, file),
+        **_row("because_row", fate.because, file),
         "rules": list(asked.rules),
     }
 

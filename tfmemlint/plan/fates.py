@@ -65,9 +65,12 @@ def _fate(one: Wanted, scene: Scene, here: Sequence[Finding]) -> Fate:
     errors = [finding for finding in here if finding.severity is Severity.ERROR]
     if errors:
         return _found(one, errors[0], Verdict.FAILS)
+    warnings = [finding for finding in here if finding.severity is Severity.WARNING]
+    unsure = isinstance(one.event, SessionMade) and one.intent.value is None and known is not None
+    if unsure and known is not None and known.verdict is Verdict.HAPPENS and warnings:
+        return _found(one, warnings[0], _doubt(one, warnings[0]))  # it is about a value that isn't known
     if known is not None:
         return known
-    warnings = [finding for finding in here if finding.severity is Severity.WARNING]
     if warnings:
         return _found(one, warnings[0], _doubt(one, warnings[0]))
     return calls.IN_FORCE
@@ -152,7 +155,10 @@ def _findings_at(one: Wanted, scene: Scene) -> list[Finding]:
     spans = [one.span]
     if isinstance(one.event, ProtoMade):
         spans.append(one.event.span)
-    elif one.intent.wish is Wish.LIMIT and one.sizes:
+    elif isinstance(one.event, SessionMade) and one.text in one.event.field_spans:
+        # Rules about a single option speak where that is set.
+        spans.append(one.event.field_spans[one.text])
+    elif one.setting is Wish.LIMIT and one.sizes:
         # The limits may have been made before, and handed over by a name.
         setters = [call.span for call in scene.of(Call) if call.name in SET_LOGICAL and call.span != one.event.span]
         made = (

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from tfmemlint.finding import Span
+from tfmemlint.rows import Rows
 
 
 class Verdict(str, Enum):
@@ -182,7 +183,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class FilePlan:
-    """The plan of one file: its entry points that matter; none where the file asks for nothing."""
+    """The plan of the program that starts in a file: its entry points that matter; none where it asks for nothing."""
 
     path: str
     entries: tuple[Entry, ...] = ()
@@ -192,6 +193,18 @@ class FilePlan:
     """The release that it was judged for."""
     told: bool = True
     """Whether somebody says that it runs on that one: the user, or the file's project."""
+    alone: bool = False
+    """Whether what it imports of its project was left aside."""
+    rows: Rows | None = field(default=None, compare=False, repr=False)
+    """What file and line each row is, where the program has several files."""
+
+    def line(self, row: int) -> str:
+        """A row as it stands in a sentence: ``line 12``, or ``core/model.py:12`` in another file."""
+        return self.rows.line(row) if self.rows is not None else f"line {row}"
+
+    def where(self, row: int) -> tuple[str, int]:
+        """The file that a row is in, and the line there."""
+        return self.rows.place(row) if self.rows is not None else (self.path, row)
 
 
 @dataclass(frozen=True, slots=True)

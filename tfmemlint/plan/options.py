@@ -36,7 +36,12 @@ def _in_time(one: Wanted, session: SessionMade, scene: Scene) -> Fate:
         if missing is not None:
             return missing
     earlier = next((start for start in scene.of(Start) if start.span == session.span and start.what == "context"), None)
-    if earlier is not None and one.intent.wish is not Wish.VISIBLE:
+    if earlier is not None and one.intent.wish is not Wish.VISIBLE and _has_variables(scene):
+        setting = earlier.state.growth_of(EACH)
+        same = setting is not None and setting.value == Const(one.intent.value)
+        if one.intent.wish is Wish.GROWTH and same and not earlier.state.limits:
+            words = "takes effect: the eager runtime, which is started first, has it by tf.config"
+            return Fate(Verdict.HAPPENS, words=words, because=session.span.row)
         words = f"comes too late: {short(session.name)} makes a Saver first, which starts the eager runtime"
         counts = "What counts is tf.config.experimental.set_memory_growth, or a limit, set before"
         return Fate(Verdict.FAILS, "lost", words, ("Nothing is raised", counts), because=session.span.row)
@@ -45,12 +50,23 @@ def _in_time(one: Wanted, session: SessionMade, scene: Scene) -> Fate:
         details = ("By a side effect alone: eager code never looks at this session, which makes the GPU devices",)
     value = one.intent.value
     if one.intent.wish is Wish.FRACTION and isinstance(value, (int, float)) and not isinstance(value, bool):
+        if value == 0:
+            words = "limits nothing: 0 stands for the default, nearly all of the memory"
+            return Fate(Verdict.FAILS, "value", words, ("Nothing is raised",))
         if value > 1:
             words = f"is more than the whole: {value:g} means unified memory, of which the GPU has only a part"
             return Fate(Verdict.FAILS, "value", words, ("Nothing is raised",))
         if scene.memory is not None:
             details = (*details, f"That is {value * scene.memory:g} MiB of {scene.memory:g}")
     return Fate(Verdict.HAPPENS, words="takes effect", details=details)
+
+
+def _has_variables(scene: Scene) -> bool:
+    """Whether anything makes a variable: without one a monitored session makes no Saver, and starts nothing."""
+    return any(call.name.endswith(_VARIABLES) for call in scene.program.calls())
+
+
+_VARIABLES = ("global_step", "get_variable", "Variable", "minimize", "apply_gradients")
 
 
 def _beyond(one: Wanted, count: int) -> Fate | None:

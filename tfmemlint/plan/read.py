@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tfmemlint.explain import written
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import Call, Program
+from tfmemlint.flow.program import Call
 from tfmemlint.flow.values import Devices
 from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge.releases import Target
@@ -16,6 +15,7 @@ from tfmemlint.plan.devices import devices
 from tfmemlint.plan.fates import fate
 from tfmemlint.plan.model import Asked, Entry, FilePlan, Place, Start, Stop
 from tfmemlint.plan.scene import Scene, numbers_of
+from tfmemlint.plan.several import told
 from tfmemlint.plan.stops import refused, stopped, unreached
 from tfmemlint.plan.variables import variables
 from tfmemlint.sources import Source
@@ -23,46 +23,42 @@ from tfmemlint.wanted import Wanted, entries, wanted_by
 
 
 def plan_of(
-    source: Source, target: Target, *, gpus: int | None = None, memory: float | None = None, named: bool = False
+    source: Source,
+    target: Target,
+    *,
+    gpus: int | None = None,
+    memory: float | None = None,
+    named: bool = False,
+    alone: bool = False,
 ) -> FilePlan:
-    """The plan of one file.
+    """The plan of the program that starts in a file.
 
     Args:
         target: the release to judge for. gpus: how many GPUs there are. memory: the MiB of each of them.
         named: tell of a file that starts the runtime even where it asks for nothing.
+        alone: what it imports of its project is left aside.
 
     Raises:
         SyntaxError, ValueError: the text isn't Python 3. RecursionError: it is nested too deeply.
     """
-    from tfmemlint.flow import analyze
+    from tfmemlint.whole import findings_of, whole_of
 
-    program = analyze(source, target)
+    whole = whole_of(source, target, alone=alone)
+    program = whole.program
     program.gpu_memory_mib = memory
-    findings = _findings(program)
+    findings = findings_of(whole)
     found = []
     for name, events in entries(program):
-        scene = Scene(program, name, events, findings, gpus, memory)
+        if name != "module" and all(event.path != source.path for event in events):
+            continue  # a function of another module, which this program never calls
+        scene = Scene(program, name, events, findings, gpus, memory, whole.rows)
         asked, stop = _reached(scene)
         if asked or (named and name == "module"):
             entry = _entry(scene, asked, stop)
             if asked or entry.start is not None or entry.stop is not None:
-                found.append(entry)
-    return FilePlan(source.path, tuple(found), "; ".join(program.gave_up))
-
-
-def _findings(program: Program) -> list[Finding]:
-    """What the rules say, whatever comments silence: a silenced setting comes too late all the same."""
-    from tfmemlint.engine import one_a_place
-    from tfmemlint.rule import rules
-
-    spoken = [rule for rule in rules() if rule.severity is not Severity.ADVICE]
-    found: list[Finding] = []
-    for rule in spoken:
-        try:
-            found.extend(rule.check(program))
-        except Exception:  # a rule that fails says nothing here; `check` reports it
-            continue
-    return one_a_place(found, {rule.code: rule for rule in spoken})
+                found.append(told(entry, whole.rows))
+    incomplete = whole.rows.words("; ".join(program.gave_up))
+    return FilePlan(source.path, tuple(found), incomplete, rows=whole.rows)
 
 
 def _reached(scene: Scene) -> tuple[list[tuple[Wanted, Asked]], Stop | None]:

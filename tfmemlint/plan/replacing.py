@@ -35,7 +35,7 @@ def replaced(one: Wanted, scene: Scene) -> Fate | None:
     if not found or not found[-1].certain:
         return None
     last = found[-1]
-    if all(last.value(*argument) == one.event.value(*argument) for argument in _ARGUMENTS[one.intent.wish]):
+    if all(last.value(*argument) == one.event.value(*argument) for argument in _ARGUMENTS[one.setting]):
         return None
     return Fate(
         Verdict.REPLACED, words=f"is replaced by {short(last.name)} in line {last.span.row}", because=last.span.row
@@ -53,7 +53,7 @@ def _replaced_in_part(one: Wanted, there: Sequence[Setting]) -> Fate | None:
     if one.gpu != EACH or not behind or not isinstance(one.event, Call):
         return None
     last = behind[-1]
-    if all(last.value(*argument) == one.event.value(*argument) for argument in _ARGUMENTS[one.intent.wish]):
+    if all(last.value(*argument) == one.event.value(*argument) for argument in _ARGUMENTS[one.setting]):
         return None
     device = last.arg(0, "device")
     which = f" for {device_words(device.value, device.text)}" if device is not None else " in part"

@@ -16,6 +16,7 @@ from tfmemlint.flow.state import State, Tri
 from tfmemlint.flow.values import Const, Device, Seq, Value
 from tfmemlint.knowledge.functions import LIST_LOCAL, SESSIONS
 from tfmemlint.plan.model import Place
+from tfmemlint.rows import Rows
 
 EventT = TypeVar("EventT", bound=Event)
 
@@ -33,6 +34,7 @@ class Scene:
     Attributes:
         name: ``module``, or the function. events: what happens, in order. findings: what the rules say of the file.
         gpus: how many GPUs there are, where that is told. memory: the MiB of each of them, where that is told.
+        rows: of the program's files.
     """
 
     program: Program
@@ -41,6 +43,7 @@ class Scene:
     findings: Sequence[Finding] = ()
     gpus: int | None = None
     memory: float | None = None
+    rows: Rows | None = None
 
     @cached_property
     def open(self) -> bool:
@@ -186,7 +189,8 @@ class Scene:
     def place(self, event: Event, span: Span | None = None) -> Place:
         """Where an event happens, and how it is reached."""
         where = span or event.span
-        return Place(where, written(self.program.source.segment(where)), tuple(_frame(one) for one in event.frames))
+        text = (self.rows or self.program.source).segment(where)
+        return Place(where, written(text), tuple(_frame(one) for one in event.frames))
 
 
 def numbers_of(value: Value, of_type: str = "") -> list[int] | None:

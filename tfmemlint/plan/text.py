@@ -47,7 +47,7 @@ def show(plan: Plan, stream: IO[str], *, color: bool | None = None, width: int |
 def _file(file: FilePlan, width: int | None) -> Iterator[Line]:
     for alike in _grouped(file.entries):
         yield _title(file, alike)
-        yield from _entry(alike[0], len(alike) == 1, width)
+        yield from _entry(alike[0], file, len(alike) == 1, width)
         yield []
     if file.incomplete:
         yield [Segment(printable(file.path), "path"), Segment(f": not followed to its end: {file.incomplete}")]
@@ -89,32 +89,32 @@ def _title(file: FilePlan, alike: Sequence[Entry]) -> Line:
     return [*place, Segment(f": when {words} is called{assumes}")]
 
 
-def _entry(entry: Entry, alone: bool, width: int | None) -> Iterator[Line]:
-    rows = list(_rows(entry, alone))
+def _entry(entry: Entry, file: FilePlan, alone: bool, width: int | None) -> Iterator[Line]:
+    rows = list(_rows(entry, file, alone))
     room = min(max((len(label) for label, _ in rows), default=0), _LABEL)
     for label, segments in rows:
-        yield from _wrapped(Segment(f"  {label}".ljust(room + 4), "label"), segments, width)
+        yield from _wrapped(Segment(f"  {label}  ".ljust(room + 4), "label"), segments, width)
 
 
-def _rows(entry: Entry, alone: bool) -> Iterator[tuple[str, Line]]:
+def _rows(entry: Entry, file: FilePlan, alone: bool) -> Iterator[tuple[str, Line]]:
     """The lines of an entry point: a label, and what stands behind it; no label where a line belongs to the last."""
-    yield from _start(entry, alone)
-    yield from _devices(entry.devices)
+    yield from _start(entry, file, alone)
+    yield from _devices(entry.devices, file)
     asked_for = {(one.name, one.place.span.row) for one in entry.asked}
     for variable in entry.variables:
         if (variable.name, variable.row) not in asked_for:
             late = {True: "", False: ", too late", None: ", if it is in time"}[variable.in_time]
             shown = f"{variable.name}={variable.value}" if variable.value is not None else f"{variable.name} is set"
-            yield f"line {variable.row}", [Segment(printable(f"{shown}: read at {variable.read}{late}"))]
+            yield file.line(variable.row), [Segment(printable(f"{shown}: read at {variable.read}{late}"))]
     for one in entry.asked:
-        yield from _asked(one, alone)
+        yield from _asked(one, file, alone)
     if entry.stop is not None:
         kind, message = entry.stop.exception
-        words = f"every run ends in line {entry.stop.row}: {kind}{f': {message}' if message else ''}"
+        words = f"every run ends in {file.line(entry.stop.row)}: {kind}{f': {message}' if message else ''}"
         yield "ends", [Segment(printable(words), "error"), *_codes(entry.stop.rules)]
 
 
-def _start(entry: Entry, alone: bool) -> Iterator[tuple[str, Line]]:
+def _start(entry: Entry, file: FilePlan, alone: bool) -> Iterator[tuple[str, Line]]:
     start = entry.start
     if start is None:
         yield "starts", [Segment("nothing here starts the runtime", "dim")]
@@ -122,13 +122,13 @@ def _start(entry: Entry, alone: bool) -> Iterator[tuple[str, Line]]:
     what = "starts the runtime" if start.what == "runtime" else "makes the GPU devices"
     before = ", when the file is imported" if start.before else ""
     some = "" if start.certain else ", on some ways"
-    words = f"line {start.place.span.row}: {start.place.text} {what}{before}{some}"
+    words = f"{file.line(start.place.span.row)}: {start.place.text} {what}{before}{some}"
     yield "starts", [Segment(printable(words))]
     if alone and start.place.frames:
-        yield "", [Segment(_way(start.place), "dim")]
+        yield "", [Segment(_way(start.place, file), "dim")]
 
 
-def _devices(devices: Sequence[Device]) -> Iterator[tuple[str, Line]]:
+def _devices(devices: Sequence[Device], file: FilePlan) -> Iterator[tuple[str, Line]]:
     """A line for each GPU, one for those in a row of which the same is to be said."""
     runs: list[list[Device]] = []
     for device in devices:
@@ -141,31 +141,34 @@ def _devices(devices: Sequence[Device]) -> Iterator[tuple[str, Line]]:
     for run in runs:
         first, last = run[0], run[-1]
         name = first.name if len(run) == 1 else f"GPUs {first.number} to {last.number}"
-        yield printable(name), _device(first)
+        yield printable(name), _device(first, file)
 
 
-def _device(device: Device) -> Line:
+def _device(device: Device, file: FilePlan) -> Line:
     memory = device.memory
-    line = [Segment(printable(memory.words)), *_lines(memory.rows)]
+    line = [Segment(printable(memory.words)), *_lines(memory.rows, file)]
     if device.visible is None:
         line.append(Segment(", if it is visible"))
-        line.extend(_lines((device.visible_row,) if device.visible_row is not None else ()))
+        line.extend(_lines((device.visible_row,) if device.visible_row is not None else (), file))
     elif device.visible and device.visible_row is not None:
-        line.append(Segment(f", visible (line {device.visible_row})"))
+        line.append(Segment(f", visible ({file.line(device.visible_row)})"))
     if device.allocator and device.allocator not in memory.words:
         line.append(Segment(f", allocator {printable(device.allocator)}"))
-        line.extend(_lines((device.allocator_row,) if device.allocator_row is not None else ()))
+        line.extend(_lines((device.allocator_row,) if device.allocator_row is not None else (), file))
     return line
 
 
-def _lines(rows: Sequence[int]) -> Line:
+def _lines(rows: Sequence[int], file: FilePlan) -> Line:
     numbers = list(dict.fromkeys(rows))
     if not numbers:
         return []
-    return [Segment(f" (line{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))})", "dim")]
+    own = [str(file.where(row)[1]) for row in numbers if file.where(row)[0] == file.path]
+    others = [file.line(row) for row in numbers if file.where(row)[0] != file.path]
+    lines = [f"line{'s' if len(own) > 1 else ''} {', '.join(own)}"] if own else []
+    return [Segment(f" ({', '.join([*lines, *others])})", "dim")]
 
 
-def _asked(one: Asked, alone: bool) -> Iterator[tuple[str, Line]]:
+def _asked(one: Asked, file: FilePlan, alone: bool) -> Iterator[tuple[str, Line]]:
     fate = one.fate
     words = [Segment(f"{printable(one.words)}: "), Segment(printable(fate.words), _STYLES[fate.verdict])]
     details = fate.details
@@ -174,19 +177,19 @@ def _asked(one: Asked, alone: bool) -> Iterator[tuple[str, Line]]:
         details = tuple(one for one in details if one != _QUIET)
     if fate.condition:
         words.append(Segment(f", {printable(fate.condition)}"))
-    yield f"line {one.place.span.row}", [*words, *_codes(one.rules)]
+    yield file.line(one.place.span.row), [*words, *_codes(one.rules)]
     for detail in details:
         yield "", [Segment(printable(detail))]
     if alone and one.place.frames:
-        yield "", [Segment(_way(one.place), "dim")]
+        yield "", [Segment(_way(one.place, file), "dim")]
 
 
 def _codes(codes: Sequence[str]) -> Line:
     return [Segment(f" [{', '.join(codes)}]", "mark")] if codes else []
 
 
-def _way(place: Place) -> str:
-    return printable("by way of " + ", ".join(f"line {row} ({words})" for row, words in place.frames))
+def _way(place: Place, file: FilePlan) -> str:
+    return printable("by way of " + ", ".join(f"{file.line(row)} ({words})" for row, words in place.frames))
 
 
 def _wrapped(head: Segment, segments: Line, width: int | None) -> Iterator[Line]:
@@ -222,7 +225,7 @@ def _summary(plan: Plan) -> Iterator[Line]:
     for file in plan.files:
         for entry in file.entries:
             for one in entry.asked:
-                key = (file.path, one.place.span, one.words)
+                key = (*file.where(one.place.span.row), one.place.span.column, one.words)
                 known = worst.get(key)
                 if known is None or _ORDER.index(one.fate.verdict) < _ORDER.index(known.verdict):
                     worst[key] = one.fate

@@ -4,272 +4,219 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from tfmemlint.finding import Span
+from tfmemlint.verify import aliases
+from tfmemlint.verify.statements import Function, Statements
+from tfmemlint.verify.syntax import own_nodes
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef | None
-"""A function, or None for the top level (class bodies count as the place that they stand in)."""
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+Name = tuple[str, Function]
+"""A name, and the function that it belongs to."""
 
 _FLAGS = {"FLAGS", "flags"}
 
 
-class Bindings:
-    """The statements of a module, and what each of them binds, changes and contains.
-
-    Attributes:
-        tree: the module. parent: the statement whose block a statement stands in, None at the top level.
-        function: the innermost function that a statement stands in. outer: the function around a function.
-        exits: the statements that leave a block early, or may: assertions.
-        assigned_attributes: by name of the attribute, the statements that give it a value: assignments
-            (``self.gpus = ...``), and those in the body of a class, its methods among them.
-    """
+class Bindings(Statements):
+    """The statements of a module, and what each of them binds, changes and contains."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self.tree = tree
-        self.parent: dict[ast.stmt, ast.stmt | None] = {}
-        self.function: dict[ast.stmt, Function] = {}
-        self.exits: list[ast.stmt] = []
-        self.assigned_attributes: dict[str, list[ast.stmt]] = defaultdict(list)
-        self._bound: dict[tuple[str, Function], list[ast.stmt]] = defaultdict(list)
-        self._locals: dict[Function, set[str]] = defaultdict(set)
-        self._outside: dict[Function, dict[str, Function]] = defaultdict(dict)
-        self.outer: dict[Function, Function] = {None: None}
-        self._by_row: dict[int, list[ast.stmt]] = defaultdict(list)
-        self._children: dict[ast.stmt, list[ast.stmt]] = defaultdict(list)
-        self._modules: set[str] = set()
-        self._aliases: dict[tuple[str, Function], set[str]] = defaultdict(set)
-        self._changes: list[tuple[str, ast.stmt]] = []
-        self._changing: set[tuple[str, Function]] = set()
-        self._used: dict[str, list[ast.stmt]] = defaultdict(list)
-        self._walk(tree.body, None, None)
-        for statement in self.parent:
-            self._read(statement)
+        super().__init__(tree)
+        self._alike: dict[Name, list[tuple[Name, ast.stmt]]] = defaultdict(list)
+        self._changes: dict[Name, list[ast.stmt]] = defaultdict(list)
+        self._getters: set[str] = set()
+        self._functions: dict[str, list[ast.stmt]] = defaultdict(list)
+        self._results: dict[ast.stmt, set[str]] = {}
         # Only now is it known which names are whose.
-        for name, statement in self._changes:
-            self._bound[name, self._home(name, self.function[statement])].append(statement)
-        for statement in self.parent:
-            for name in self._handed_over(statement):
-                self._bound[name, self._home(name, self.function[statement])].append(statement)
-
-    def at(self, span: Span) -> ast.stmt | None:
-        """The innermost statement that contains a place."""
-        best: ast.stmt | None = None
-        for statement in self.parent:
-            first = min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", []))])
-            inside = first <= span.row <= (statement.end_lineno or statement.lineno)
-            if inside and statement.lineno == span.row and statement.col_offset >= span.column:
-                # Another one of the same line, unless it is the very one.
-                inside = statement.col_offset == span.column - 1
-            if inside and (best is None or self._within(statement, best)):
-                best = statement
-            elif inside and best is not None and statement.lineno == best.lineno:
-                best = statement if statement.col_offset < span.column else best
-        return best
-
-    def of_row(self, row: int) -> list[ast.stmt]:
-        """The statements that begin in a row; the innermost that goes on there where none does."""
-        found = self._by_row[row]
-        if found:
-            return found
-        around = [one for one in self.parent if one.lineno <= row <= (one.end_lineno or one.lineno)]
-        return [max(around, key=lambda one: (one.lineno, one.col_offset))] if around else []
+        self._relate()
 
     def definitions(self, name: str, function: Function) -> list[ast.stmt]:
         """The statements that may give ``name`` the value that it has in ``function``, or change that value."""
-        place = self._home(name, function)
-        found = list(self._bound.get((name, place), ())) or list(self._bound.get(("*", None), ()))
-        for other_name in self._aliases.get((name, place), ()):
-            found += self._bound.get((other_name, place), ())
+        place = self.home(name, function)
+        found = list(self.bound.get((name, place), ())) or list(self.bound.get(("*", None), ()))
+        return [*found, *self.changes(name, function)]
+
+    def changes(self, name: str, function: Function) -> list[ast.stmt]:
+        """The statements that change the object which ``name`` is in ``function``, or a part of it, by this name or
+        another one; with those that give it the other one. ``.x``: what an attribute ``x`` is."""
+        found: dict[ast.stmt, None] = {}
+        self._changed(self._place(name, function), found, set())
+        return list(found)
+
+    def _changed(self, name: Name, found: dict[ast.stmt, None], seen: set[Name]) -> bool:
+        if name in seen:
+            return False
+        seen.add(name)
+        here = self._changes.get(name, ())
+        found.update(dict.fromkeys(here))
+        some = bool(here)
+        for other, statement in self._alike.get(name, ()):
+            if self._changed(other, found, seen):
+                found[statement] = None
+                some = True
+        return some
+
+    def is_of_a_module(self, node: ast.expr) -> bool:
+        """Whether an expression is what some module offers, such as ``tf.config``."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return isinstance(node, ast.Name) and node.id in self.modules - self.taken
+
+    def gives(self, name: str) -> bool:
+        """Whether the module has something by this name."""
+        return (name, None) in self.bound
+
+    def taken_by(self, statements: Iterable[ast.stmt]) -> set[str]:
+        """The names that some of its statements take from modules."""
+        return {one.name for this in statements if isinstance(this, ast.ImportFrom) for one in this.names}
+
+    def sets_in_modules(self, names: set[str]) -> list[ast.stmt]:
+        """The statements that give a module one of these names (``settings.SIZE = 1``), or store something in what was
+        taken from a module by one of these names (``SIZES[0] = 1``)."""
+        found = [one for name in names for one in self.assigned_attributes.get(name, ()) if self._is_in_module(one)]
+        taken = (one for name in names & self.taken for one in self._changes.get((name, None), ()))
+        return found + [one for one in taken if not isinstance(one, ast.Expr) or aliases.stores(one)]
+
+    def _is_in_module(self, statement: ast.stmt) -> bool:
+        nodes = (node for node in own_nodes(statement) if isinstance(node, ast.Attribute))
+        return any(isinstance(node.ctx, ast.Store) and self.is_of_a_module(node.value) for node in nodes)
+
+    def _place(self, name: str, function: Function) -> Name:
+        return (name, None) if name.startswith(".") else (name, self.home(name, function))
+
+    def _relate(self) -> None:
+        """Find out which names may stand for the same object, and what changes it."""
+        for statement in self.parent:
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                self._functions[statement.name].append(statement)
+            for target, value in aliases.pairs(statement):
+                if isinstance(target, ast.Name) and aliases.is_getter(value):
+                    self._getters.add(target.id)
+        links = [(statement, pair) for statement in self.parent for pair in aliases.pairs(statement)]
+        for statement, (target, value) in links:
+            function = self.function[statement]
+            targets = self._carried(target)
+            around = self.parent[statement]
+            if isinstance(around, ast.ClassDef):
+                targets |= {around.name, *(f".{name}" for name in targets if not name.startswith("."))}
+            for name in self._objects(value):
+                for other in targets:
+                    if other != name:
+                        self._alike[self._place(name, function)].append((self._place(other, function), statement))
+        another = {other for several in self._alike.values() for other, _ in several}
+        for statement in self.parent:
+            function = self.function[statement]
+            looks = aliases.called(statement) == "print"
+            for name in self._changed_names(statement):
+                # Printing changes nothing; but where it fails, nothing behind it is reached.
+                (self.bound if looks else self._changes)[self._place(name, function)].append(statement)
+            name = aliases.called(statement)
+            if name and self._place(name, function) in another:
+                self._changes[self._place(name, function)].append(statement)
+        self._hand_over()
+
+    def _hand_over(self) -> None:
+        """What functions of this module do to their arguments is done by the statements that call them."""
+        calls = [
+            (statement, node)
+            for statement in self.parent
+            for node in own_nodes(statement)
+            if isinstance(node, ast.Call) and self._called(node)
+        ]
+        more = True
+        while more:
+            more = False
+            for statement, call in calls:
+                for argument in self._given(call, lambda function, name: bool(self.changes(name, function))):
+                    for name in self._objects(argument):
+                        known = self._changes[self._place(name, self.function[statement])]
+                        if statement not in known:
+                            known.append(statement)
+                            more = True
+
+    def _called(self, call: ast.Call) -> list[ast.stmt]:
+        """The functions and classes of this module that a call may be of."""
+        name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+        return self._functions.get(name, [])
+
+    def _given(self, call: ast.Call, chosen: Callable[[Definition, str], bool]) -> Iterator[ast.expr]:
+        """The arguments of a call for the parameters that are ``chosen``, of the functions that it may be of."""
+        for called in self._called(call):
+            if not isinstance(called, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                continue
+            names = [one.arg for one in [*called.args.posonlyargs, *called.args.args]]
+            if isinstance(self.parent[called], ast.ClassDef) and isinstance(call.func, ast.Attribute):
+                names = names[1:]
+            rest = called.args.vararg.arg if called.args.vararg is not None else ""
+            for number, argument in enumerate(call.args):
+                name = names[number] if number < len(names) else rest
+                if isinstance(argument, ast.Starred) or (name and chosen(called, name)):
+                    yield argument
+            others = called.args.kwarg.arg if called.args.kwarg is not None else ""
+            known = {*names, *(one.arg for one in called.args.kwonlyargs)}
+            for word in call.keywords:
+                name = word.arg if word.arg in known else others
+                if name and chosen(called, name):
+                    yield word.value
+
+    def _passed(self, call: ast.Call) -> list[ast.expr]:
+        """The arguments of a call that its result may be, or hold."""
+        if isinstance(call.func, ast.Name) and call.func.id in self._getters:
+            return aliases.given(call)
+        if any(isinstance(one, ast.ClassDef) for one in self._called(call)):
+            return aliases.given(call)
+        found = list(self._given(call, self._hands_back))
+        if isinstance(call.func, ast.Name) and call.func.id not in self.modules and not self._called(call):
+            found.append(call.func)  # what it was bound to may have something in it
         return found
 
-    def uses(self, function: ast.stmt) -> list[ast.stmt]:
-        """The statements that may call a function of the module: those that have its name, or the name of the class
-        that calls it by itself."""
-        assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
-        around = self.parent[function]
-        if isinstance(around, ast.ClassDef) and function.name.startswith("__"):
-            return self._used[around.name]
-        return self._used[function.name]
+    def _hands_back(self, function: Definition, name: str) -> bool:
+        """Whether a function may give back what its parameter ``name`` is, or a part of it."""
+        found = self._results.get(function)
+        if found is None:
+            self._results[function] = found = set()
+            for statement in self.inside(function):
+                if self.function[statement] is not function:
+                    continue
+                for node in own_nodes(statement):
+                    if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom)):
+                        found |= self._carried(node.value)
+            while True:
+                # What a name in it is bound to, it may be a part of.
+                more = {
+                    one
+                    for statement in self.inside(function)
+                    for target, value in aliases.pairs(statement)
+                    if not self._carried(target).isdisjoint(found)
+                    for one in self._carried(value)
+                } - found
+                if not more:
+                    break
+                found |= more
+        return name in found
 
-    def inside(self, definition: ast.stmt) -> Iterator[ast.stmt]:
-        """All statements in the blocks of a statement."""
-        for child in self._children[definition]:
-            yield child
-            yield from self.inside(child)
+    def _carried(self, node: ast.AST | None) -> set[str]:
+        return aliases.carried(node, self.modules - self.taken, self._passed)
 
-    def beside(self, statement: ast.stmt) -> list[ast.stmt]:
-        """The other simple statements that begin in a line of this one."""
-        if hasattr(statement, "body"):
-            return []
-        rows = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
-        return [
-            other
-            for row in rows
-            for other in self._by_row[row]
-            if other is not statement and not hasattr(other, "body")
-        ]
+    def _objects(self, node: ast.AST) -> set[str]:
+        """The same without the names of modules."""
+        found = self._carried(node)
+        return {name for name in found if name not in self.modules or name in self.taken}
 
-    def _within(self, inner: ast.stmt, outer: ast.stmt) -> bool:
-        one = self.parent[inner]
-        while one is not None:
-            if one is outer:
-                return True
-            one = self.parent[one]
-        return False
-
-    def _walk(self, block: list[ast.stmt], parent: ast.stmt | None, function: Function) -> None:
-        for statement in block:
-            self.parent[statement] = parent
-            self.function[statement] = function
-            self._by_row[statement.lineno].append(statement)
-            if parent is not None:
-                self._children[parent].append(statement)
-            inner = function
-            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                inner = statement
-                self.outer[statement] = function
-                arguments = statement.args
-                every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-                every += [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
-                self._locals[statement].update(one.arg for one in every)
-            for child in blocks_of(statement):
-                self._walk(child, statement, inner)
-
-    def _read(self, statement: ast.stmt) -> None:
-        function = self.function[statement]
-        leaves = (ast.Return, ast.Raise, ast.Break, ast.Continue, ast.Assert)
-        if isinstance(statement, leaves) or _is_exit(statement):
-            self.exits.append(statement)
-        if isinstance(statement, (ast.Global, ast.Nonlocal)):
-            for name in statement.names:
-                home = self._home(name, self.outer[function]) if isinstance(statement, ast.Nonlocal) else None
-                self._outside[function][name] = home
-                self._bound[name, home].append(statement)
-            return
-        for name in _bound_names(statement):
-            home = self._outside[function].get(name, function)
-            self._locals[home].add(name)
-            self._bound[name, home].append(statement)
-            if isinstance(self.parent[statement], ast.ClassDef):
-                self.assigned_attributes[name].append(statement)
-            if isinstance(statement, (ast.Import, ast.ImportFrom)):
-                self._modules.add(name)
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, (ast.Name, ast.Attribute)):
-            # What is done to the one is done to the other.
-            for name in _base(statement.value) - self._modules:
-                self._aliases[name, function].update(_bound_names(statement))
-        for name in _changed_names(statement):
-            if name not in self._modules or name in _FLAGS or _initialises(statement):
-                self._changes.append((name, statement))
-                self._changing.add((name, function))
-        for node in own_nodes(statement):
-            if isinstance(node, ast.Attribute):
-                self._used[node.attr].append(statement)
-                if isinstance(node.ctx, ast.Store):
-                    self.assigned_attributes[node.attr].append(statement)
-            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                self._used[node.id].append(statement)
-
-    def _home(self, name: str, function: Function) -> Function:
-        """The function that a name belongs to, None for the module."""
-        while function is not None and name not in self._locals[function]:
-            if name in self._outside[function]:
-                return self._outside[function][name]
-            function = self.outer[function]
-        return function
-
-    def _handed_over(self, statement: ast.stmt) -> Iterator[str]:
-        """The names whose values are changed by the functions of this module that a statement hands them to."""
-        for node in own_nodes(statement):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                names = {one for part in [*node.args, *(word.value for word in node.keywords)] for one in _base(part)}
-                for called in self._bound.get((node.func.id, None), ()) if names else ():
-                    if isinstance(called, ast.FunctionDef) and any(
-                        (argument.arg, called) in self._changing for argument in called.args.args
-                    ):
-                        yield from names - self._modules
-
-
-def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
-    """The nodes of a statement without those of the statements in its blocks."""
-    waiting: list[ast.AST] = [statement]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.stmt):
-                continue
-            if isinstance(child, ast.arg) and child.annotation is None:
-                continue
-            waiting.append(child)
-
-
-def blocks_of(statement: ast.stmt) -> list[list[ast.stmt]]:
-    """The blocks of a compound statement, in the order of the text."""
-    blocks: list[list[ast.stmt]] = []
-    for name in ("body", "handlers", "cases", "orelse", "finalbody"):
-        part = getattr(statement, name, [])
-        blocks += [one.body for one in part] if name in ("handlers", "cases") else [part]
-    return [block for block in blocks if block]
-
-
-def _bound_names(statement: ast.stmt) -> set[str]:
-    """The names that a statement (its header, if it has blocks) gives a value."""
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return {statement.name}
-    if isinstance(statement, (ast.Import, ast.ImportFrom)):
-        return {one.asname or one.name.split(".")[0] for one in statement.names}
-    found: set[str] = set()
-    for node in own_nodes(statement):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
-            found.add(node.id)
-        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
-            found.add(node.name)
-    return found
-
-
-def _changed_names(statement: ast.stmt) -> set[str]:
-    """The names whose values a statement changes without binding them: ``config.gpu_options.allow_growth = True``,
-    ``limits[0] = 1``, ``parser.add_argument(...)``, and calls of functions with them as arguments."""
-    found: set[str] = set()
-    for node in own_nodes(statement):
-        if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
-            found |= _base(node)
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        call = statement.value
-        found |= _base(call.func) if isinstance(call.func, ast.Attribute) else set()
-        if isinstance(call.func, ast.Name):
-            for argument in [*call.args, *(keyword.value for keyword in call.keywords)]:
-                if isinstance(argument, (ast.Name, ast.Attribute)):
-                    found |= _base(argument)
-        if found & {"flags"} or "DEFINE_" in ast.unparse(call.func):
+    def _changed_names(self, statement: ast.stmt) -> set[str]:
+        """The names whose values a statement changes without binding them."""
+        found: set[str] = set()
+        for one in aliases.changed(statement):
+            found |= self._carried(one)
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(call, ast.Call) and (found & {"flags"} or "DEFINE_" in ast.unparse(call.func)):
             found |= _FLAGS
-    return found
-
-
-def _base(node: ast.AST) -> set[str]:
-    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return {node.id} if isinstance(node, ast.Name) else set()
+        kept = self.taken | _FLAGS
+        return {name for name in found if name not in self.modules or name in kept or _initialises(statement)}
 
 
 def _initialises(statement: ast.stmt) -> bool:
     """``pynvml.nvmlInit()``, ``hvd.init()``: without it nothing else of the module works."""
     call = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and "init" in call.func.attr.lower()
-
-
-def _is_exit(statement: ast.stmt) -> bool:
-    """``sys.exit()``, ``exit()``, ``os._exit()`` as a statement."""
-    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
-        return False
-    function = statement.value.func
-    if isinstance(function, ast.Name):
-        return function.id in ("exit", "quit")
-    return (
-        isinstance(function, ast.Attribute)
-        and function.attr in ("exit", "_exit", "abort")
-        and isinstance(function.value, ast.Name)
-        and function.value.id in ("sys", "os")
-    )

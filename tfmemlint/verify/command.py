@@ -202,9 +202,15 @@ def _show_slices(proofs: list[Proof]) -> None:
     for proof in proofs:
         for one in proof.runs:
             if one.slice is not None:
-                print(f"{proof.path}: what was run:")
-                rows = one.slice.text.splitlines()
-                print("\n".join(f"{row:5} {line}" for row, line in enumerate(rows, 1) if line.strip()))
+                files = {proof.path: one.slice.text, **one.slice.modules}
+                shown = proof.rows_of(one)
+                for path, text in files.items():
+                    rows = [(row, line) for row, line in enumerate(text.splitlines(), 1) if line.strip()]
+                    if rows:
+                        name = shown.place(rows[0][0])[0] if shown is not None else path
+                        print(f"{name}: what was run:")
+                    for row, line in rows:
+                        print(f"{shown.place(row)[1] if shown is not None else row:5} {line}")
 
 
 def target_of_version(version: str) -> Target:

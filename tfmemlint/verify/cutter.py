@@ -7,7 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tfmemlint.finding import Span
-from tfmemlint.verify.bindings import Bindings, Function, blocks_of, own_nodes
+from tfmemlint.verify.bindings import Bindings
+from tfmemlint.verify.loaded import Loaded
+from tfmemlint.verify.statements import Function
+from tfmemlint.verify.syntax import blocks_of, own_nodes
 
 
 @dataclass
@@ -16,6 +19,7 @@ class Cutter:
 
     Attributes:
         tree: the module. lines: its text. bindings: what its statements give and change.
+        loaded: those that decide which module an import finds.
         kept: the statements that stay.
         ends: by function, for those that the last of all that was asked for happens in: the row of the last statement
             that was asked for there. What comes after it in the same function runs later, and isn't needed.
@@ -24,6 +28,7 @@ class Cutter:
     tree: ast.Module
     lines: list[str]
     bindings: Bindings = field(init=False)
+    loaded: Loaded = field(init=False)
     kept: set[ast.stmt] = field(default_factory=set)
     ends: dict[Function, int] = field(default_factory=dict)
     _waiting: list[ast.stmt] = field(default_factory=list)
@@ -33,6 +38,7 @@ class Cutter:
 
     def __post_init__(self) -> None:
         self.bindings = Bindings(self.tree)
+        self.loaded = Loaded(list(self.bindings.parent))
         for statement in self.tree.body:
             if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
                 self.keep(statement)  # it changes what everything else means
@@ -50,6 +56,12 @@ class Cutter:
             function = self.bindings.function[statement]
             if function in chain:
                 self.ends[function] = max(self.ends.get(function, 0), self._end(statement))
+
+    def ask_calls(self, places: Iterable[Span]) -> None:
+        """Keep the calls of the functions that ``places`` are in, of which it isn't known how they are reached."""
+        for statement in map(self.bindings.at, places):
+            if statement is not None:
+                self._need_calls(self.bindings.function[statement], None)
 
     def _end(self, statement: ast.stmt) -> int:
         """The row up to which something may run before a statement does, or while it does: in a loop, all of it."""
@@ -78,15 +90,44 @@ class Cutter:
             one = self.bindings.parent[one]
         return False
 
-    def keep(self, statement: ast.stmt) -> None:
-        """Keep a statement with the headers of the blocks around it, unless it runs too late to be needed."""
-        if self._late(statement):
+    def keep(self, statement: ast.stmt, *, late: bool = False) -> None:
+        """Keep a statement with the headers of the blocks around it, unless it runs too late to be needed; ``late``:
+        even so."""
+        if self._late(statement) and not late:
             return
         one: ast.stmt | None = statement
         while one is not None and one not in self.kept:
             self.kept.add(one)
             self._waiting.append(one)
             one = self.bindings.parent[one]
+
+    def keep_rest(self, block: Iterable[ast.stmt]) -> None:
+        """Keep all of a module, but for what functions do that something was asked for in: of these, that."""
+        for statement in block:
+            self.keep(statement)
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                self._need_whole(statement)
+                continue
+            for inner in blocks_of(statement):
+                self.keep_rest(inner)
+
+    def share(self, others: Iterable[Cutter]) -> bool:
+        """Keep what other modules of the program need of this one; whether there was anything."""
+        before = len(self.kept)
+        for other in others:
+            for name in [one for one in other._attributes if not one.startswith(".")]:
+                self._need_attribute(name, None)
+                self._need_changes(name, None)
+            for name in other._attributes | other.bindings.taken_by(other.kept):
+                if self.bindings.gives(name):
+                    self.need(name, None)
+            # What others set in a module, or do to what they take from it.
+            names = {name for name, function in other._needed if function is None}
+            for statement in self.bindings.sets_in_modules(names):
+                self.keep(statement)
+                self._need_calls(self.bindings.function[statement], None)
+        self.close()
+        return len(self.kept) > before
 
     def need(self, name: str, function: Function) -> None:
         """Keep what gives ``name`` the value that it has in ``function`` (None: at the top level)."""
@@ -156,7 +197,12 @@ class Cutter:
             if read and isinstance(node, ast.Name):
                 self.need(node.id, function)
             elif read and isinstance(node, ast.Attribute):
-                self._need_attribute(node.attr)
+                self._need_attribute(node.attr, function)
+                if not self.bindings.is_of_a_module(node):
+                    self._need_changes(node.attr, function)
+        for other in self.loaded.needed_by(statement):
+            self.keep(other)
+            self._need_calls(self.bindings.function[other], None)
         if isinstance(statement, ast.ClassDef):
             for method in statement.body:
                 # Python calls these by itself.
@@ -183,13 +229,23 @@ class Cutter:
                 self._need_calls(self.bindings.function[statement], asking)
             changing = self.bindings.outer[changing]
 
-    def _need_attribute(self, name: str) -> None:
+    def _need_attribute(self, name: str, function: Function) -> None:
         if name not in self._attributes:
             self._attributes.add(name)
             for statement in self.bindings.assigned_attributes.get(name, ()):
-                self.keep(statement)
+                self.keep(statement, late=self.bindings.function[statement] is not function)
                 if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
                     self._need_whole(statement)
+
+    def _need_changes(self, name: str, function: Function) -> None:
+        """Keep what changes an object that is reached by this attribute."""
+        if f".{name}" in self._attributes:
+            return
+        self._attributes.add(f".{name}")
+        for statement in self.bindings.changes(f".{name}", None):
+            # What another function reads may be read after all that was asked for has happened.
+            self.keep(statement, late=self.bindings.function[statement] is not function)
+            self._need_calls(self.bindings.function[statement], function)
 
     def _need_whole(self, definition: ast.stmt) -> None:
         """A function or class that is referred to is needed as a whole, unless an intent in it brings in its parts."""

@@ -123,6 +123,10 @@ class Ground:
         rows: Iterable[int] = (),
         stop: Iterable[int] | None = None,
         observer: Mapping[str, Any] | None = None,
+        modules: Mapping[str, str] | None = None,
+        imported: Sequence[str] = (),
+        package: str | None = None,
+        path: Sequence[str] = (),
     ) -> Result:
         """Run ``code`` as ``__main__`` of a fresh process.
 
@@ -142,6 +146,9 @@ class Ground:
             stop: end the program once these of them are done and the runtime has started; None: let it come to its end.
             observer: the ``module`` whose ``Observer`` watches the program in its process, and reports on it instead;
                 what else is in here is for it.
+            modules: the texts to run in the place of those of the program's own modules, by their files.
+            imported: modules to import first. package: what its relative imports start from; None to tell by where it
+                lies. path: further folders to look for modules in.
 
         Raises:
             GroundError: TensorFlow can't be imported, or the server died.
@@ -162,6 +169,10 @@ class Ground:
             "stop": None if stop is None else sorted(set(stop)),
             "probe": None,
             "observer": None if observer is None else dict(observer),
+            "modules": dict(modules or {}),
+            "imported": list(imported),
+            "package": package,
+            "path": list(path),
         }
         self.complete(request)
         ours, theirs = socket.socketpair()

@@ -54,6 +54,9 @@ def judge(wanted: Wanted, seen: Seen, facts: Facts, places: Sequence[Span]) -> V
         if name_lacks and verdict.kind is Kind.NOTHING:
             reason = f"TensorFlow has no {wanted.name}; the program catches the error and goes on"
             verdict = replace(verdict, kind=Kind.RAISES, reason=reason)
+        if verdict.kind is Kind.HOLDS and _is_read_by_nobody(wanted):
+            reason = f"{_why_nothing(wanted, asked)}; what is wanted is so without it"
+            verdict = replace(verdict, kind=Kind.NOTHING, reason=reason)
         if wanted.by == "handed-on" and verdict.kind is Kind.NOTHING:
             reason = "the options are handed on to something that this run may have left out"
             verdict = replace(verdict, kind=Kind.UNPROVEN, reason=reason)
@@ -64,7 +67,7 @@ def judge(wanted: Wanted, seen: Seen, facts: Facts, places: Sequence[Span]) -> V
 
 def _why_nothing(wanted: Wanted, asked: Sequence[Asked]) -> str:
     """Why a line that ran without an error did nothing, where the configuration in force doesn't tell."""
-    if wanted.by == "assignment":
+    if wanted.by == "assignment" or (wanted.by == "made-up" and isinstance(wanted.event, EnvWrite)):
         return f"TensorFlow never reads {wanted.name}"
     if wanted.by == "proto":
         return "nothing is ever made with these options"
@@ -73,12 +76,17 @@ def _why_nothing(wanted: Wanted, asked: Sequence[Asked]) -> str:
     return ""
 
 
+def _is_read_by_nobody(wanted: Wanted) -> bool:
+    """Whether a wish is put where TensorFlow never looks, so that it can't be the cause of anything."""
+    return wanted.by in ("assignment", "proto") or (wanted.by == "made-up" and isinstance(wanted.event, EnvWrite))
+
+
 def judge_elsewhere(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
     """The verdict on an intent of another text of the program (before it was fixed), by what is in force now;
     ``asked``: what the other text asked TensorFlow for at the intent's place, where it came that far."""
     result = seen.result
     if result.error and not seen.stopped:
-        if _died_elsewhere(result) or result.timed_out:
+        if died_elsewhere(result) or result.timed_out:
             return Verdict(wanted, Kind.UNPROVEN, reason=_ending(seen))
         line = f" in line {result.traceback_line}" if result.traceback_line else ""
         return Verdict(wanted, Kind.RAISES, reason=f"{first_line(result.error)}{line}")
@@ -107,7 +115,7 @@ def _at_its_place(wanted: Wanted, seen: Seen, asked: Sequence[Asked], places: Se
             caught = "" if here and result.error else "; the program catches it and goes on"
             return Verdict(wanted, Kind.RAISES, reason=f"{first_line(one.error)}{caught}")
     if here and result.error:
-        if _died_elsewhere(result):
+        if died_elsewhere(result):
             return Verdict(wanted, Kind.UNPROVEN, reason=_ending(seen))
         return Verdict(wanted, Kind.RAISES, reason=first_line(result.error))
     if asked:
@@ -122,7 +130,7 @@ def _at_its_place(wanted: Wanted, seen: Seen, asked: Sequence[Asked], places: Se
         blamed = any(one.row <= line <= one.end_row for one in places) if line is not None else False
         errors = {*(one.error for one in seen.asked), *(one.error for one in seen.starts)}
         blamed = blamed or result.error in errors or _TENSORFLOW.search(result.message) is not None
-        if blamed and not _died_elsewhere(result):
+        if blamed and not died_elsewhere(result):
             return Verdict(wanted, Kind.NOTHING, reason=f"never reached: line {line} raises {result.exception} first")
         return Verdict(wanted, Kind.UNPROVEN, reason=f"never reached: {_ending(seen)}")
     if result.exit_code is not None:
@@ -130,7 +138,7 @@ def _at_its_place(wanted: Wanted, seen: Seen, asked: Sequence[Asked], places: Se
     return Verdict(wanted, Kind.UNPROVEN, reason=f"line {row} was not reached in this run")
 
 
-def _died_elsewhere(result: Result) -> bool:
+def died_elsewhere(result: Result) -> bool:
     """Whether something that is missing here ended the program."""
     own = result.exception.endswith(("ImportError", "ModuleNotFoundError")) and _OWN_NAMES.search(result.message)
     return result.exception in _ELSEWHERE and not own
@@ -181,7 +189,7 @@ def _ending(seen: Seen) -> str:
     line = f"line {result.traceback_line}" if result.traceback_line else "the program"
     if result.exception.startswith("SIG") or result.exception in ("Exited", "HarnessError"):
         return result.message
-    missing = result.exception == "ModuleNotFoundError" and _died_elsewhere(result)
+    missing = result.exception == "ModuleNotFoundError" and died_elsewhere(result)
     hint = ": this Python does not have it (--python names another one)" if missing else ""
     return f"{line} raised {first_line(result.error)}{hint}"
 

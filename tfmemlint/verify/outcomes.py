@@ -9,7 +9,8 @@ from typing import Any
 from tfmemlint.flow.program import EnvWrite
 from tfmemlint.flow.values import EACH, Const
 from tfmemlint.intent import Wish
-from tfmemlint.knowledge import environment
+from tfmemlint.knowledge import environment, variables
+from tfmemlint.verify.cards import cards_lost
 from tfmemlint.verify.seen import Asked, Seen, gpu_number
 from tfmemlint.verify.verdict import Facts, Kind, Verdict
 from tfmemlint.wanted import Wanted
@@ -27,9 +28,13 @@ def growth(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> 
     config = _in_force(seen)
     got = config["allow_growth"]
     told = [one.args[1] for one in asked if len(one.args) > 1]
-    want = wanted.intent.value if isinstance(wanted.intent.value, bool) else (told[-1] if told else True)
-    words = "allow_growth unset" if got is None else f"allow_growth={got}"
     forced = seen.result.environment.get(GROWTH_VARIABLE)
+    want: object = told[-1] if told else True
+    if isinstance(wanted.intent.value, bool):
+        want = wanted.intent.value
+    elif wanted.by == "environment" and _written(wanted) is None:
+        want = forced != "false"  # it is for the run to tell what the program put there
+    words = "allow_growth unset" if got is None else f"allow_growth={got}"
     if wanted.by == "environment" and wanted.name == GROWTH_VARIABLE:
         words += f", {GROWTH_VARIABLE}={forced}" if forced is not None else f", {GROWTH_VARIABLE} not set in time"
     if not seen.visible:
@@ -134,14 +139,20 @@ def fraction(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -
     if not targets:
         return _no_target(wanted, seen, words)
     if own and (share is None or math.isclose(own, share, rel_tol=1e-6)):
+        if not 0 < own <= 1 and not facts.allocates:
+            reason = "what such a share comes to only an allocator can show (--device driver)"
+            return Verdict(wanted, Kind.UNPROVEN, words, reason=reason)
         return Verdict(wanted, Kind.HOLDS, words)
     for gpu in targets:
         found = seen.limits_of(gpu)
         if not found:
-            return Verdict(wanted, Kind.NOTHING, words, reason=_made_before(seen))
+            reason = "0 stands for the default" if share == 0 else _made_before(seen)
+            return Verdict(wanted, Kind.NOTHING, words, reason=reason)
         total = facts.total_mib[gpu] if gpu < len(facts.total_mib) else None
         if share is not None and total and abs(sum(found) - share * total) > max(1.0, total / 1000):
-            return Verdict(wanted, Kind.NOTHING, words, reason="another limit is in force")
+            given = wanted.by == "call" and _same(found, wanted.sizes or ())
+            reason = "memory_limit is in MiB, not a share of the memory" if given else "another limit is in force"
+            return Verdict(wanted, Kind.NOTHING, words, reason=reason)
     return Verdict(wanted, Kind.HOLDS, words)
 
 
@@ -161,9 +172,14 @@ def visible(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) ->
         words += " when it was read"
         value = wanted.intent.value
         same = value is None or got == str(value)
-        none_wanted = value is not None and (not str(value) or str(value).startswith("-"))
+        none_wanted = value is not None and variables.hides_all(str(value))
         if got is not None and (same or (none_wanted and not result.physical)):
-            return Verdict(wanted, Kind.HOLDS, f"{words}: TensorFlow sees {_gpus(result.physical)}")
+            words += f": TensorFlow sees {_gpus(result.physical)}"
+            lost = "" if none_wanted or variables.hides_all(got) else cards_lost(got, result.physical, facts)
+            if lost:
+                there_is_none = lost.startswith("there is no")
+                return Verdict(wanted, Kind.UNPROVEN if there_is_none else Kind.NOTHING, words, reason=lost)
+            return Verdict(wanted, Kind.HOLDS, words)
         reason = "it was read before this line set it" if got is None else "another value was there when it was read"
         return Verdict(wanted, Kind.NOTHING, words, reason=reason)
     if wanted.by == "made-up":

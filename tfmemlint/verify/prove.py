@@ -3,52 +3,28 @@
 from __future__ import annotations
 
 import difflib
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfmemlint.flow import analyze
-from tfmemlint.flow.program import EnvWrite, Program
-from tfmemlint.flow.values import Const
-from tfmemlint.intent import Wish
+from tfmemlint.flow.program import Program
+from tfmemlint.rows import Rows
 from tfmemlint.sources import Source
-from tfmemlint.verify.edge.machine import DEFAULT_MIB
-from tfmemlint.verify.grounds import MOST_GPUS
-from tfmemlint.verify.judge import asked_for, judge, judge_elsewhere
+from tfmemlint.verify.conditions import Conditions, facts_of, gpus_named
+from tfmemlint.verify.judge import asked_for, died_elsewhere, judge, judge_elsewhere
 from tfmemlint.verify.seen import Seen
-from tfmemlint.verify.slices import CannotCut, Slice, cut
-from tfmemlint.verify.verdict import Facts, Kind, Verdict
-from tfmemlint.wanted import Wanted, wanted
+from tfmemlint.verify.slices import CannotCut, Slice, cut, lacking
+from tfmemlint.verify.verdict import Kind, Verdict
+from tfmemlint.wanted import Wanted, entries, wanted_by
+from tfmemlint.whole import Whole, whole_of
+
+__all__ = ["Conditions", "Proof", "Run", "gpus_named", "prove", "prove_fixed"]
 
 if TYPE_CHECKING:
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.verify.ground import Ground
     from tfmemlint.verify.result import Result
-
-_NUMBERED = re.compile(r"\bgpus?\[(\d+)\]|\bGPU:(\d+)", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Conditions:
-    """Under which conditions programs are run.
-
-    Attributes:
-        gpus: how many GPUs a simulated machine has; None for as many as the program names.
-        memory_mib: the memory of each of them, in MiB.
-        timeout: seconds for one run. host_mib: MiB of this machine's own memory that one run may take.
-        argv: the program's arguments. whole: run the program itself, not its slice.
-        cwd: the folder to run in; None for an empty one.
-    """
-
-    gpus: int | None = None
-    memory_mib: int = DEFAULT_MIB
-    timeout: float = 60.0
-    host_mib: float | None = 8192.0
-    argv: tuple[str, ...] = ()
-    whole: bool = False
-    cwd: str | None = None
 
 
 @dataclass(slots=True)
@@ -80,6 +56,7 @@ class Proof:
     Attributes:
         path: the file. gpus: how many GPUs its runs had. runs: one for each entry point that wants something.
         problem: why nothing could be run, or "". fixes: how many fixes were applied, None where none were tried.
+        rows: of the program's files. rows_after: those after the fixes.
     """
 
     path: str
@@ -87,6 +64,12 @@ class Proof:
     runs: list[Run] = field(default_factory=list)
     problem: str = ""
     fixes: int | None = None
+    rows: Rows | None = None
+    rows_after: Rows | None = None
+
+    def rows_of(self, run: Run) -> Rows | None:
+        """Of the files that ``run`` is a run of."""
+        return self.rows_after if run.before is not None else self.rows
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -101,17 +84,24 @@ def prove(source: Source, ground: Ground, conditions: Conditions, target: Target
         SyntaxError, ValueError: it can't be parsed.
         GroundError: the ground failed.
     """
-    program = analyze(source, target)
-    wishes = wanted(program)
+    whole_program = whole_of(source, target)
+    program = whole_program.program
+    wishes = _wishes(whole_program)
     gpus = conditions.gpus if conditions.gpus is not None else gpus_named(program, wishes)
-    proof = Proof(source.path, gpus)
-    whole = _whole(program, wishes, ground, conditions, gpus) if wishes else None
+    proof = Proof(source.path, gpus, rows=whole_program.rows)
+    whole = _whole(whole_program, wishes, ground, conditions, gpus) if wishes else None
     for entry in dict.fromkeys(one.entry for one in wishes):
         mine = [one for one in wishes if one.entry == entry]
-        run = _run(program, mine, entry, ground, conditions, gpus, whole)
+        run = _run(whole_program, mine, entry, ground, conditions, gpus, whole)
         if run.seen is not None:
             facts = facts_of(ground, run.seen.result, conditions, gpus)
             run.verdicts = [judge(one, run.seen, facts, [other.span for other in mine]) for one in mine]
+            missing = lacking(program, entry, run.seen.result.traceback_line) if run.slice is not None else ""
+            if missing:
+                reason = f"{entry}() is called here without arguments, and fails as {missing} is None then"
+                reason += "; verify the program that calls it"
+                run.verdicts = [Verdict(one, Kind.UNPROVEN, reason=reason) for one in mine]
+        run.verdicts = _told(run.verdicts, whole_program.rows)
         proof.runs.append(run)
     return proof
 
@@ -127,13 +117,14 @@ def prove_fixed(
     """
     proof = prove(source, ground, conditions, target)
     proof.fixes = fixes
-    program = analyze(Source(source.path, fixed), target)
-    wishes = wanted(program)
+    whole_program = whole_of(Source(source.path, fixed), target)
+    proof.rows_after = whole_program.rows
+    wishes = _wishes(whole_program)
     changed = _changed(source.text, fixed)
-    whole = _whole(program, wishes, ground, conditions, proof.gpus) if proof.runs else None
+    whole = _whole(whole_program, wishes, ground, conditions, proof.gpus) if proof.runs else None
     for run in proof.runs:
         mine = [one for one in wishes if one.entry == run.entry]
-        after = _run(program, mine, run.entry, ground, conditions, proof.gpus, whole, changed)
+        after = _run(whole_program, mine, run.entry, ground, conditions, proof.gpus, whole, changed)
         run.before = run.verdicts
         run.notes += [note for note in after.notes if note not in run.notes]
         run.failure = after.failure
@@ -154,11 +145,30 @@ def prove_fixed(
             for one in run.before
         ]
         run.seen, run.slice = after.seen, after.slice
+        run.verdicts = _told(run.verdicts, whole_program.rows)
+        run.written = _told(run.written, whole_program.rows)
     return proof
 
 
+def _told(verdicts: Sequence[Verdict], rows: Rows) -> list[Verdict]:
+    """``verdicts`` with the rows in their sentences as people read them."""
+    return [
+        replace(one, reason=rows.words(one.reason), configuration=rows.words(one.configuration)) for one in verdicts
+    ]
+
+
+def _wishes(whole: Whole) -> list[Wanted]:
+    """What a program wants; functions of its other modules that it never calls are no part of it."""
+    path = whole.program.source.path
+    found: list[Wanted] = []
+    for entry, events in entries(whole.program):
+        if entry == "module" or any(event.path == path for event in events):
+            found.extend(wanted_by(entry, events))
+    return found
+
+
 def _run(
-    program: Program,
+    whole_program: Whole,
     wishes: Sequence[Wanted],
     entry: str,
     ground: Ground,
@@ -167,85 +177,81 @@ def _run(
     whole: Seen | None,
     changed: Sequence[int] = (),
 ) -> Run:
+    program, rows = whole_program.program, whole_program.rows
     if whole is not None:
         if entry != "module" and whole.reached.isdisjoint(one.statement.row for one in wishes):
             reason = f"the program never calls {entry}(), or not before it uses a GPU; verify the program that calls it"
             return Run(entry, None, None, [Verdict(one, Kind.UNPROVEN, reason=reason) for one in wishes])
-        return Run(entry, None, whole, [], failure=_failure(whole.result))
+        return Run(entry, None, whole, [], failure=rows.output(_failure(whole.result)))
     try:
-        part = cut(program, wishes, entry, rows=changed)
+        part = _cut(whole_program, wishes, entry, changed)
     except CannotCut as reason:
         return Run(entry, None, None, [Verdict(one, Kind.UNPROVEN, reason=str(reason)) for one in wishes])
-    result = _start(part.text, program, ground, conditions, gpus, part.marks)
+    result = _start(part.text, whole_program, ground, conditions, gpus, part.marks, modules=part.modules)
     notes: list[str] = []
-    if result.error and result.traceback_line in part.local:
+    line = result.traceback_line
+    if line is not None and result.error and (line in part.local or _lacks_something(result, line, program)):
         # What a module of the project needs may be missing here; what it does can't be seen then.
-        line = program.source.lines[result.traceback_line - 1].strip()
-        notes.append(f"left out, because it fails here ({result.error}): {line}")
-        part = cut(program, wishes, entry, local=False, rows=changed)
-        result = _start(part.text, program, ground, conditions, gpus, part.marks)
-    return Run(entry, part, Seen(result), [], notes=notes, failure=_failure(result))
+        where = "" if line <= len(program.source.lines) else f"{rows.shown(line)}: "
+        notes.append(f"left out, because it fails here ({result.error}): {where}{rows.text(line).strip()}")
+        part = _cut(whole_program, wishes, entry, changed, local=False)
+        result = _start(part.text, whole_program, ground, conditions, gpus, part.marks, modules=part.modules)
+    return Run(entry, part, Seen(result), [], notes=notes, failure=rows.output(_failure(result)))
 
 
-def _whole(
-    program: Program, wishes: Sequence[Wanted], ground: Ground, conditions: Conditions, gpus: int
-) -> Seen | None:
+def _cut(whole: Whole, wishes: Sequence[Wanted], entry: str, changed: Sequence[int], *, local: bool = True) -> Slice:
+    """The slice of a program, the function at its end called that a command of its project calls."""
+    end = whole.function if entry == "module" else ""
+    return cut(whole.program, wishes, entry, local=local, rows=changed, files=whole.files, own=whole.is_own, called=end)
+
+
+def _lacks_something(result: Result, line: int, program: Program) -> bool:
+    """Whether a module of the program ends it because something is missing here."""
+    return line > len(program.source.lines) and died_elsewhere(result)
+
+
+def _whole(whole: Whole, wishes: Sequence[Wanted], ground: Ground, conditions: Conditions, gpus: int) -> Seen | None:
     """The run of the program itself, where that is asked for: one for all of its entry points."""
     if not conditions.whole:
         return None
     rows = frozenset(one.statement.row for one in wishes)
     # Whether anything calls a function that nothing in the file calls shows up to the first use of a GPU, or never.
     stop = frozenset(one.statement.row for one in wishes if one.entry == "module")
-    return Seen(_start(program.source.text, program, ground, conditions, gpus, rows, stop))
+    text = whole.program.source.text
+    if whole.function:
+        text = f"{text.rstrip()}\n\n{whole.function}()\n"
+    modules = {path: one.source.text for path, one in whole.files.items()}
+    return Seen(_start(text, whole, ground, conditions, gpus, rows, stop, modules=modules))
 
 
 def _start(
     text: str,
-    program: Program,
+    whole: Whole,
     ground: Ground,
     conditions: Conditions,
     gpus: int,
     rows: frozenset[int],
     stop: frozenset[int] | None = None,
+    *,
+    modules: Mapping[str, str] | None = None,
 ) -> Result:
     return ground.run(
         text,
         gpus=gpus,
         memory_mib=[conditions.memory_mib] * gpus,
-        filename=str(Path(program.source.path).resolve()),
+        filename=str(Path(whole.program.source.path).resolve()),
+        env=conditions.env,
         argv=conditions.argv,
         timeout=conditions.timeout,
         host_mib=conditions.host_mib,
         cwd=conditions.cwd,
         rows=rows,
         stop=stop,
+        modules=modules,
+        imported=whole.imported,
+        package=whole.package,
+        path=whole.path,
     )
-
-
-def facts_of(ground: Ground, result: Result, conditions: Conditions, gpus: int) -> Facts:
-    """What is known of the ground of a run."""
-    total: list[float] = [float(conditions.memory_mib)] * gpus
-    if ground.kind == "gpu":
-        devices = (result.probe or {}).get("devices", [])
-        total = [0.0] * result.physical
-        for device in devices:
-            total[device["physical"]] = float(device["total_mib"] or 0.0)
-    return Facts(ground.kind, tuple(total), ground.overhead_mib())
-
-
-def gpus_named(program: Program, wishes: Sequence[Wanted]) -> int:
-    """How many GPUs a machine needs to have all that a program names; at least one."""
-    numbers = [one.gpu for one in wishes if isinstance(one.gpu, int)]
-    for match in _NUMBERED.finditer(program.source.text):
-        numbers.append(int(match[1] or match[2]))
-    for write in program.of(EnvWrite):
-        value = write.value.value if isinstance(write.value, Const) else None
-        if write.name == "CUDA_VISIBLE_DEVICES" and isinstance(value, str):
-            numbers += [int(part) for part in value.split(",") if part.strip().isdigit()]
-    for wish in wishes:
-        if wish.intent.wish is Wish.VISIBLE and isinstance(wish.intent.value, str):
-            numbers += [int(part) for part in wish.intent.value.split(",") if part.strip().isdigit()]
-    return min(max(numbers, default=0) + 1, MOST_GPUS)
 
 
 def _changed(old: str, new: str) -> list[int]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from tfmemlint.reporters.paint import STYLES, colourful, columns, printable, write
+from tfmemlint.rows import Rows
 from tfmemlint.verify.prove import Proof, Run
 from tfmemlint.verify.seen import Seen
 from tfmemlint.verify.verdict import Kind, Verdict
@@ -80,33 +81,39 @@ def _program(proof: Proof, where: Where) -> dict[str, Any]:
         "gpu_memory_mib": where.memory_mib if where.ground != "gpu" else None,
         "fixes": proof.fixes,
         "problem": proof.problem,
-        "entry_points": [_entry(run) for run in proof.runs],
+        "entry_points": [_entry(run, proof) for run in proof.runs],
     }
 
 
-def _entry(run: Run) -> dict[str, Any]:
+def _entry(run: Run, proof: Proof) -> dict[str, Any]:
     before: Sequence[Verdict | None] = run.before if run.before is not None else [None] * len(run.verdicts)
     seen = run.seen
+    rows = proof.rows_of(run)
+    row = seen.start_line if seen is not None else None
+    start = rows.place(row) if rows is not None and row is not None else (None, row)
     return {
         "entry_point": run.entry,
         "lines_run": run.slice.rows if run.slice is not None else None,
         "lines": run.slice.of if run.slice is not None else None,
-        "runtime_started_in_line": seen.start_line if seen is not None else None,
+        "runtime_started_in_line": start[1],
+        "runtime_started_in_file": start[0],
         "configuration": seen.in_force if seen is not None else None,
         "memory": seen.result.probe if seen is not None else None,
         "notes": run.notes,
         "output_of_failure": run.failure,
         "intents": [
-            {**_intent(now), **({"before": _outcome(old)} if old is not None else {})}
+            {**_intent(now, proof.rows), **({"before": _outcome(old)} if old is not None else {})}
             for now, old in zip(run.verdicts, before, strict=True)
         ],
     }
 
 
-def _intent(verdict: Verdict) -> dict[str, Any]:
+def _intent(verdict: Verdict, rows: Rows | None) -> dict[str, Any]:
     wanted = verdict.wanted
+    path, row = rows.place(wanted.span.row) if rows is not None else (None, wanted.span.row)
     return {
-        "row": wanted.span.row,
+        "filename": path,
+        "row": row,
         "wanted": wanted.intent.describe(),
         "intent": {
             "wish": wanted.intent.wish.value,
@@ -152,12 +159,12 @@ def show(proofs: Sequence[Proof], where: Where, stream: IO[str], *, verbose: boo
             continue
         console.print(_styled(proof.path, "path"), _styled(f"({_machine(proof, where)})", "dim"))
         for run in proof.runs:
-            words = _entry_words(run, proof.fixes)
+            words = _entry_words(run, proof)
             if words:
                 console.print(_styled(f"  {words}", "dim"))
             for note in run.notes:
                 console.print(_styled(f"  {printable(note)}", "warning"))
-            console.print(_table(run))
+            console.print(_table(run, proof.rows))
             if run.failure and (verbose or _failed(run)):
                 console.print(_styled("  its output:", "label"))
                 for line in run.failure.splitlines():
@@ -176,25 +183,30 @@ def _machine(proof: Proof, where: Where) -> str:
     return f"{where.ground}, TensorFlow {where.tensorflow}, {gpus}"
 
 
-def _entry_words(run: Run, fixes: int | None) -> str:
+def _entry_words(run: Run, proof: Proof) -> str:
+    fixes = proof.fixes
     what = "" if run.entry == "module" else f"{run.entry}(): "
     if fixes is not None and run.before is not None:
         what += "nothing to fix; " if not fixes else f"after {fixes} fix{'es' if fixes != 1 else ''}: "
     if run.seen is None:
         return what.rstrip(":; ")
     if run.slice is None:
-        return f"{what}the program itself was run, {_how_far(run.seen)}"
+        return f"{what}the program itself was run, {_how_far(run.seen, proof.rows_of(run))}"
     return f"{what}{run.slice.rows} of {run.slice.of} lines were run"
 
 
-def _how_far(seen: Seen) -> str:
+def _how_far(seen: Seen, rows: Rows | None) -> str:
     result = seen.result
+
+    def line(row: int) -> str:
+        return rows.line(row) if rows is not None else f"line {row}"
+
     if seen.stopped:
         return (
-            f"up to line {seen.start_line}, which starts the runtime" if seen.start_line else "up to its first GPU use"
+            f"up to {line(seen.start_line)}, which starts the runtime" if seen.start_line else "up to its first GPU use"
         )
     if result.error:
-        where = f"line {result.traceback_line}" if result.traceback_line else "it"
+        where = line(result.traceback_line) if result.traceback_line else "it"
         return f"until {where} raised {result.exception}" if not result.timed_out else f"and {result.message}"
     if result.exit_code:
         return f"until it left with exit code {result.exit_code}"
@@ -206,7 +218,7 @@ def _failed(run: Run) -> bool:
     return any(one.kind is Kind.UNPROVEN for one in run.verdicts)
 
 
-def _table(run: Run) -> Padding:
+def _table(run: Run, rows: Rows | None) -> Padding:
     from rich import box
     from rich.padding import Padding
     from rich.table import Table
@@ -225,7 +237,9 @@ def _table(run: Run) -> Padding:
     if run.before is None:
         table.add_column("verdict", ratio=4, overflow="fold")
     for index, verdict in enumerate(run.verdicts):
-        row: list[Any] = [str(verdict.wanted.span.row), printable(verdict.wanted.intent.describe())]
+        place = verdict.wanted.span.row
+        shown = rows.shown(place) if rows is not None else str(place)
+        row: list[Any] = [printable(shown), printable(verdict.wanted.intent.describe())]
         if run.before is not None:
             row += [_cell(run.before[index]), _cell(verdict, full=True)]
         else:

@@ -9,14 +9,16 @@ whose conditions read nothing else.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tfmemlint.finding import Span
-from tfmemlint.flow.program import Call, EnvWrite, Event, Program, SessionMade, Start
+from tfmemlint.flow.program import Call, EnvWrite, Event, Program, ProtoMade, SessionMade, Start
+from tfmemlint.flow.unit import Text
 from tfmemlint.verify.bindings import Bindings
 from tfmemlint.verify.cutter import Cutter
+from tfmemlint.verify.syntax import own_nodes
 from tfmemlint.wanted import Wanted, entries
 
 MODES = frozenset(
@@ -46,6 +48,7 @@ class Slice:
         entry: ``module``, or the function that is called. rows: how many lines with code are kept; of: of how many.
         marks: the first rows of the statements that state the intents.
         local: the rows of imports of the project's own modules that are kept though nothing that is kept reads them.
+        modules: what is to be run of the program's other files, by their paths.
     """
 
     text: str
@@ -54,6 +57,7 @@ class Slice:
     of: int
     marks: frozenset[int]
     local: frozenset[int] = frozenset()
+    modules: Mapping[str, str] = field(default_factory=dict)
 
 
 class CannotCut(Exception):
@@ -67,14 +71,21 @@ def cut(
     *,
     local: bool = True,
     rows: Iterable[int] = (),
+    files: Mapping[str, Text] | None = None,
+    own: Callable[[str], bool] | None = None,
+    called: str = "",
 ) -> Slice:
     """The slice of ``program`` for the intents ``wishes`` of one entry point.
 
     Args:
         program: the analysed program. wishes: the intents of ``entry``, and of the module that it is in.
         entry: ``module``, or the function to call.
-        local: keep the imports of the project's own modules too: what they do when imported may start the runtime.
+        local: keep the imports of the project's own modules too, and all that these do when they are imported: it may
+            start the runtime.
         rows: further rows whose statements are to be kept.
+        files: the program's own modules, by their paths. own: tells the first part of a module's name whether it is
+            one of these; by default those are that lie beside the program.
+        called: what is called at the end of the module, as a command of the project does it.
 
     Raises:
         CannotCut: the entry point is a function that can't be called without knowing more.
@@ -83,39 +94,85 @@ def cut(
     call = ""
     if entry != "module":
         call = _call_of(cutter.bindings, entry)
-    places = _criteria(program, wishes, entry)
-    cutter.ask([place for chain in places for place in chain], rows, places[-1] if places else ())
+    elif called:
+        call = f"{called}()"
+    trees = [program.tree, *(text.tree for text in (files or {}).values())]
+    removed = [one for tree in trees for one in unset(tree)]
+    places = [*([one] for one in removed), *_criteria(program, wishes, entry, own_start=bool(removed))]
+    unseen = len(places) - len(removed) == sum(isinstance(one.event, ProtoMade) for one in wishes)
+    last = places[-1] if places and not unseen else []
+    cutter.ask([place for chain in places for place in chain], rows, last)
+    options = [one.statement for one in wishes if isinstance(one.event, ProtoMade)]
+    cutter.ask_calls([*options, *removed])
     if call:
         cutter.ends.pop(None, None)  # the function is called behind everything else
     cutter.close()
+    others = {path: Cutter(text.tree, text.source.lines) for path, text in (files or {}).items()}
+    for other in others.values():
+        other.ask([place for chain in places for place in chain], rows, last)
+        other.ask_calls([*options, *removed])
+        other.ends.pop(None, None)  # others may need what a module gives at its end
+        if local:
+            other.keep_rest(other.tree.body)
+        other.close()
     imports: set[int] = set()
     if local:
-        last = max((one.lineno for one in cutter.kept), default=0)
+        lowest = max((one.lineno for one in cutter.kept), default=0)
         for statement in program.tree.body:
-            if statement.lineno >= last or statement in cutter.kept:
+            if statement.lineno >= lowest or statement in cutter.kept:
                 continue
-            if is_local_import(statement, program.source.path):
+            if is_local_import(statement, program.source.path, own):
                 cutter.keep(statement)
                 imports.update(range(statement.lineno, (statement.end_lineno or statement.lineno) + 1))
     if call:
-        cutter.need(entry, None)
+        cutter.need(called.split(".")[0] or entry, None)
     cutter.close()
+    every = [cutter, *others.values()]
+    while others and any(one.share(other for other in every if other is not one) for one in every):
+        pass
     text = cutter.text()
-    kept = sum(1 for line in text.split("\n") if line.strip())
-    total = sum(1 for line in program.source.lines if line.strip() and not line.strip().startswith("#"))
+    modules = {path: other.text() for path, other in others.items()}
+    texts = [text, *modules.values()]
+    kept = sum(1 for one in texts for line in one.split("\n") if line.strip())
+    lines = [line.strip() for one in every for line in one.lines]
+    total = sum(1 for line in lines if line and not line.startswith("#"))
     if call:
         # Behind the last line of the file, so that no line of the file is taken for it.
         text = text.rstrip("\n")
         text += "\n" * (len(program.source.lines) + 1 - text.count("\n")) + f"{call}\n"
     marks = frozenset(one.statement.row for one in wishes)
-    return Slice(text, entry, kept, max(total, kept), marks, frozenset(imports))
+    return Slice(text, entry, kept, max(total, kept), marks, frozenset(imports), modules)
 
 
-def _criteria(program: Program, wishes: Sequence[Wanted], entry: str) -> list[list[Span]]:
+def unset(tree: ast.Module) -> list[Span]:
+    """The places that take variables out of the environment."""
+    found = (one for one in ast.walk(tree) if isinstance(one, (ast.stmt, ast.expr)) and _unsets(one))
+    return [Span(one.lineno, one.col_offset + 1, one.end_lineno or one.lineno, 0) for one in found]
+
+
+def _unsets(node: ast.AST) -> bool:
+    match node:
+        case ast.Delete(targets=targets):
+            return any(isinstance(one, ast.Subscript) and _is_environ(one.value) for one in targets)
+        case ast.Call(func=ast.Attribute(value=value, attr=name)):
+            return (name in ("pop", "clear", "popitem", "__delitem__") and _is_environ(value)) or name == "unsetenv"
+        case _:
+            return False
+
+
+def _is_environ(node: ast.expr) -> bool:
+    return (isinstance(node, ast.Attribute) and node.attr == "environ") or (
+        isinstance(node, ast.Name) and node.id == "environ"
+    )
+
+
+def _criteria(program: Program, wishes: Sequence[Wanted], entry: str, *, own_start: bool = False) -> list[list[Span]]:
     """The places that have to be kept, each with the calls that lead to it, the one that is reached last at the end:
     the intents, whatever else configures TensorFlow, and what starts the runtime before the last of them, or makes the
-    GPU devices after it."""
-    found = [[wish.statement, *(step.span for step in wish.frames)] for wish in wishes]
+    GPU devices after it; ``own_start``: even where nothing but the harness would do so otherwise."""
+    # What becomes of options that no session was seen with may show anywhere behind them: they are never the last.
+    ordered = sorted(wishes, key=lambda wish: not isinstance(wish.event, ProtoMade))
+    found = [[wish.statement, *(step.span for step in wish.frames)] for wish in ordered]
     own = {id(wish.event) for wish in wishes}
     for name, events in entries(program):
         if name != entry:
@@ -124,11 +181,12 @@ def _criteria(program: Program, wishes: Sequence[Wanted], entry: str) -> list[li
         sessions = False
         for place, event in enumerate(events):
             start = isinstance(event, Start) and event.first
-            if place > last and start and isinstance(event, Start) and event.what == "context" and not sessions:
+            ours = own_start or sessions
+            if place > last and start and isinstance(event, Start) and event.what == "context" and not ours:
                 break  # the same happens when the harness starts it
             # What there are sessions in may never start the eager context: it is the program's own start that counts.
             sessions = sessions or isinstance(event, SessionMade)
-            if start or id(event) in own or _configures(event):
+            if start or (id(event) in own and not isinstance(event, ProtoMade)) or _configures(event):
                 found.append([event.statement, *(step.span for step in event.frames)])
             ends = "context" if sessions else "allocator"
             if place > last and start and isinstance(event, Start) and event.what == ends:
@@ -146,8 +204,9 @@ def _configures(event: Event) -> bool:
             return isinstance(event, EnvWrite)
 
 
-def is_local_import(statement: ast.stmt, path: str) -> bool:
-    """Whether a statement imports a module that lies beside the program at ``path``."""
+def is_local_import(statement: ast.stmt, path: str, own: Callable[[str], bool] | None = None) -> bool:
+    """Whether a statement imports a module that lies beside the program at ``path``, or of which ``own`` says that it
+    is the program's."""
     folder = Path(path).parent
     if isinstance(statement, ast.ImportFrom):
         if statement.level:
@@ -158,6 +217,8 @@ def is_local_import(statement: ast.stmt, path: str) -> bool:
     else:
         return False
     tops = {module.split(".")[0] for module in modules}
+    if own is not None and any(own(top) for top in tops if top):
+        return True
     return any((folder / f"{top}.py").is_file() or (folder / top).is_dir() for top in tops if top)
 
 
@@ -187,3 +248,23 @@ def _call_of(bindings: Bindings, entry: str) -> str:
     if needed:
         raise CannotCut(f"{entry}({', '.join(needed)}) needs arguments; verify the program that calls it")
     return f"{entry}()"
+
+
+def lacking(program: Program, entry: str, row: int | None) -> str:
+    """The argument of a function which the statement in ``row`` reads, and which is None where it isn't given; ""
+    where there is none."""
+    bindings = Bindings(program.tree)
+    statements = bindings.of_row(row) if row is not None else []
+    for statement in statements:
+        function = bindings.function[statement]
+        if function is None or function.name != entry:
+            continue
+        arguments = function.args
+        plain = [*arguments.posonlyargs, *arguments.args]
+        defaults = [*zip(reversed(plain), reversed(arguments.defaults), strict=False)]
+        defaults += [one for one in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if one[1] is not None]  # type: ignore[misc]
+        absent = {one.arg for one, default in defaults if isinstance(default, ast.Constant) and default.value is None}
+        read = {node.id for node in own_nodes(statement) if isinstance(node, ast.Name)}
+        if absent & read:
+            return min(absent & read)
+    return ""

@@ -6,7 +6,7 @@ the list that is made here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from tfmemlint.finding import Span
 from tfmemlint.flow.program import Call, End, Event, Program, ProtoMade
@@ -22,10 +22,13 @@ def wanted(program: Program) -> list[Wanted]:
     return [one for entry, events in entries(program) for one in wanted_by(entry, events)]
 
 
-def wanted_by(entry: str, events: Iterable[Event]) -> Iterator[Wanted]:
+def wanted_by(entry: str, events: Sequence[Event]) -> Iterator[Wanted]:
     """The intents of one entry point, one a place."""
     known: set[tuple[Span, Wish, object]] = set()
+    first = {event.span for event in events if not event.repeated}
     for event in events:
+        if event.repeated and event.span in first:
+            continue  # a loop comes by here again
         for one in read(event, entry):
             key = (one.span, one.intent.wish, one.gpu)
             if key not in known:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tfmemlint.finding import Span, Step
 from tfmemlint.flow.program import Event
 from tfmemlint.flow.values import EACH, Const, Device, DeviceName, Devices, Value
-from tfmemlint.intent import Intent
+from tfmemlint.intent import Intent, Wish
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,12 @@ class Wanted:
     sizes: tuple[float, ...] | None
     certain: bool
     event: Event
+
+    @property
+    def setting(self) -> Wish:
+        """The kind of setting that it is asked for by: a share that is given as a ``memory_limit`` is a limit there."""
+        is_limit = self.by == "call" and self.intent.wish is Wish.FRACTION
+        return Wish.LIMIT if is_limit else self.intent.wish
 
 
 def number_of(value: Value) -> int | str | None:

@@ -19,10 +19,14 @@ from tfmemlint.flow.values import EACH, Const, Limit, Seq, Value
 from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge import environment, wishes
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
+from tfmemlint.knowledge.variables import wants_growth
 from tfmemlint.wanted.model import Wanted, number_of
 
 REPORTS = ("tf.config.experimental.get_memory_info", "tf.config.experimental.get_memory_usage")
 """The functions that really report the memory in use."""
+
+SHARE = "gpu_options.per_process_gpu_memory_fraction"
+"""The option of a session that gives the share of the memory."""
 
 VARIABLES = {
     "CUDA_VISIBLE_DEVICES": Wish.VISIBLE,
@@ -35,8 +39,6 @@ VARIABLES = {
 
 def read(event: Event, entry: str) -> Iterator[Wanted]:
     """What one event asks for."""
-    if event.repeated:
-        return
     match event:
         case Call():
             yield from _of_call(event, entry)
@@ -94,7 +96,7 @@ def _of_variable(write: EnvWrite, entry: str) -> Iterator[Wanted]:
     words = "" if wish in (Wish.VISIBLE, Wish.ALLOCATOR) else "every GPU"
     shown: object = value
     if wish is Wish.GROWTH:
-        shown = {"true": True, "false": False}.get(str(value).lower(), True)
+        shown = wants_growth(write.name, str(value)) if value is not None else None
     sizes = None
     if wish is Wish.LIMIT:
         number = _number(value)
@@ -109,9 +111,12 @@ def _of_options(
 ) -> Iterator[Wanted]:
     # A `GPUOptions` of its own knows its fields by their last names.
     owner = "gpu_options." if event.name.endswith(".GPUOptions") else ""
-    for name, value in plain_options({owner + field: value for field, value in fields.items()}).items():
+    options = plain_options({owner + field: value for field, value in fields.items()})
+    for name, value in options.items():
         if name == "gpu_options.visible_device_list" and value == "":
             continue
+        if name == SHARE and value == 0 and "gpu_options.allow_growth" in options:
+            continue  # 0 stands for the default, of which growth is to be made
         intent = options_intent({name: value})
         span = spans.get(name.removeprefix(owner))
         yield _make(event, entry, intent, by, event.name, name, EACH, span=span)

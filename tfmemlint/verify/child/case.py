@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.abc
 import linecache
 import os
@@ -10,11 +11,12 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import Any, NoReturn
 
+from tfmemlint.verify.child import modules
 from tfmemlint.verify.child.recording import Recorder, module
 from tfmemlint.verify.child.watching import Watcher, message_of
 
@@ -47,11 +49,15 @@ def run_case(
     watcher = Watcher(
         filename, journal, frozenset(request["rows"]), None if stop is None else frozenset(stop), enough=end
     )
+    if request["modules"]:
+        modules.serve(request["modules"], watcher)
     watcher.install()
     observer = _observer(request, recorder, watcher, end)
     os._exit = exit_at_once
     try:
         program = _program(request)
+        for name in request["imported"]:
+            importlib.import_module(name)
         exec(_compiled(request, watcher), program.__dict__)
         _wait_for_threads()
     except SystemExit as leaving:
@@ -59,7 +65,7 @@ def run_case(
     except BaseException as error:
         shown = error.__traceback__.tb_next if error.__traceback__ is not None else None
         traceback.print_exception(type(error), error, shown)  # without the harness's own frame
-        line = line_in(filename, error)
+        line = line_in({filename, *watcher.modules}, error)
         end(ok=False, exception=type(error).__name__, message=message_of(error), traceback_line=line)
     end()
 
@@ -95,14 +101,14 @@ def _compiled(request: dict[str, Any], watcher: Watcher) -> CodeType:
     return compile(watcher.marked(request["code"]), filename, "exec", dont_inherit=True)
 
 
-def line_in(filename: str, error: BaseException) -> int | None:
-    """The innermost line of ``filename`` that ``error`` came through, None if it came through none."""
-    if isinstance(error, SyntaxError) and error.filename == filename:
+def line_in(filenames: Collection[str], error: BaseException) -> int | None:
+    """The innermost line of these files that ``error`` came through, None if it came through none."""
+    if isinstance(error, SyntaxError) and error.filename in filenames:
         return error.lineno
     found = None
     frame: TracebackType | None = error.__traceback__
     while frame is not None:
-        if frame.tb_frame.f_code.co_filename == filename:
+        if frame.tb_frame.f_code.co_filename in filenames:
             found = frame.tb_lineno
         frame = frame.tb_next
     return found
@@ -111,18 +117,23 @@ def line_in(filename: str, error: BaseException) -> int | None:
 def _program(request: dict[str, Any]) -> ModuleType:
     """The program's ``__main__``, with its source where tracebacks and AutoGraph look for it."""
     filename: str = request["filename"]
-    folder = Path(filename).parent if Path(filename).is_absolute() and Path(filename).exists() else Path.cwd()
+    folder: Path | None = (
+        Path(filename).parent if Path(filename).is_absolute() and Path(filename).exists() else Path.cwd()
+    )
     program = ModuleType("__main__")
     levels = [len(dots) for dots in _RELATIVE.findall(request["code"])]
-    if levels:
+    if request["package"] is not None:
+        program.__package__, folder = request["package"], None
+    elif levels:
         # It can run as a part of its package only, as `python -m` would do it.
-        root, parts = folder, list[str]()
+        root, parts = folder or Path.cwd(), list[str]()
         while len(parts) < max(levels) or (root / "__init__.py").is_file():
             parts.insert(0, root.name)
             root = root.parent
         program.__package__ = ".".join(parts)
         folder = root
-    sys.path[:] = [str(folder), *(entry for entry in sys.path if entry)]
+    places = [*([str(folder)] if folder is not None else []), *request["path"]]
+    sys.path[:] = list(dict.fromkeys([*places, *(entry for entry in sys.path if entry)]))
     sys.argv[:] = [filename, *request["argv"]]
     program.__file__ = filename
     program.__loader__ = _Text(request["code"])

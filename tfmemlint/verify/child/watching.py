@@ -25,7 +25,7 @@ class Watcher:
     """Writes down what a program does.
 
     Attributes:
-        filename: of the program, as its frames have it.
+        filename: of the program, as its frames have it. modules: the files of its own modules, likewise.
         journal: the file that takes the notes.
         rows: the statements to watch, by their first rows.
         stop: once these of them have been passed and the runtime has started, all has been seen; None to see the end.
@@ -39,6 +39,7 @@ class Watcher:
     enough: Callable[[], None] = lambda: None
     passed: set[int] = field(default_factory=set)
     started: bool = False
+    modules: set[str] = field(default_factory=set)
 
     def install(self) -> None:
         """Watch the TensorFlow of this process."""
@@ -55,9 +56,10 @@ class Watcher:
                 setattr(context, name, self._noting(name, getattr(context, name)))
         self._watch_start(context)
 
-    def marked(self, code: str) -> ast.Module:
-        """The program with a note before and behind each watched statement; every line stays where it is."""
-        tree = ast.parse(code, self.filename)
+    def marked(self, code: str, filename: str = "") -> ast.Module:
+        """The program, or one of its modules, with a note before and behind each watched statement; every line stays
+        where it is."""
+        tree = ast.parse(code, filename or self.filename)
         _Marking(self.rows).visit(tree)
         return ast.fix_missing_locations(tree)
 
@@ -74,7 +76,7 @@ class Watcher:
         frame: Any = sys._getframe(1)
         found: list[int] = []
         while frame is not None:
-            if frame.f_code.co_filename == self.filename:
+            if frame.f_code.co_filename == self.filename or frame.f_code.co_filename in self.modules:
                 found.append(frame.f_lineno)
             frame = frame.f_back
         return found

@@ -1,0 +1,70 @@
+"""Under which conditions programs are run, and what is known of the machine then."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tfmemlint.flow.program import EnvWrite, Program
+from tfmemlint.flow.values import Const
+from tfmemlint.intent import Wish
+from tfmemlint.verify.edge.machine import DEFAULT_MIB
+from tfmemlint.verify.grounds import MOST_GPUS
+from tfmemlint.verify.verdict import Facts
+from tfmemlint.wanted import Wanted
+
+if TYPE_CHECKING:
+    from tfmemlint.verify.ground import Ground
+    from tfmemlint.verify.result import Result
+
+_NUMBERED = re.compile(r"\bgpus?\[(\d+)\]|\bGPU:(\d+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """Under which conditions programs are run.
+
+    Attributes:
+        gpus: how many GPUs a simulated machine has; None for as many as the program names.
+        memory_mib: the memory of each of them, in MiB.
+        timeout: seconds for one run. host_mib: MiB of this machine's own memory that one run may take.
+        argv: the program's arguments. whole: run the program itself, not its slice.
+        cwd: the folder to run in; None for an empty one. env: variables added to the program's environment.
+    """
+
+    gpus: int | None = None
+    memory_mib: int = DEFAULT_MIB
+    timeout: float = 60.0
+    host_mib: float | None = 8192.0
+    argv: tuple[str, ...] = ()
+    whole: bool = False
+    cwd: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+def facts_of(ground: Ground, result: Result, conditions: Conditions, gpus: int) -> Facts:
+    """What is known of the ground of a run."""
+    total: list[float] = [float(conditions.memory_mib)] * gpus
+    if ground.kind == "gpu":
+        devices = (result.probe or {}).get("devices", [])
+        total = [0.0] * result.physical
+        for device in devices:
+            total[device["physical"]] = float(device["total_mib"] or 0.0)
+    return Facts(ground.kind, tuple(total), ground.overhead_mib())
+
+
+def gpus_named(program: Program, wishes: Sequence[Wanted]) -> int:
+    """How many GPUs a machine needs to have all that a program names; at least one."""
+    numbers = [one.gpu for one in wishes if isinstance(one.gpu, int)]
+    for match in _NUMBERED.finditer(program.source.text):
+        numbers.append(int(match[1] or match[2]))
+    for write in program.of(EnvWrite):
+        value = write.value.value if isinstance(write.value, Const) else None
+        if write.name == "CUDA_VISIBLE_DEVICES" and isinstance(value, str):
+            numbers += [int(part) for part in value.split(",") if part.strip().isdigit()]
+    for wish in wishes:
+        if wish.intent.wish is Wish.VISIBLE and isinstance(wish.intent.value, str):
+            numbers += [int(part) for part in wish.intent.value.split(",") if part.strip().isdigit()]
+    return min(max(numbers, default=0) + 1, MOST_GPUS)
