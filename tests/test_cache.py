@@ -15,8 +15,9 @@ import tfmemlint.flow
 from tests.fixes.projects import make
 from tfmemlint import cache, screened
 from tfmemlint.finding import Finding
+from tfmemlint.job import Job
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.run import WORTH_A_CACHE, Job, run
+from tfmemlint.run import WORTH_A_CACHE, run
 from tfmemlint.sources import walk
 
 PROGRAMS = Path(__file__).parent.parent / "fixtures" / "programs"

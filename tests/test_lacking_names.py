@@ -9,9 +9,10 @@ import pytest
 
 from tfmemlint.engine import check_source
 from tfmemlint.finding import Finding
+from tfmemlint.job import Job
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.rule import rules
-from tfmemlint.run import Job, run
+from tfmemlint.run import run
 from tfmemlint.selection import Layer, Selection
 from tfmemlint.sources import Source
 

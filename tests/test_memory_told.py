@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tfmemlint.job import Job
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.plan.read import plan_of
-from tfmemlint.run import Job, run
+from tfmemlint.run import run
 from tfmemlint.sources import Source
 
 LIMITS = """\

@@ -11,8 +11,9 @@ import pytest
 from tests.program_files import ProgramFixture, program_folders, read_program
 from tfmemlint.engine import check_source
 from tfmemlint.finding import Finding
+from tfmemlint.job import Job, enabled
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.run import Job, enabled, run
+from tfmemlint.run import run
 from tfmemlint.sources import Source
 
 Places = Counter[tuple[str, int, str]]

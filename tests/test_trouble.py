@@ -11,9 +11,10 @@ from tests.fixture_files import FIXTURES
 from tfmemlint.engine import check_source
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import Program
+from tfmemlint.job import Item, Job
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.rule import Rule, rules
-from tfmemlint.run import Item, Job, one
+from tfmemlint.run import one
 from tfmemlint.sources import Source
 
 UNREADABLE = {

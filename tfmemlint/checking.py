@@ -13,7 +13,7 @@ from tfmemlint.options import say
 
 if TYPE_CHECKING:
     from tfmemlint.config import Config
-    from tfmemlint.run import Job, Outcome
+    from tfmemlint.job import Job, Outcome
     from tfmemlint.sources.walking import Walk
 
 CLEAN, FOUND, FAILED = 0, 1, 2
@@ -56,7 +56,7 @@ def _job(arguments: argparse.Namespace, config: Config) -> Job:
         ConfigError: an option can't be followed.
     """
     from tfmemlint.config import ConfigError, Layer, parse_memory
-    from tfmemlint.run import Job
+    from tfmemlint.job import Job
     from tfmemlint.sources.kinds import DOCSTRING, checked
 
     for option, given in (

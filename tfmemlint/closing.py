@@ -12,7 +12,7 @@ from tfmemlint.options import say
 if TYPE_CHECKING:
     from tfmemlint.config import Config
     from tfmemlint.finding import Finding
-    from tfmemlint.run import Job, Outcome
+    from tfmemlint.job import Job, Outcome
     from tfmemlint.sources import Source
 
 _OF_ANOTHER_RELEASE = ("TFM206", "TFM501")
@@ -27,9 +27,9 @@ def report(arguments: argparse.Namespace, config: Config, job: Job, outcomes: li
         if not arguments.quiet:
             print("All checks passed!")
         return
+    from tfmemlint.job import target_of
     from tfmemlint.reporters import Summary, close, render, statistics
     from tfmemlint.reporters.cells import in_cells
-    from tfmemlint.run import target_of
 
     findings = sorted((one for outcome in outcomes for one in outcome.findings), key=lambda one: one.sort_key)
     applied = [one for outcome in outcomes for one in outcome.applied]

@@ -6,14 +6,15 @@ import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tfmemlint.run import Outcome, asked_for, enabled, explain_all, target_of
+from tfmemlint.job import Outcome, asked_for, enabled, target_of
+from tfmemlint.run import explain_all
 from tfmemlint.screen import may_matter
 from tfmemlint.sources.blocks import PYTHON
 
 if TYPE_CHECKING:
     from tfmemlint.documents import Judge
     from tfmemlint.finding import Finding
-    from tfmemlint.run import Item, Job
+    from tfmemlint.job import Item, Job
     from tfmemlint.sources import Source
 
 _SIGNS = (">>> ", "```", "::\n")

@@ -18,9 +18,7 @@ MOST_GIGABYTES = 128
 """A whole number up to this one, where MiB are meant, is likely one of gigabytes."""
 
 _GROWTH = "tf.config.experimental.set_memory_growth(gpu, True) for every GPU"
-_LIMIT = (
-    "tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=<MiB>)])"
-)
+_LIMIT = "tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=<MiB>)])"
 ADVICE = {
     Wish.GROWTH: f"Use {_GROWTH}",
     Wish.LIMIT: f"Use {_LIMIT}",

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.fixes.loop import Fixed, Options, Place, compute, fix_source, place
-from tfmemlint.run import asked_for, enabled, target_of
+from tfmemlint.job import asked_for, enabled, target_of
 from tfmemlint.sources.blocks import PYTHON
 
 if TYPE_CHECKING:
     from tfmemlint.finding import Finding, Span
+    from tfmemlint.job import Job, Outcome, Unproven
     from tfmemlint.knowledge.releases import Target
-    from tfmemlint.run import Job, Outcome, Unproven
     from tfmemlint.sources import Source
 
 _ROUNDS = 4

@@ -15,6 +15,7 @@ from tfmemlint.finding import Finding, Span
 from tfmemlint.flow import analyze, parse
 from tfmemlint.flow.program import Call, EnvWrite, Event, Program, Start
 from tfmemlint.flow.unit import Found, Kept, Run, Text, Unit
+from tfmemlint.job import Outcome, asked_for, enabled, starts_of, target_of
 from tfmemlint.knowledge.environment import Moment, read_at
 from tfmemlint.project.entries import Entry, console_scripts, entry_of, is_test, says_so
 from tfmemlint.project.imports import scan
@@ -22,7 +23,7 @@ from tfmemlint.project.kinds import Kind
 from tfmemlint.project.listing import Listings
 from tfmemlint.project.reaching import LARGEST_PROJECT, Graph, graph
 from tfmemlint.project.roots import conftests, package_root, project_root, search_path
-from tfmemlint.run import FEW_FILES, Outcome, asked_for, enabled, starts_of, target_of
+from tfmemlint.run import FEW_FILES
 from tfmemlint.run import key_of as file_key
 from tfmemlint.screen import about_tensorflow, configures
 from tfmemlint.sources import Source, Unreadable, decode, read_bytes
@@ -32,9 +33,9 @@ from tfmemlint.sources.text import NOTEBOOK
 
 if TYPE_CHECKING:
     from tfmemlint.cache import Cache
+    from tfmemlint.job import Job
     from tfmemlint.project.search import SearchPath
     from tfmemlint.rule import Rule
-    from tfmemlint.run import Job
 
 
 MOST_PARSED = 2 * 1024 * 1024

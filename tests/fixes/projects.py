@@ -6,7 +6,8 @@ from pathlib import Path
 
 from tests.fixes.helpers import code
 from tfmemlint.finding import Finding
-from tfmemlint.run import Job, Outcome, run
+from tfmemlint.job import Job, Outcome
+from tfmemlint.run import run
 from tfmemlint.sources import walk
 
 STARTER = """

@@ -13,7 +13,8 @@ from tests.fixes.moving import ENVIRONMENT, ENVIRONMENT_FIXED, FLAT, MOVES
 from tests.fixes.projects import BUILD, fix, left, make, withheld
 from tests.fixes.staying import STAYS
 from tfmemlint.finding import Applicability
-from tfmemlint.run import Job, run
+from tfmemlint.job import Job
+from tfmemlint.run import run
 
 
 @pytest.mark.parametrize("case", STAYS)

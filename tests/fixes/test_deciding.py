@@ -16,7 +16,8 @@ from tfmemlint.cli import main
 from tfmemlint.finding import Span
 from tfmemlint.fixes.git import UNCOMMITTED, UNTRACKED
 from tfmemlint.fixes.loop import DECLINED, NOT_CHOSEN
-from tfmemlint.run import Job, Outcome, Unproven, run
+from tfmemlint.job import Job, Outcome, Unproven
+from tfmemlint.run import run
 from tfmemlint.sources import Source
 
 LIMITS = code("""

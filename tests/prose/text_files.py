@@ -7,8 +7,9 @@ from pathlib import Path
 
 from tests.fixture_files import FIXTURES
 from tfmemlint.finding import Finding
+from tfmemlint.job import Job
 from tfmemlint.rule import rules
-from tfmemlint.run import Job, from_text
+from tfmemlint.run import from_text
 from tfmemlint.selection import Layer, Selection
 
 TEXTS = FIXTURES / "texts"

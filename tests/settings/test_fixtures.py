@@ -9,7 +9,8 @@ import pytest
 
 from tests.fixture_files import FIXTURES, strip_markers
 from tfmemlint.finding import Severity
-from tfmemlint.run import Job, Outcome, run
+from tfmemlint.job import Job, Outcome
+from tfmemlint.run import run
 from tfmemlint.sources import walk
 from tfmemlint.sources.kinds import ALL
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tfmemlint.run import Job, run
+from tfmemlint.job import Job
+from tfmemlint.run import run
 
 GROWTH = """\
 import tensorflow as tf

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from tfmemlint.cli import main
 from tfmemlint.finding import Finding, Severity, Span
+from tfmemlint.job import Job, Outcome
 from tfmemlint.reporters.cells import in_cells
-from tfmemlint.run import Job, Outcome, run
+from tfmemlint.run import run
 from tfmemlint.sources import Source, Unreadable, decode, walk
 from tfmemlint.sources.notebook import Notebook
 from tfmemlint.targets.find import Finder

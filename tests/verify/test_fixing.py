@@ -9,7 +9,8 @@ import pytest
 
 from tests.fixes.helpers import code
 from tfmemlint.cli import main
-from tfmemlint.run import Job, Unproven, run
+from tfmemlint.job import Job, Unproven
+from tfmemlint.run import run
 from tfmemlint.sources import Source, decode
 from tfmemlint.verify.fixing import prover
 

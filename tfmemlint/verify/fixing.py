@@ -7,8 +7,8 @@ import difflib
 from collections.abc import Callable, Iterator
 
 from tfmemlint.finding import Span
+from tfmemlint.job import Unproven
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.run import Unproven
 from tfmemlint.sources import Source
 from tfmemlint.verify.command import target_of_version
 from tfmemlint.verify.ground import Ground

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from tests.truth.programs.observe import Event, Place, Report
 from tfmemlint.finding import Finding, Severity
-from tfmemlint.run import Job, run
+from tfmemlint.job import Job
+from tfmemlint.run import run
 
 CODES = frozenset(f"TFM{number}" for number in (101, 102, 103, 104, 105, 106, 107, 401, 402))
 _REFUSED = {
