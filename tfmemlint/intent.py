@@ -98,6 +98,8 @@ def _visible(shown: str) -> str:
         return f"only GPU{'s' if ',' in numbers else ''} {numbers} visible"
     if shown in ("''", '""', "'-1'", '"-1"', "-1", "[]", "()"):
         return "no GPU visible"
+    if shown.strip("'\"").lower() in ("all", "any", "*"):
+        return "every GPU visible"
     return f"only {shown} visible" if shown else "only some devices visible"
 
 
