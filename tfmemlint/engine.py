@@ -96,7 +96,7 @@ def _in_shells(source: Source, rules: Sequence[Rule], target: Target) -> Iterato
     """What the commands in a notebook set."""
     from tfmemlint.sources.notebook import Notebook
 
-    if isinstance(source, Notebook) and may_matter(source.raw.encode("utf-8", "replace")):
+    if isinstance(source, Notebook) and may_matter(source.text.encode("utf-8", "replace")):
         from tfmemlint.settings.shells import programs
 
         for program in programs(source, target):

@@ -6,6 +6,7 @@ the others of that program: never on which files are named together, or in which
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib
 import os
@@ -30,6 +31,9 @@ WORTH_A_POOL = 24
 
 WORTH_A_CACHE = 8
 """Files to read closely from which what was found before is looked for; a program of several files always is."""
+
+LARGE_NOTEBOOK = 2 * 2**20
+"""Bytes. Most of such a notebook is outputs: pictures in lines of millions of characters. Only its code is searched."""
 
 FEW_FILES = 100
 """Files, named one by one, whose projects are looked through for the programs that they are part of. Where more are
@@ -115,6 +119,11 @@ def _checked(files: Iterable[tuple[str, bool]], job: Job) -> list[Outcome]:
 
 
 def _look_at_notebook(data: bytes) -> int:
+    if len(data) > LARGE_NOTEBOOK:
+        from tfmemlint.sources.notebook import decode_notebook
+
+        with contextlib.suppress(Unreadable):
+            return look(decode_notebook("", data).text.encode("utf-8", "surrogatepass"))
     # The quotes in a notebook's code are escaped in its JSON.
     return look(data.replace(b'\\"', b'"'))
 

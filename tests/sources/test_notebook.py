@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tfmemlint import screen
 from tfmemlint.cli import main
 from tfmemlint.finding import Finding, Severity, Span
 from tfmemlint.job import Job, Outcome
@@ -457,3 +458,26 @@ def commands(
     Path("a.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
     main(["check", "--no-cache", "--output-format", "json", "a.ipynb"])
     return [(one["code"], one["location"]["row"]) for one in json.loads(capsys.readouterr().out)]
+
+
+def test_large_outputs_are_not_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # As a picture has them: a word that is looked for, every hundred characters.
+    picture = ("A" * 97 + "GPU") * 50_000
+    outputs = [{"output_type": "display_data", "metadata": {}, "data": {"image/png": picture}}]
+    source = "import tensorflow as tf\ntf.config.set_memory_limit('GPU:0', 4096)"
+    cell = {"cell_type": "code", "execution_count": 1, "metadata": {}, "outputs": outputs, "source": source}
+    Path("a.ipynb").write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    searched: list[int] = []
+
+    def searching(data: bytes) -> int:
+        searched.append(len(data))
+        return screen.look(data)
+
+    monkeypatch.setattr("tfmemlint.run.look", searching)
+    main(["check", "--no-cache", "--output-format", "json", "a.ipynb"])
+    assert [one["code"] for one in json.loads(capsys.readouterr().out)] == ["TFM202"]
+    assert searched
+    assert max(searched) < 1000
