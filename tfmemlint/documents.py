@@ -78,11 +78,10 @@ class Judge:
         if not may_matter(snippet.text.encode("utf-8", "replace")):
             return []
         if snippet.language == blocks.PYTHON:
-            found = judge_source(snippet, self.rules, self.target_of(snippet), self.gpu_memory_mib)
+            judged = judge_source(snippet, self.rules, self.target_of(snippet), self.gpu_memory_mib)
+            found = [one for one in judged if one.code != SYNTAX_ERROR]
         else:
             found = list(self._settings(snippet))
-        if snippet.language == blocks.PYTHON:
-            found = [one for one in found if one.code != SYNTAX_ERROR]
         said = settle(snippet, found, self.rules)
         return [one for one in said if not snippet.silences(one.span.row, one.code)]
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tfmemlint.job import Outcome, asked_for, enabled, target_of
 from tfmemlint.run import explain_all
 from tfmemlint.screen import may_matter
-from tfmemlint.sources.blocks import PYTHON
+from tfmemlint.sources.kinds import PYTHON, kind_of
+from tfmemlint.suppressions import read_suppressions
 
 if TYPE_CHECKING:
     from tfmemlint.documents import Judge
     from tfmemlint.finding import Finding
     from tfmemlint.job import Item, Job
+    from tfmemlint.knowledge.releases import Target
     from tfmemlint.sources import Source
-
-_SIGNS = (">>> ", "```", "::\n")
-"""One of these is in every docstring that has an example."""
 
 
 def judged(outcome: Outcome, item: Item, job: Job) -> Outcome:
@@ -43,20 +43,17 @@ def judged(outcome: Outcome, item: Item, job: Job) -> Outcome:
 def add_examples(outcome: Outcome, job: Job) -> None:
     """Look at the examples in the docstrings of a file of Python as well."""
     source = outcome.source
-    if source is None or source.language != PYTHON or not source.path.endswith((".py", ".pyw", ".pyi")):
+    if source is None or source.language != PYTHON or kind_of(os.path.basename(source.path)) != PYTHON:
         return
-    if outcome.problem or not any(sign in source.text for sign in _SIGNS):
-        return
-    from tfmemlint.engine import one_a_place
-    from tfmemlint.sources.document import examples
-
-    document = examples(source)
-    if not any(may_matter(block.text.encode("utf-8", "replace")) for block in document.blocks):
+    if outcome.problem or read_suppressions(source.text).skip_file:
         return
     # What was written just now is no change of somebody else's.
     own = dataclasses.replace(job, allow_dirty=job.allow_dirty or outcome.old is not None)
-    found = _outcome(Outcome(outcome.path, candidate=True), document, own)
-    explain_all([found], job)
+    found = _examined(source, own)
+    if found is None:
+        return
+    from tfmemlint.engine import one_a_place
+
     by_code = {rule.code: rule for rule in enabled(job.selection, outcome.path)}
     both = one_a_place([*outcome.findings, *found.findings], by_code)
     outcome.findings = sorted(both, key=lambda finding: finding.sort_key)
@@ -65,6 +62,22 @@ def add_examples(outcome: Outcome, job: Job) -> None:
     if found.old is not None and found.source is not None:
         outcome.old = outcome.old or source
         outcome.source = source.replace_text(found.source.text)
+
+
+def _examined(source: Source, job: Job) -> Outcome | None:
+    """What comes of the examples of a file; None where it has none that matter."""
+    from tfmemlint.sources.document import examples
+
+    outcome = Outcome(source.path, candidate=True)
+    try:
+        document = examples(source)
+        if not any(may_matter(block.text.encode("utf-8", "replace")) for block in document.blocks):
+            return None
+        found = _outcome(outcome, document, job)
+        explain_all([found], job)
+        return found
+    except Exception as error:  # one file must not take the run with it
+        return _failed(outcome, job, error)
 
 
 def looked(path: str, job: Job) -> Callable[[Source], list[Finding]]:
@@ -78,16 +91,24 @@ def judge_of(document: Source, path: str, job: Job) -> Judge:
     from tfmemlint.documents import Judge
 
     target, mixed = target_of(job, path), False
-    if job.target is None:
+    first = oldest_said(path, job)
+    if job.target is None and first is None:
         from tfmemlint.eras import era
-        from tfmemlint.targets.find import current
 
-        said = current().of_file(path)
+        target = era(document.blocks, target)  # type: ignore[attr-defined]
+    elif first is not None:
         # A project that runs on both has examples for each.
-        mixed = said.first is not None and said.first.major < 2 <= target.major
-        if said.first is None:
-            target = era(document.blocks, target)  # type: ignore[attr-defined]
+        mixed = first.major < 2 <= target.major
     return Judge(enabled(job.selection, path), target, job.gpu_memory_mib, mixed)
+
+
+def oldest_said(path: str, job: Job) -> Target | None:
+    """The oldest release that the project of a file is for; None where it says none, or where one is told."""
+    if job.target is not None:
+        return None
+    from tfmemlint.targets.find import current
+
+    return current().of_file(path).first
 
 
 def _outcome(outcome: Outcome, document: Source, job: Job, known: list[Finding] | None = None) -> Outcome:

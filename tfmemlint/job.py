@@ -147,9 +147,9 @@ def starts_of(path: str) -> tuple[Begun, ...]:
     return found(path)
 
 
-def forget_targets() -> None:
+def forget_projects() -> None:
+    """Read the files of projects anew: they may have changed since the last run in this process."""
     for name in ("tfmemlint.targets.find", "tfmemlint.settings.nearby", "tfmemlint.settings.others"):
         module = sys.modules.get(name)
         if module is not None:
-            # Files may have changed since the last run in this process.
             module.begin()

@@ -10,12 +10,13 @@ import contextlib
 import dataclasses
 import importlib
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.finding import Finding
-from tfmemlint.job import Item, Job, Outcome, asked_for, enabled, forget_targets, starts_of, target_of
+from tfmemlint.job import Item, Job, Outcome, asked_for, enabled, forget_projects, starts_of, target_of
 from tfmemlint.screen import ABOUT, CARD, CONFIGURES, MATTERS, look, look_at_document
 from tfmemlint.screened import screened
 from tfmemlint.sources import Source, Unreadable, decode, read_bytes
@@ -48,8 +49,13 @@ costs as much as checking a dozen files."""
 def run(files: Iterable[tuple[str, bool]], job: Job) -> list[Outcome]:
     """The outcome of each file; the flag says whether it was named itself, in which case it is read even where its
     bytes say that it can't matter."""
-    forget_targets()
+    forget_projects()
     outcomes = _checked(files, job)
+    return _finished(outcomes, job)
+
+
+def _finished(outcomes: list[Outcome], job: Job) -> list[Outcome]:
+    """What is the same for all files once they have been looked at."""
     explain_all(outcomes, job)
     if job.docstrings:
         from tfmemlint.embedded import add_examples
@@ -155,7 +161,12 @@ def key_of(path: str, data: bytes | str, job: Job) -> str:
 
     codes = [rule.code for rule in enabled(job.selection, path)]
     starts = [one.about for one in starts_of(path)]
-    return digest("file", path, data, codes, target_of(job, path), job.gpu_memory_mib, starts)
+    told: object = None
+    if kind_of(os.path.basename(path)) in DOCUMENTS:
+        from tfmemlint.embedded import oldest_said
+
+        told = job.target is not None, oldest_said(path, job)
+    return digest("file", path, data, codes, target_of(job, path), job.gpu_memory_mib, starts, told)
 
 
 def _with_known(item: Item, job: Job, cache: Cache) -> Item:
@@ -167,9 +178,19 @@ def _with_known(item: Item, job: Job, cache: Cache) -> Item:
 
         key = programs.key_of(item.entry, job)
     else:
-        # What a variable of a configuration file is for, other files of its project tell.
-        key = "" if job.fix or item.kind in SETTINGS else key_of(item.path, item.data, job)
+        key = "" if job.fix or _asks_others(item) else key_of(item.path, item.data, job)
     return dataclasses.replace(item, key=key, known=cache.get(key) if key else None)
+
+
+_VARIABLE = re.compile(rb"\b(?:TF|CUDA|XLA|NVIDIA|PYTORCH)_[A-Z]")
+
+
+def _asks_others(item: Item) -> bool:
+    """Whether other files of its project may tell what a variable in a file is for: it is set by a shell, or the
+    like."""
+    if item.kind in SETTINGS:
+        return True
+    return (item.kind in DOCUMENTS or item.path.endswith(NOTEBOOK)) and _VARIABLE.search(item.data or b"") is not None
 
 
 def _remember(item: Item, outcome: Outcome, cache: Cache) -> None:
@@ -323,10 +344,10 @@ def check(source: Source, job: Job, rules: list[Rule]) -> list[Finding]:
 
 def from_text(text: bytes, path: str, job: Job) -> Outcome:
     """The outcome of a text that is no file (standard input)."""
-    forget_targets()
+    forget_projects()
     kind = kind_of(os.path.basename(path)) or kind_of_text(text)
-    outcome = one(Item(path, text, kind=kind), dataclasses.replace(job, write=False))
-    explain_all([outcome], job)
+    job = dataclasses.replace(job, write=False)
+    (outcome,) = _finished([one(Item(path, text, kind=kind), job)], job)
     return outcome
 
 

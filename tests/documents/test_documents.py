@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tfmemlint.cli import main
+from tfmemlint.sources import document
 
 LATE = """\
 import tensorflow as tf
@@ -165,6 +166,35 @@ def test_docstrings(capsys: pytest.CaptureFixture[str]) -> None:
     main(["fix", "--unsafe-fixes", "--allow-dirty", "--no-cache", "."])
     assert "    >>> if gpus:\n    ...     tf.config.set_logical_device_configuration(\n" in path.read_text()
     assert path.read_text().endswith('"""\nimport tensorflow as tf\n')
+
+
+def test_a_file_that_is_left_out_is_left_out_with_its_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    text = f'"""Memory.\n\n>>> gpus = tf.config.list_physical_devices("GPU")\n>>> {LIMIT}"""\nimport tensorflow as tf\n'
+    write("module.py", f"# tfmemlint: skip-file\n{text}")
+    assert found(capsys, ".") == []
+
+
+def test_an_example_below_its_title(capsys: pytest.CaptureFixture[str]) -> None:
+    text = f'Memory.\n\nExample:\n    gpus = tf.config.list_physical_devices("GPU")\n    {LIMIT}'
+    write("module.py", f'"""{text}"""\nimport tensorflow as tf\n')
+    assert found(capsys, ".") == [("module.py", 5, 5, "TFM202")]
+
+
+@pytest.mark.parametrize("name", ["page.md", "module.py"])
+def test_a_reader_that_fails_takes_no_other_file_with_it(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = document._document
+
+    def fails(one: document.Document) -> document.Document:
+        if one.path == name:
+            raise KeyError("broken")
+        return read(one)
+
+    monkeypatch.setattr(document, "_document", fails)
+    write(name, f'"""\n{fenced(LATE)}"""\nimport tensorflow as tf\n')
+    write("other.py", LATE)
+    assert {(one[0], one[3]) for one in found(capsys, ".")} == {(name, "TFM900"), ("other.py", "TFM101")}
 
 
 def test_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

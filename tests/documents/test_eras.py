@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from tests.documents.test_documents import fenced, found, write
+from tfmemlint.cli import main
+from tfmemlint.run import WORTH_A_CACHE
 
 SESSION = """\
 import tensorflow as tf
@@ -52,3 +55,33 @@ def test_a_project_for_both_has_examples_for_each(capsys: pytest.CaptureFixture[
     assert codes(capsys) == set()
     write("page.md", fenced(SESSION + LISTING))
     assert "TFM501" in codes(capsys)
+
+
+def test_what_was_found_for_one_release_is_not_taken_for_another(capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(WORTH_A_CACHE):
+        write(f"page{number}.md", fenced(SESSION))
+
+    def count(*arguments: str) -> int:
+        capsys.readouterr()
+        main(["check", "--output-format", "json", *arguments])
+        return len(json.loads(capsys.readouterr().out))
+
+    assert count() == 0
+    assert count("--target-version", "2.21") == count("--target-version", "2.21", "--no-cache") > 0
+    assert count() == 0
+    write("requirements.txt", "tensorflow>=2.21\n")
+    assert count() == count("--no-cache") > 0
+
+
+def test_what_other_files_tell_of_a_variable_is_asked_again(capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(WORTH_A_CACHE):
+        write(f"page{number}.md", "TensorFlow:\n\n" + fenced("TF_GPU_MEMORY_LIMIT=64 python train.py", language="bash"))
+
+    def codes_found(*arguments: str) -> list[str]:
+        capsys.readouterr()
+        main(["check", "--output-format", "json", *arguments])
+        return [one["code"] for one in json.loads(capsys.readouterr().out)]
+
+    assert codes_found() == ["TFM207"] * WORTH_A_CACHE
+    write("train.py", "import os\nprint(os.environ['TF_GPU_MEMORY_LIMIT'])\n")
+    assert codes_found() == codes_found("--no-cache") == []
