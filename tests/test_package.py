@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -41,8 +42,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The directory of the commands of an environment in which there is the wheel, and what it asks for."""
-    environment = tmp_path_factory.mktemp("environment") / "venv"
-    _succeed(sys.executable, "-m", "venv", str(environment))
+    return _installed(wheel, tmp_path_factory.mktemp("environment") / "venv", sys.executable)
+
+
+def _installed(wheel: Path, environment: Path, python: str) -> Path:
+    _succeed(python, "-m", "venv", str(environment))
     commands = environment / ("Scripts" if os.name == "nt" else "bin")
     _succeed(str(commands / "python"), "-m", "pip", "install", "--quiet", str(wheel))
     return commands
@@ -133,3 +137,34 @@ def test_a_check_imports_nothing_that_it_does_not_need(tmp_path: Path, text: str
 def test_rich_is_not_imported_to_print_to_a_pipe(tmp_path: Path) -> None:
     (tmp_path / "late.py").write_text(LATE, encoding="utf-8")
     assert "rich" not in _loaded(tmp_path, "check", "late.py")
+
+
+def _other_pythons() -> list[str]:
+    """The oldest and the newest Python on this machine that the tool is for, besides the one of the tests."""
+    code = "import sys, venv, ensurepip; print(sys.version_info.minor)"
+    pyenv = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser() / "versions"
+    found = {}
+    for minor in range(10, 20):
+        paths = [shutil.which(f"python3.{minor}"), *map(str, sorted(pyenv.glob(f"3.{minor}.*/bin/python3.{minor}")))]
+        for path in filter(None, paths) if minor != sys.version_info.minor else ():
+            done = subprocess.run([path, "-c", code], capture_output=True, text=True)
+            if done.stdout.strip() == str(minor):
+                found[minor] = path
+    return [found[minor] for minor in sorted({*sorted(found)[:1], *sorted(found)[-1:]})]
+
+
+@pytest.mark.parametrize("python", _other_pythons())
+def test_every_python_finds_and_writes_the_same(wheel: Path, installed: Path, tmp_path: Path, python: str) -> None:
+    fixtures = tmp_path / "fixtures"
+    for name in ("articles", "everywhere", "legacy", "silence", "TFM202", "TFM301", "TFM403"):
+        shutil.copytree(ROOT / "fixtures" / name, fixtures / name)
+    other = _installed(wheel, tmp_path / "venv", python)
+    for words in (
+        ["check", "--no-cache", "--select", "TFM", "--output-format", "json"],
+        ["fix", "--diff", "--no-cache", "--unsafe-fixes", "--output-format", "concise"],
+        ["plan", "--json"],
+    ):
+        ours, theirs = (_run(commands, fixtures, "tfmemlint", *words, ".") for commands in (installed, other))
+        assert (theirs.returncode, theirs.stderr) == (ours.returncode, ours.stderr)
+        assert theirs.stdout.splitlines() == ours.stdout.splitlines()
+        assert len(ours.stdout) > 10_000

@@ -11,6 +11,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import lru_cache
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfmemlint.finding import Finding, Severity
@@ -128,7 +129,10 @@ def rules() -> tuple[Rule, ...]:
     found: dict[str, Rule] = {}
     for module in modules:
         for cls in vars(module).values():
-            if not isinstance(cls, type) or not issubclass(cls, Rule) or cls.__module__ != module.__name__:
+            # To Python 3.10 `tuple[str, ...]` is an instance of `type` as well, but no class.
+            if not isinstance(cls, type) or isinstance(cls, GenericAlias) or not issubclass(cls, Rule):
+                continue
+            if cls.__module__ != module.__name__:
                 continue
             if cls.__abstractmethods__:
                 continue
