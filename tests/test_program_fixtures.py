@@ -10,18 +10,27 @@ import pytest
 
 from tests.program_files import ProgramFixture, program_folders, read_program
 from tfmemlint.engine import check_source
-from tfmemlint.finding import Finding
+from tfmemlint.finding import Finding, Severity
 from tfmemlint.job import Job, enabled
 from tfmemlint.knowledge.releases import Target
+from tfmemlint.rule import rules
 from tfmemlint.run import run
+from tfmemlint.selection import Layer, Selection
 from tfmemlint.sources import Source
 
 Places = Counter[tuple[str, int, str]]
 
 
-def _found(names: Iterable[str]) -> list[Finding]:
-    outcomes = run([(name, True) for name in names], Job(explain_fixes="never"))
+def _found(names: Iterable[str], fixture: ProgramFixture) -> list[Finding]:
+    outcomes = run([(name, True) for name in names], Job(selection=_selection(fixture), explain_fixes="never"))
     return [finding for outcome in outcomes for finding in outcome.findings]
+
+
+def _selection(fixture: ProgramFixture) -> Selection | None:
+    """The rules that run by default, and the advice that the fixture expects; None for the former alone."""
+    expected = {code for _, _, code in fixture.expected}
+    advice = tuple(rule.code for rule in rules() if rule.severity is Severity.ADVICE and rule.code in expected)
+    return Selection.resolve(rules(), [Layer(extend_select=advice)]) if advice else None
 
 
 def _places(findings: Iterable[Finding]) -> Places:
@@ -55,7 +64,7 @@ def test_a_program_gives_the_findings_that_are_expected(fixture: ProgramFixture)
 def test_what_a_file_is_told_does_not_depend_on_which_files_are_named(fixture: ProgramFixture) -> None:
     _holds(fixture)  # what is known to be wrong is wrong as a whole
     for name in fixture.modules:
-        found = _found([name])
+        found = _found([name], fixture)
         places = _places(found)
         here = Counter({place: count for place, count in fixture.expected.items() if place[0] == name})
         assert Counter({place: count for place, count in places.items() if place[0] == name}) == here, _words(found)
@@ -66,7 +75,7 @@ def test_what_a_file_is_told_does_not_depend_on_which_files_are_named(fixture: P
 def test_the_file_that_a_program_starts_in_tells_all_that_comes_of_it(fixture: ProgramFixture) -> None:
     _holds(fixture)
     wanted = set(fixture.expected) - set(_by_themselves(fixture))
-    found = {place for start in fixture.starts for place in _places(_found([start.path]))}
+    found = {place for start in fixture.starts for place in _places(_found([start.path], fixture))}
     missing = wanted - found
     assert not missing, f"not said where only the file is named that it starts in: {sorted(missing)}"
 
@@ -77,7 +86,7 @@ def test_every_bad_program_expects_something_and_no_good_one_does() -> None:
 
 
 def _holds(fixture: ProgramFixture) -> None:
-    found = _found(fixture.modules)
+    found = _found(fixture.modules, fixture)
     assert _places(found) == fixture.expected, _words(found)
     severities = {start.header["severity"] for start in fixture.starts if "severity" in start.header}
     for severity in severities:
@@ -89,5 +98,5 @@ def _by_themselves(fixture: ProgramFixture) -> Places:
     found: Places = Counter()
     for name in fixture.modules:
         source = Source(name, fixture.texts[name])
-        found.update(_places(check_source(source, enabled(None, name), Target.newest())))
+        found.update(_places(check_source(source, enabled(_selection(fixture), name), Target.newest())))
     return found

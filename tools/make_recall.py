@@ -146,6 +146,8 @@ def _misses() -> list[str]:
         one = read_program(folder)
         if one.known:
             lines.append(f"| {_link(one)} | {_reported(one) or 'nothing'} | {_cell(one.known)} |")
+    if len(lines) == 2:
+        return []
     words = "A test fails as soon as one of these comes out right, so that it moves up."
     return ["## Known not to be right", words, "\n".join(lines)]
 

@@ -24,6 +24,11 @@ _HEAD = re.compile(r"([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+([^\W\d]\w*)")
 _ALIAS = re.compile(r"\bas[ \t]+([^\W\d]\w*)")
 _DOCSTRING = re.compile(r"\A(?:\s|#[^\n]*\n)*[rRuUbB]?(\"\"\"|''').*?\1", re.DOTALL)
 _GUARD = re.compile(r"if[ \t(]+__name__\b")
+_UNMENTIONED = re.compile(r"def[ \t]+__getattr__\b")
+_PLAIN_DECORATOR = re.compile(
+    r"@(?:functools|contextlib|contextmanager|click|pytest|typing|abc|dataclass|dataclasses|attr|attrs|tf|lru_cache|cache)\b"
+)
+"""Decorators of others, which put nothing where the project's own code calls it."""
 _ACTS = re.compile(r"\(|\][ \t]*=(?!=)")
 _CONTINUES = (")", "]", "}", "#")
 _NAMELESS = frozenset({"__init__", "__call__", "__enter__", "__exit__", "__new__", "__getattr__"})
@@ -119,11 +124,17 @@ class Mentions:
 
     @cached_property
     def top(self) -> Piece:
-        """What is called, or written into, when the module is imported, outside of functions, classes and imports."""
+        """What is called, or written into, when the module is imported, outside of functions, classes and imports; and
+        what may be called then, or soon after, by nobody's mentioning it: a function that a decorator of the project's
+        own may have put somewhere, and the one that is asked for the names that the module lacks."""
         text = _DOCSTRING.sub("", self.text, count=1)
         kept = []
+        decorated = False
         for statement in _statements(text):
             first = statement[0]
+            if _UNMENTIONED.match(first) or (decorated and _HEAD.match(first)):
+                kept.append("\n".join(statement))
+            decorated = first.startswith("@") and _PLAIN_DECORATOR.match(first) is None
             if _HEAD.match(first) or first.startswith(("import ", "from ", "@", '"', "'")) or _GUARD.match(first):
                 continue
             whole = "\n".join(statement)

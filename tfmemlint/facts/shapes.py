@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
-MUTATING = frozenset({"append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "add", "update"})
+MUTATING = frozenset(
+    {
+        *("append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "add", "update", "discard"),
+        *("setdefault", "popitem", "appendleft", "extendleft", "popleft", "rotate", "difference_update"),
+        *("intersection_update", "symmetric_difference_update", "move_to_end", "__setitem__", "__delitem__"),
+    }
+)
 """Methods that change the list or the dictionary that they are called on."""
 _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.NotEq: ast.Eq,

@@ -54,6 +54,14 @@ def is_idle(body: Sequence[ast.stmt]) -> bool:
     return all(_is_idle(statement) for statement in body)
 
 
+def gives_up(body: Sequence[ast.stmt]) -> bool:
+    """Whether statements only tell that something did not work: idle ones, and the return of a constant, or of
+    nothing."""
+    last = body[-1] if body else None
+    returns = isinstance(last, ast.Return) and (last.value is None or isinstance(last.value, ast.Constant))
+    return is_idle(body[:-1] if returns else body)
+
+
 def is_silent(body: Sequence[ast.stmt]) -> bool:
     """Whether statements do nothing at all."""
     return all(

@@ -18,6 +18,7 @@ from tfmemlint.flow.values import (
     Dict,
     Function,
     Instance,
+    Lazy,
     Made,
     Module,
     Proto,
@@ -56,10 +57,36 @@ class Assigning(Imports):
                 self.assign(node.target, value)
 
     def _AugAssign(self, node: ast.AugAssign) -> None:
+        if self._is_extended(node):
+            return
         read = ast.copy_location(ast.BinOp(_as_load(node.target), node.op, node.value), node)
         value = self.evaluate(read)
         if self.state is not None and not isinstance(node.target, ast.Subscript):
             self.assign(node.target, value)
+
+    def _is_extended(self, node: ast.AugAssign) -> bool:
+        """Whether ``target += values`` is a list's: then it gets the values, by all its names."""
+        target = _as_load(node.target)
+        if not isinstance(node.op, ast.Add) or not isinstance(target, (ast.Name, ast.Attribute, ast.Subscript)):
+            return False
+        before = self.evaluate(target)
+        meant = self.cells_of(before)
+        if not all(isinstance(one, Seq) and one.kind == "list" and one.cell is not None for one in meant):
+            return False
+        value = self.evaluate(node.value)
+        if self.state is None:
+            return True
+        self.escape(value)
+        if isinstance(value, Lazy):
+            self.drain(value)
+        if len(meant) == 1 and isinstance(meant[0], Seq):
+            self.extend(meant[0], value)
+        else:
+            for one in meant:
+                self.let_out(one)
+        if not isinstance(target, ast.Subscript):
+            self.assign(node.target, before)
+        return True
 
     def assign(self, target: ast.expr, value: Value) -> None:
         """Bind a target to a value."""
@@ -135,10 +162,12 @@ class Assigning(Imports):
                     self._store(module, name, value, node, base if module == "device" else UNKNOWN, owner, given)
                 else:
                     self.escape(value)
+                    self.let_out(value)
             case Module(_, scope):
                 self.bind_outer(scope, name, value)
             case _:
                 self.escape(value)
+                self.let_out(value)
 
     def _store(
         self,
@@ -182,20 +211,60 @@ class Assigning(Imports):
                 )
             return
         self.escape(value)
+        for one in self.cells_of(base):
+            if isinstance(one, (Seq, Dict)) and one.cell is not None:
+                self._put(base, one, target.slice, key, value)
+            elif one is not base:
+                self.let_out(value)
+        if isinstance(base, (Seq, Dict)) and base.cell is not None:
+            return
+        self.let_out(value)
         if isinstance(target.value, ast.Name):
             if isinstance(base, Dict) and isinstance(key, Const) and isinstance(key.value, str):
                 self.scope.bind(target.value.id, Dict({**base.items, key.value: value}, base.open))
             elif isinstance(base, (Seq, Dict)) or (isinstance(base, Made) and base.name in REAL_KEYS):
                 self.scope.bind(target.value.id, UNKNOWN)
 
+    def _put(self, base: Value, one: Seq | Dict, place: ast.expr, key: Value, value: Value) -> None:
+        """``one[key] = value``, where ``one`` is what is meant by ``base``, or may be."""
+        if one is not base and len(self.cells_of(base)) > 1:
+            self.let_out(value)
+            self.let_out(one)
+        elif isinstance(one, Dict):
+            self.set_key(one, key, value)
+        elif isinstance(place, ast.Slice):
+            whole = place.lower is None and place.upper is None and place.step is None
+            self.alter(one, lambda content: Seq((), "list", content.cell) if whole else UNKNOWN)
+            if whole:
+                self.extend(one, value)
+        else:
+            self.set_place(one, key, value)
+
     def _Delete(self, node: ast.Delete) -> None:
         for target in node.targets:
             if isinstance(target, ast.Name):
                 self.bind(target.id, UNKNOWN)
-            elif isinstance(target, ast.Subscript) and self.evaluate(target.value) == Ref("os.environ"):
-                key = self.evaluate(target.slice)
-                if isinstance(key, Const):
-                    self.unset_env(str(key.value))
+            elif isinstance(target, ast.Subscript):
+                self._delete_item(target)
+
+    def _delete_item(self, target: ast.Subscript) -> None:
+        base = self.evaluate(target.value)
+        key = self.evaluate(target.slice)
+        if base == Ref("os.environ"):
+            if isinstance(key, Const):
+                self.unset_env(str(key.value))
+            return
+        meant = self.cells_of(base)
+        for one in meant:
+            if not isinstance(one, (Seq, Dict)) or one.cell is None:
+                continue
+            place = target.slice
+            if len(meant) > 1:
+                self.let_out(one)
+            elif isinstance(place, ast.Slice) and place.lower is None and place.upper is None and place.step is None:
+                self.alter(one, lambda content: Seq((), "list", content.cell))
+            else:
+                self.change(one, "pop" if not isinstance(place, ast.Slice) else "sort", [key], {})
 
     def escape(self, value: Value) -> None:
         """A value goes where it can't be followed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfmemlint.facts import folding
@@ -14,10 +14,12 @@ from tfmemlint.flow.program import Arg
 from tfmemlint.flow.reflection import Reflection
 from tfmemlint.flow.values import (
     UNKNOWN,
+    Choice,
     Const,
     Count,
     Devices,
     Dict,
+    Field,
     Function,
     Indices,
     Made,
@@ -27,6 +29,7 @@ from tfmemlint.flow.values import (
     Thread,
     Value,
     Zipped,
+    is_called,
 )
 from tfmemlint.knowledge.functions import RANKS
 
@@ -41,6 +44,10 @@ _PARSED_VERSION = frozenset(
     }
 )
 _SAME = frozenset({"list", "tuple", "sorted", "reversed", "iter", "set", "tqdm", "tqdm.tqdm"})
+_EMPTY = frozenset({"list", "set", "collections.deque"})
+_COPIES = frozenset({"copy.copy", "collections.deque"})
+_DICTS = frozenset({"dict", "collections.OrderedDict", "collections.defaultdict"})
+_FIELDS = frozenset({"dataclasses.field"})
 _MAIN_RUNNERS = frozenset({"absl.app.run", "tf.compat.v1.app.run", "tf.app.run", "asyncio.run"})
 _LISTED_BY_APP = (2, 6)
 """From this release on ``absl.app.run()`` lists the physical devices before it calls the program's ``main()``."""
@@ -77,7 +84,20 @@ class Builtins(Reflection):
             position = 1 if name.endswith("Timer") else None
             return self._thread(values, keywords, position)
         if name in _SAME and values:
-            return values[0] if isinstance(values[0], (Devices, Seq, Zipped)) else UNKNOWN
+            return self._same(name, values[0])
+        if name in _EMPTY and not values and not keywords:
+            return self.fresh(Seq((), "set") if name == "set" else Seq(()))
+        if name in _COPIES and values and isinstance(values[0], (Seq, Dict)):
+            one = values[0]
+            return self.fresh(
+                Seq(one.items, one.kind) if isinstance(one, Seq) else Dict(one.items, one.open, one.default)
+            )
+        if name in _DICTS and len(values) < 2:
+            return self._dict(name, values, keywords)
+        if name.startswith(("list.", "dict.", "set.")) and values and isinstance(values[0], (Seq, Dict, Choice)):
+            return self._change_by_name(name.partition(".")[2], values, keywords)
+        if name in _FIELDS:
+            return _field(keywords)
         if name in ("importlib.import_module", "__import__") and values:
             return self._import_by_name(name, node, values, keywords)
         if name in ("sys.path.insert", "site.addsitedir"):
@@ -86,7 +106,8 @@ class Builtins(Reflection):
         if name in ("getattr", "hasattr") and len(values) >= 2:
             return self._by_attribute(name, node, values, written)
         if name in _MAIN_RUNNERS:
-            if name != "asyncio.run" and (self.target.major, self.target.minor) >= _LISTED_BY_APP and self._has_tf():
+            listing = name not in ("asyncio.run", "tf.app.run")  # tf.app.run left before that release
+            if listing and (self.target.major, self.target.minor) >= _LISTED_BY_APP and self._has_tf():
                 # TensorFlow has asked absl to call it back, and counts the GPUs then.
                 self.start(node, "listed", name, name)
             target = values[0] if values else self.module.names.get("main", UNKNOWN)
@@ -103,6 +124,41 @@ class Builtins(Reflection):
             except folding.NotFolded:
                 return None
         return None
+
+    def _same(self, name: str, value: Value) -> Value:
+        """What has the same items as ``value``: a new list, or what goes through it."""
+        if isinstance(value, Dict) and not value.open:
+            value = Seq(tuple(map(Const, value.items)), "list")
+        if not isinstance(value, Seq):
+            return value if isinstance(value, (Devices, Zipped)) else UNKNOWN
+        if name in ("list", "sorted", "set"):
+            return self.fresh(Seq(value.items, "set" if name == "set" or value.kind == "set" else "list"))
+        items = value.items[::-1] if name == "reversed" and is_called(value) else value.items
+        # Views of a list that show what is in it by now.
+        return Seq(items, value.kind if value.kind == "set" else "tuple" if name == "tuple" else "view")
+
+    def _dict(self, name: str, values: list[Value], keywords: dict[str, Value]) -> Value:
+        """A new dictionary."""
+        default: Value | None = None
+        if name == "collections.defaultdict":
+            default, values = (values[0] if values else None), []
+        given = values[0] if values else Dict()
+        if not isinstance(given, Dict):
+            return UNKNOWN
+        return self.fresh(Dict({**given.items, **keywords}, given.open, default))
+
+    def _change_by_name(self, method: str, values: list[Value], keywords: dict[str, Value]) -> Value:
+        """``list.append(values, value)``, or a method that was taken from a list to be called later."""
+        base, *rest = values
+        for value in rest:
+            self.escape(value)
+        now = self.current(base)
+        meant = self.cells_of(now)
+        if len(meant) == 1 and isinstance(meant[0], (Seq, Dict)) and meant[0].cell is not None:
+            return self.change(meant[0], method, rest, keywords)
+        for value in (base, *rest):
+            self.let_out(value)
+        return UNKNOWN
 
     def _import_by_name(self, name: str, node: ast.AST, values: list[Value], keywords: dict[str, Value]) -> Value:
         """``importlib.import_module("core.model")``."""
@@ -159,6 +215,8 @@ class Builtins(Reflection):
         owner, key = values[0], values[1]
         if not (isinstance(key, Const) and isinstance(key.value, str)):
             return UNKNOWN
+        if isinstance(owner, Module):
+            return self._of_module(name, owner, key.value, node, values)
         if not isinstance(owner, Ref) or not is_tensorflow(owner.name):
             return self.attribute(owner, key.value, node) if name == "getattr" and len(values) == 2 else UNKNOWN
         known = self.has_attribute(owner.name, key.value)
@@ -171,7 +229,17 @@ class Builtins(Reflection):
         self.use(node, f"{owner.name}.{key.value}", origin="getattr")
         return Ref(f"{owner.name}.{key.value}")
 
+    def _of_module(self, name: str, module: Module, key: str, node: ast.AST, values: list[Value]) -> Value:
+        """``getattr`` and ``hasattr`` of a module of the project's own."""
+        found = self.named_in_module(module, key)
+        if found is None:
+            found = self.asked_of_module(module, key, node, caught=name == "hasattr" or len(values) > 2)
+        return UNKNOWN if found is None or name == "hasattr" else found
+
     # What the other parts add
+
+    def change(self, base: Value, name: str, values: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        raise NotImplementedError
 
     def import_module(self, name: str, node: ast.AST) -> Value | None:
         raise NotImplementedError
@@ -186,6 +254,19 @@ class Builtins(Reflection):
         self, name: str, node: ast.AST, values: list[Value], keywords: dict[str, Value], written: list[Arg]
     ) -> Value:
         raise NotImplementedError
+
+
+def _field(keywords: Mapping[str, Value]) -> Value:
+    """``dataclasses.field(...)``."""
+    init, keyword_only = keywords.get("init", Const(True)), keywords.get("kw_only")
+    if not isinstance(init, Const) or not isinstance(keyword_only, (Const, type(None))):
+        return UNKNOWN
+    return Field(
+        keywords.get("default"),
+        keywords.get("default_factory"),
+        bool(init.value),
+        None if keyword_only is None else bool(keyword_only.value),
+    )
 
 
 def _few(bounds: Sequence[int]) -> bool:

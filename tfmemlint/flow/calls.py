@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tfmemlint.facts import folding
 from tfmemlint.facts.names import is_tensorflow
@@ -14,6 +14,7 @@ from tfmemlint.flow.functions import Functions, is_graph_function
 from tfmemlint.flow.program import Arg
 from tfmemlint.flow.values import (
     UNKNOWN,
+    Choice,
     Class,
     Const,
     Devices,
@@ -46,7 +47,7 @@ class Caller(Functions):
         if isinstance(callee, Function):
             given = (*node.args, *(keyword.value for keyword in node.keywords))
             names = [one.id for one in given if isinstance(one, ast.Name)]
-            listed = [name for name in names if isinstance(self.scope.lookup(name), (Seq, Dict))]
+            listed = [name for name in names if _is_nameless(self.scope.lookup(name))]
             if listed and self.unit_of(callee).shapes.changes_arguments(callee.node):
                 for name in listed:
                     self.scope.bind(name, UNKNOWN)
@@ -63,7 +64,7 @@ class Caller(Functions):
             return self.evaluate(func), None
         if isinstance(func.value, ast.Call) and isinstance(func.value.func, ast.Name) and func.value.func.id == "super":
             return self._inherited(func.attr), None
-        base = self._base(func.value)
+        base = self.current(self._base(func.value))
         match base:
             case Function() if func.attr == "get_concrete_function" and is_graph_function(base):
                 self._arguments(node)
@@ -73,6 +74,9 @@ class Caller(Functions):
             case Const() | Seq() | Dict() | Devices() | Proto():
                 values, keywords, _ = self._arguments(node)
                 return UNKNOWN, self._method(base, func, values, keywords)
+            case Choice() if any(isinstance(one, (Seq, Dict)) for one in base.options):
+                values, keywords, _ = self._arguments(node)
+                return UNKNOWN, self._method_of_any(base, func, values, keywords)
             case Thread(function, args, named):
                 values, keywords, _ = self._arguments(node)
                 if func.attr == "start":
@@ -156,12 +160,14 @@ class Caller(Functions):
         if isinstance(base, Proto):
             return self.proto_method(base, func.attr, values)
         if isinstance(base, Dict) and func.attr == "get" and values:
-            return self.item(base, values[0], func)
+            return self._got(base, values)
         if isinstance(base, Dict) and func.attr in ("items", "keys", "values") and not base.open:
             return Seq(_view(base, func.attr), "view")
         if func.attr in MUTATING:
             for value in values:
                 self.escape(value)
+            if isinstance(base, (Seq, Dict)) and base.cell is not None:
+                return self.change(base, func.attr, values, keywords)
             if isinstance(base, Seq) and func.attr == "append" and len(values) == 1 and not self.loops:
                 return self._grown(func.value, base, values[0])
             if dotted(func.value):
@@ -171,6 +177,40 @@ class Caller(Functions):
         elif isinstance(base, (Devices, Seq)) and func.attr in ("index", "count", "__len__"):
             return UNKNOWN
         return UNKNOWN
+
+    def change(self, base: Value, name: str, values: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        """Call a method that changes a list or a dictionary."""
+        result: Value | None = None
+        if isinstance(base, Seq):
+            result = self.on_list(base, name, values)
+        elif isinstance(base, Dict):
+            result = self.on_dict(base, name, values, keywords)
+        return UNKNOWN if result is None else result
+
+    def _method_of_any(
+        self, base: Choice, func: ast.Attribute, values: Sequence[Value], keywords: dict[str, Value]
+    ) -> Value:
+        """A method of one of several lists, or of one whose items differ from way to way."""
+        meant = self.cells_of(base) if func.attr in MUTATING else list(base.options)
+
+        def act(option: Value) -> Value:
+            if isinstance(option, (Seq, Dict)):
+                return self._method(option, func, values, keywords)
+            return self.call_any(self.attribute(option, func.attr, func), values, keywords, func)
+
+        result = act(meant[0]) if len(meant) == 1 else self.any_of(Choice(tuple(meant)), act)
+        # What is taken out differs from way to way, too.
+        return result if func.attr not in ("pop", "popleft") else UNKNOWN
+
+    def _got(self, base: Dict, values: Sequence[Value]) -> Value:
+        """``base.get(key, default)``."""
+        key = values[0]
+        if not isinstance(key, Const) or not isinstance(key.value, str):
+            return UNKNOWN
+        found = base.items.get(key.value)
+        if found is None and not base.open:
+            return values[1] if len(values) > 1 else Const(None)
+        return UNKNOWN if found is None else found
 
     def _grown(self, target: ast.expr, base: Seq, value: Value) -> Value:
         if dotted(target):
@@ -184,6 +224,11 @@ class Caller(Functions):
     defaults: dict[int, Value]
 
     tracing: int
+
+
+def _is_nameless(value: Value | None) -> bool:
+    """Whether a value is a list or a dictionary that isn't told apart from others."""
+    return isinstance(value, (Seq, Dict)) and value.cell is None
 
 
 def _view(of: Dict, kind: str) -> tuple[Value, ...]:

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 
 from tfmemlint.facts.shapes import TestFacts
-from tfmemlint.flow.machine import Machine
+from tfmemlint.flow.containers import Containers
 from tfmemlint.flow.state import Guards, State, Tri
 from tfmemlint.flow.values import Const, Count, Devices, Dict, Made, Module, Ref, Seq, Value
 
@@ -21,7 +21,7 @@ class Verdict:
         self.assumed = assumed
 
 
-class Conditions(Machine):
+class Conditions(Containers):
     """Reading tests."""
 
     def verdict(self, test: ast.expr, value: Value) -> Verdict:

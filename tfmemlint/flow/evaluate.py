@@ -13,6 +13,7 @@ from tfmemlint.flow.items import Items
 from tfmemlint.flow.state import Guards, Tri
 from tfmemlint.flow.values import (
     UNKNOWN,
+    Choice,
     Class,
     Const,
     Device,
@@ -30,6 +31,7 @@ from tfmemlint.flow.values import (
 from tfmemlint.knowledge import names as inventory
 from tfmemlint.knowledge.functions import RANKS
 
+_CHANGING = frozenset({Seq, Dict, Choice})
 _REPETITIONS = range(65)
 """How often a list may be repeated without becoming a burden."""
 
@@ -47,6 +49,8 @@ class Evaluator(Items):
         kind = type(node)
         method = self._methods[kind] if kind in self._methods else self.method_for(kind)
         value: Value = method(self, node) if method is not None else self._children(node)
+        if type(value) in _CHANGING:
+            value = self.current(value)
         self._last_values[id(node)] = value
         return value
 
@@ -106,10 +110,10 @@ class Evaluator(Items):
         if isinstance(left, Const) and isinstance(right, Const):
             return self._fold(lambda: folding.binary(node.op, left.value, right.value))
         if isinstance(left, Seq) and isinstance(right, Seq) and isinstance(node.op, ast.Add):
-            return Seq(left.items + right.items, left.kind)
+            return self.fresh(Seq(left.items + right.items, left.kind))
         if isinstance(left, Seq) and isinstance(right, Const) and isinstance(node.op, ast.Mult):
             known = isinstance(right.value, int) and right.value in _REPETITIONS
-            return Seq(left.items * right.value, left.kind) if known else UNKNOWN
+            return self.fresh(Seq(left.items * right.value, left.kind)) if known else UNKNOWN
         return UNKNOWN
 
     def _UnaryOp(self, node: ast.UnaryOp) -> Value:
@@ -140,6 +144,8 @@ class Evaluator(Items):
         result: Value = UNKNOWN
         for op, comparator in zip(node.ops, node.comparators, strict=True):
             right = self.evaluate(comparator)
+            if isinstance(op, (ast.In, ast.NotIn)):
+                right = _names_in(right)
             plain = _constants(left, right)
             if plain is None and len(node.ops) == 1 and isinstance(op, (ast.Is, ast.IsNot)):
                 # What TensorFlow has is never None, and neither is what the program defines.
@@ -216,7 +222,7 @@ class Evaluator(Items):
                 items.append(self.evaluate(element))
         for item in items:
             self.escape(item)
-        return Seq(tuple(items), kind) if known else UNKNOWN
+        return self.fresh(Seq(tuple(items), kind)) if known else UNKNOWN
 
     def _Dict(self, node: ast.Dict) -> Value:
         items: dict[str, Value] = {}
@@ -230,7 +236,7 @@ class Evaluator(Items):
                 items[name.value] = value
             else:
                 is_open = True
-        return Dict(items, is_open)
+        return self.fresh(Dict(items, is_open))
 
     # Comprehensions
 
@@ -301,7 +307,7 @@ class Evaluator(Items):
             return Devices(device.kind, type_, whole, names=isinstance(last, DeviceName))
         source = self._last_values.get(id(node.generators[0].iter))
         if isinstance(source, Seq) and not filtered and len(node.generators) == 1 and len(values) == len(source.items):
-            return Seq(tuple(values), "list")
+            return self.fresh(Seq(tuple(values), "list"))
         return UNKNOWN
 
     # What the other parts add
@@ -320,6 +326,17 @@ class Evaluator(Items):
 
     def evaluate_defaults(self, args: ast.arguments) -> None:
         raise NotImplementedError
+
+
+def _names_in(value: Value) -> Value:
+    """What may be looked for in a value by ``in``, as a tuple where it has all of it."""
+    match value:
+        case Dict(items, open=False):
+            return Seq(tuple(map(Const, items)), "tuple")
+        case Seq(items, kind) if kind not in ("list", "tuple"):
+            return Seq(items, "tuple")
+        case _:
+            return value
 
 
 def _constants(*values: Value) -> tuple[Any, ...] | None:

@@ -11,17 +11,19 @@ from typing import Any
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.finding import Step
-from tfmemlint.flow.builtin import Builtins
-from tfmemlint.flow.machine import MAX_COUNTED, MAX_DEPTH, MAX_NESTED, Frame, Snapshot
+from tfmemlint.flow.machine import MAX_COUNTED, MAX_DEPTH, MAX_NESTED, MAX_RUNS, NEVER, Frame, Settled, Snapshot
 from tfmemlint.flow.program import Arg
+from tfmemlint.flow.records import Records
 from tfmemlint.flow.scopes import Scope
-from tfmemlint.flow.state import Tri, join_states
+from tfmemlint.flow.state import State, Tri, join_states
 from tfmemlint.flow.unit import Unit
 from tfmemlint.flow.values import (
     UNKNOWN,
+    Cell,
     Choice,
     Class,
     Const,
+    Dict,
     Function,
     Instance,
     Lazy,
@@ -31,12 +33,13 @@ from tfmemlint.flow.values import (
     Ref,
     Seq,
     Value,
+    as_made,
     is_called,
     join,
 )
 
 
-class Functions(Builtins):
+class Functions(Records):
     """Calling functions and making objects."""
 
     def call_value(self, callee: Value, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST) -> Value:
@@ -100,6 +103,8 @@ class Functions(Builtins):
             if not again:
                 self.give_up(f"{self.source.path}:{self.span(node).row}: calls are nested more than {MAX_DEPTH} deep")
             self.unsure(quiet)
+            for value in (*args, *keywords.values()):
+                self.let_out(value)
             return UNKNOWN
         unit = self.unit_of(function)
         if unit.shapes.is_generator(function.node):
@@ -108,34 +113,104 @@ class Functions(Builtins):
         graph = is_graph_function(function)
         if graph and not self.here.graph_mode:
             self.start(node, "context", "tf.function", f"{function_name(function.node)}(), a tf.function,")
-        key = id(function.node)
-        plain = not any(map(is_called, (*args, *keywords.values())))
-        if quiet and plain and self.modules is not None and self.here.context.has is Tri.YES:
-            # Nothing is left that it could start, and it configures nothing.
+        plain = not any(map(is_called, (*args, *keywords.values()))) and not self._by_name(function)
+        if plain and self._gains_nothing(function, quiet, args, keywords):
             for value in (*args, *keywords.values()):
                 self.escape(value)
             return UNKNOWN
-        if plain and key in self.settled and (not self.settled[key] or self.here.context.has is Tri.YES):
-            # It was gone through before and neither configures anything nor would start what has not started yet.
-            for value in (*args, *keywords.values()):
-                self.escape(value)
-            return UNKNOWN
-        before = self.here
+        if not quiet:
+            self.noisy += id(function.node) in self.stored
+            return self.run_function(function, args, keywords, node, graph=graph)
+        if plain and not self._by_name(function):
+            self.runs[id(function.node)] = self.runs.get(id(function.node), 0) + 1
+            if self.runs[id(function.node)] > MAX_RUNS:
+                return self._leave_out(function, args, keywords)
+        before, reads, changed, noisy, given = self.here, self.reads, self.changed, self.noisy, len(self.fields)
+        self.reads, self.changed, begun, heap = {}, NEVER, self.next_serial(), self.heap
         result = self.run_function(function, args, keywords, node, graph=graph)
-        if quiet:
-            after = self.state
-            starts = after is None or (after.context, after.allocator, after.listed) != (
-                before.context,
-                before.allocator,
-                before.listed,
-            )
-            if after is None or is_called(result) or isinstance(result, Ref):
-                # It never came back: what stands behind the call is not reached, and it has to be seen each time. So
-                # has what it gives, where that may be called.
-                self.settled.pop(key, None)
-            else:
-                self.settled[key] = starts or self.settled.get(key, False)
+        looked = {cell: content for cell, content in self.reads.items() if cell.number < begun}
+        again = self.noisy != noisy and any(is_called(self.content_of(cell)) for cell in looked)
+        if self.changed < begun or again or self._by_name(function):
+            # What it does depends on what others have put where it looks, or the other way round.
+            self.settled.pop(id(function.node), None)
+            changed_cells = {cell for cell in looked if self.heap.get((cell, "")) is not heap.get((cell, ""))}
+            self.altered.setdefault(id(function.node), set()).update(changed_cells)
+        else:
+            self._settle(function, before, result, looked, self._fields(function.bound, given, begun), begun)
+        self.reads, self.changed = {**looked, **reads}, min(changed, self.changed)
         return result
+
+    def _by_name(self, function: Function) -> bool:
+        """Whether a function is asked for any name that a module lacks: what it does for one says nothing of others."""
+        return getattr(function.node, "name", "") == "__getattr__"
+
+    def _leave_out(self, function: Function, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        """Give up following a function that was gone through many times: what it may do to lists isn't known."""
+        self.unsure(not self.stored)
+        for value in (*args, *keywords.values()):
+            self.escape(value)
+            self.let_out(value)
+        cells = self.altered.get(id(function.node), ())
+        held = [value for (holder, _), value in self.heap.items() if holder is function.bound]
+        for value in (*map(as_made, cells), *held):
+            self.let_out(value)
+        return UNKNOWN
+
+    def _gains_nothing(
+        self, function: Function, quiet: bool, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> bool:
+        """Whether a call need not be gone through: nothing is left that it could start, and it configures nothing."""
+        if quiet and self.modules is not None and self.here.context.has is Tri.YES and not self.stored:
+            return True
+        known = self.settled.get(id(function.node))
+        if known is None or (known.starts and self.here.context.has is not Tri.YES):
+            return False
+        if known.reads:
+            other = known.receiver is not function.bound and self.has_code(function.bound)
+            if other or not self.holds_as_much(known.reads):
+                return False
+            self.reads = {**known.reads, **self.reads}
+        given = (*args, *keywords.values())
+        listed = any(isinstance(value, (Seq, Dict)) and value.cell is not None for value in given)
+        if listed and self.unit_of(function).shapes.changes_arguments(function.node):
+            return False
+        if isinstance(function.bound, Instance):
+            for name, value in known.fields:
+                self.keep(function.bound, name, self.fresh(value))
+        return True
+
+    def _fields(self, receiver: Value | None, given: int, begun: int) -> tuple[tuple[str, Seq | Dict], ...]:
+        """The empty lists and dictionaries that an object was given since."""
+        return tuple(
+            (name, value)
+            for holder, name, value in self.fields[given:]
+            if holder is receiver and value.cell is not None and value.cell.number > begun and not is_called(value)
+        )
+
+    def _is_of_others(self, value: Value, begun: int) -> bool:
+        """Whether a value is a list or a dictionary that was there before."""
+        return isinstance(value, (Seq, Dict)) and value.cell is not None and value.cell.number < begun
+
+    def _settle(
+        self,
+        function: Function,
+        before: State,
+        result: Value,
+        reads: Mapping[Cell, Value | None],
+        fields: tuple[tuple[str, Seq | Dict], ...],
+        begun: int,
+    ) -> None:
+        """Note what came of a call of a function that configures nothing, so that the next one need not be followed."""
+        key, after = id(function.node), self.state
+        if after is None or is_called(result) or isinstance(result, Ref) or self._is_of_others(result, begun):
+            # It never came back: what stands behind the call is not reached, and it has to be seen each time. So has
+            # what it gives, where that may be called, or changed.
+            self.settled.pop(key, None)
+            return
+        phases = [(one.context, one.allocator, one.listed) for one in (before, after)]
+        known = self.settled.get(key)
+        starts = phases[0] != phases[1] or (known is not None and known.starts)
+        self.settled[key] = Settled(starts, reads, function.bound if reads else None, fields)
 
     def run_function(
         self,
@@ -260,14 +335,17 @@ class Functions(Builtins):
         instance = Instance(cls)
         self.instances[id(cls.node)] = instance
         init = self.class_member(cls, "__init__")
-        if isinstance(init, Function):
+        record = self.written_init(cls)
+        if record is not None:
+            self.make_record(instance, record, args, keywords, node)
+        elif isinstance(init, Function):
             bound = Function(init.node, init.scope, init.decorators, instance)
             self.call_function(bound, args, keywords, node)
         elif isinstance(after := self.class_member(cls, "__post_init__"), Function):
             # A dataclass.
             bound = Function(after.node, after.scope, after.decorators, instance)
             self.call_function(bound, [], {}, node)
-        elif self._takes_fields(cls, args, keywords, instance):
+        elif self.takes_fields(cls, args, keywords, instance):
             pass
         elif isinstance(init, Ref):
             self.call_name(init.name.removesuffix("().__init__"), node, list(args), keywords, [])
@@ -275,23 +353,6 @@ class Functions(Builtins):
             for value in (*args, *keywords.values()):
                 self.escape(value)
         return instance
-
-    def _takes_fields(
-        self, cls: Class, args: Sequence[Value], keywords: Mapping[str, Value], instance: Instance
-    ) -> bool:
-        """A dataclass without a base or a method of its own for it keeps what it is given, field by field."""
-        marks = [ast.unparse(one).partition("(")[0] for one in cls.node.decorator_list]
-        if cls.bases or not any(mark in _DATACLASSES for mark in marks):
-            return False
-        fields = [
-            part.target.id
-            for part in cls.node.body
-            if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)
-        ]
-        for name, value in (*zip(fields, args, strict=False), *keywords.items()):
-            self.escape(value)
-            self.keep(instance, name, value)
-        return True
 
     def call_built(
         self, instance: Instance, base: str, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST
@@ -366,9 +427,6 @@ class Functions(Builtins):
 
     def proto_method(self, base: Proto, name: str, values: Sequence[Value]) -> Value:
         raise NotImplementedError
-
-
-_DATACLASSES = frozenset({"dataclass", "dataclasses.dataclass", "attr.s", "attrs.define", "define"})
 
 
 def is_graph_function(function: Function) -> bool:

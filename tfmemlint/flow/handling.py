@@ -7,7 +7,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tfmemlint.facts.syntax import dotted, ends_in_exit, handler_types, is_idle, is_silent
+from tfmemlint.facts.syntax import dotted, ends_in_exit, gives_up, handler_types, is_idle, is_silent
 from tfmemlint.flow.assigning import Assigning
 from tfmemlint.flow.catching import Broken, Catching, Continued, Exit, Left, Returned
 from tfmemlint.flow.machine import Snapshot
@@ -140,6 +140,7 @@ class Handling(Assigning):
                 reraises=ends_in_exit(handler.body),
                 idle=is_idle(handler.body),
                 silent=is_silent(handler.body),
+                gives_up=gives_up(handler.body),
             )
             for handler in node.handlers
         )

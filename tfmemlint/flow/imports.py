@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import ast
+import functools
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from tfmemlint.facts.names import canonical, is_tensorflow
 from tfmemlint.finding import Step
+from tfmemlint.flow.catching import Catching
 from tfmemlint.flow.loops import Loops
 from tfmemlint.flow.machine import MAX_IMPORTS, Frame, Heap
-from tfmemlint.flow.program import Call, EnvWrite, Event
+from tfmemlint.flow.program import Call, EnvWrite, Event, Handler
 from tfmemlint.flow.scopes import Scope
-from tfmemlint.flow.state import State, Tri
+from tfmemlint.flow.state import State, Tri, join_states
 from tfmemlint.flow.unit import Kept, Unit
-from tfmemlint.flow.values import UNKNOWN, Const, Module, Ref, Seq, Value
+from tfmemlint.flow.values import UNKNOWN, Cell, Const, Function, Module, Ref, Seq, Value
 from tfmemlint.knowledge.environment import Moment, read_at
 
+_NAMES_ITSELF = re.compile(r"\b(?:globals|vars|exec)\(|sys\.modules|__dict__|\bimport \*")
+"""What may give a module names that nothing in it binds."""
 TYPING_ONLY = frozenset({"typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"})
 """False whenever a program runs."""
 
@@ -87,10 +92,47 @@ class Imports(Loops):
         """What ``from module import name`` gives."""
         if not isinstance(module, Module):
             return UNKNOWN
-        found = self.module_member(module, name)
-        if found != UNKNOWN or name in module.scope.names:
-            return found
+        found = self.named_in_module(module, name)
+        if found is None:
+            # Python asks in this way first, and looks for a module of that name where it gets an AttributeError.
+            found = self.asked_of_module(module, name, node, caught=True)
+        if self.state is None or (found is not None and (found != UNKNOWN or name in module.scope.names)):
+            return found or UNKNOWN
         return self.import_module(f"{module.name}.{name}", node) or UNKNOWN
+
+    def asked_of_module(self, module: Module, name: str, node: ast.AST, *, caught: bool = False) -> Value | None:
+        """What the ``__getattr__`` of a module (PEP 562) makes of a name that the module lacks.
+
+        None where it has no such function; or, where an AttributeError is ``caught``, that is what it answers with.
+        """
+        function, unit = module.scope.names.get("__getattr__"), module.scope.unit
+        if not isinstance(function, Function) or unit is None or self.state is None:
+            return None
+        lines = unit.source.lines
+        first, last = getattr(function.node, "lineno", 1) - 1, getattr(function.node, "end_lineno", len(lines))
+        vague = bool(unit.stars) or any(_NAMES_ITSELF.search(line) for line in (*lines[:first], *lines[last:]))
+        asked = (unit.name, name)
+        if asked in self.answered and any("globals" in line for line in lines[first:last]):
+            # What it has found once it may have given that name.
+            vague = True
+        self.answered.add(asked)
+        before = self.snapshot()
+        described = Handler(("AttributeError",), self.span(node), reraises=False, idle=True, silent=True)
+        if caught:
+            self.handlers.append(Catching((described,), len(self.frames)))
+        with self.doubtful(doubt=vague):
+            found: Value | None = self.call_value(function, [Const(name)], {}, node)
+        if caught:
+            self.handlers.pop()
+        refused = self.raised.pop(id(described), [])
+        if refused:
+            end = self.snapshot()
+            self.restore(before, functools.reduce(join_states, refused))
+            found = None if end.state is None else UNKNOWN
+            self.merge(end)
+        if vague:
+            self.merge(before)
+        return found if not vague or found is None else UNKNOWN
 
     def _import_all(self, module: Value) -> None:
         if not isinstance(module, Module):
@@ -98,7 +140,7 @@ class Imports(Loops):
         names = module.scope.names
         if module.scope.unit is not None and module.scope.unit.running:
             self.within.add(module.name)
-        listed = names.get("__all__")
+        listed = self.current(names["__all__"]) if "__all__" in names else None
         if listed is None:
             chosen = [name for name in names if not name.startswith("_")]
         elif isinstance(listed, Seq):
@@ -172,10 +214,13 @@ class Imports(Loops):
         defaults = set(self.defaults)
         asked, within, read = self.asked, self.within, self.env_read
         self.asked, self.within, self.env_read = set(), set(), {}
+        reads, self.reads, begun = self.reads, {}, self.next_serial()
         self.run_module(unit, Step(self.source.path, self.span(node), f"imports {unit.source.path}"))
         circle = self.within - {unit.name}
+        contents = {cell: content for cell, content in self.reads.items() if cell.number < begun}
+        self.reads = {**contents, **reads}
         if not circle and self._did_nothing(before, events):
-            self._keep(unit, before, heap, defaults, self.asked)
+            self._keep(unit, before, heap, defaults, self.asked, contents)
         self.asked |= asked
         self.within = within | circle
         self.env_read = self.env_read | read
@@ -190,6 +235,8 @@ class Imports(Loops):
             return False
         if any(self.units.get(one, unit) is not unit for one, (unit, _) in kept.units.items()):
             return False
+        if not self.as_read(kept.contents):
+            return False
         for one, unit in kept.needs.items():
             if self.units.get(one) is not unit and (one in self.units or not self._take(one)):
                 return False
@@ -200,6 +247,7 @@ class Imports(Loops):
                 unit.scope.names.clear()
                 unit.scope.names.update(names)
                 self.units[one] = unit
+        self.reads = {**kept.contents, **self.reads}
         self.heap = {**self.heap, **kept.heap}
         self.defaults.update(kept.defaults)
         self.asked.update(kept.places)
@@ -223,7 +271,15 @@ class Imports(Loops):
             return False
         return all(_leaves_no_trace(one) for one in self.events[events:])
 
-    def _keep(self, unit: Unit, before: State, heap: Heap, defaults: set[int], asked: set[str]) -> None:
+    def _keep(
+        self,
+        unit: Unit,
+        before: State,
+        heap: Heap,
+        defaults: set[int],
+        asked: set[str],
+        contents: dict[Cell, Value | None],
+    ) -> None:
         assert self.modules is not None
         own = [name for name in self.here.imported if name not in before.imported or name == unit.name]
         units = {name: self.units[name] for name in own if name in self.units}
@@ -236,6 +292,7 @@ class Imports(Loops):
             {name: value for name, value in self.here.env.items() if before.env.get(name) is not value},
             dict(self.env_read),
             places,
+            contents,
         )
         self.modules.keep(unit.name, kept)
 
@@ -256,6 +313,9 @@ class Imports(Loops):
             self.unit, self.statement, self.loops, unit.running = here, statement, loops, False
 
     # What the other parts add
+
+    answered: set[tuple[str, str]]
+    """The names that the ``__getattr__`` of a module was asked for."""
 
     def bind(self, name: str, value: Value) -> None:
         raise NotImplementedError

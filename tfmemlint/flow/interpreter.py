@@ -14,7 +14,7 @@ from tfmemlint.flow.program import Call, End, Event, Program, ProtoMade, Session
 from tfmemlint.flow.state import Phase, State, Tri
 from tfmemlint.flow.statements import Statements
 from tfmemlint.flow.unit import Run, Unit
-from tfmemlint.flow.values import Class, Const, Function, Instance, Module, Proto, Ref, Value
+from tfmemlint.flow.values import Cell, Class, Const, Function, Instance, Module, Proto, Ref, Value
 from tfmemlint.knowledge import names as inventory
 from tfmemlint.knowledge.releases import Target
 
@@ -55,8 +55,9 @@ class Interpreter(Statements):
         modules = frozenset(unit.source.path for unit in (self.main, *self.units.values()))
         others = [unit.source.text for unit in self.units.values() if unit is not self.main]
         units = (self.main, *self.units.values())
+        put = tuple(self.put)
         return Program(
-            self.main.source, self.main.tree, self.target, events, self.gave_up, modules, others, units=units
+            self.main.source, self.main.tree, self.target, events, self.gave_up, modules, others, units=units, put=put
         )
 
     def _go(self) -> None:
@@ -129,6 +130,7 @@ class Interpreter(Statements):
             fewest=0,
             most=0 if base.most == 0 else None,
         )
+        contents = {key: value for key, value in self.heap.items() if isinstance(key[0], Cell)}
         for _ in range(MAX_ENTRIES):
             function = next((one for key, one in self.functions.items() if key not in self.visited), None)
             if function is None:
@@ -142,6 +144,9 @@ class Interpreter(Statements):
             self.frames, self.loops, self.handlers = [Frame("", self.main.scope, self.main.tree)], [], []
             self.unit, self.doubts, self.depth, self.caught = self.main, [], 0, []
             self.run_function(self._with_receiver(function), [], {}, None, graph=_is_graph_function(function))
+            # What one of them puts into a list isn't there when another one is called.
+            attributes = {key: value for key, value in self.heap.items() if not isinstance(key[0], Cell)}
+            self.heap = {**attributes, **contents} if len(attributes) < len(self.heap) else self.heap
             self.statement = None
             self._end(getattr(function.node, "name", "<lambda>"), function.node)
 

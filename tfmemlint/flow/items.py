@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfmemlint.facts import folding
 from tfmemlint.facts.names import canonical, is_tensorflow
+from tfmemlint.facts.shapes import MUTATING
 from tfmemlint.flow.conditions import Conditions
 from tfmemlint.flow.program import DeviceAt, Item, RankTaken, Use
 from tfmemlint.flow.values import (
@@ -20,15 +21,18 @@ from tfmemlint.flow.values import (
     DeviceName,
     Devices,
     Dict,
+    Field,
     Function,
     Index,
     Instance,
     Made,
     Module,
+    Partial,
     Proto,
     Ref,
     Seq,
     Value,
+    holds_code,
 )
 from tfmemlint.knowledge import names as inventory
 from tfmemlint.knowledge.functions import RANKS
@@ -74,8 +78,11 @@ class Items(Conditions):
     def around_name(self, node: ast.AST, name: str) -> dict[str, Any]:
         """`around`, for an event about a name: what another release has is no mistake where only that one gets."""
         around = self.around(node)
-        if self.fallbacks and inventory.ever_existed(name):
-            around["probed"] = True
+        if inventory.ever_existed(name):
+            around["probed"] = around["probed"] or bool(self.fallbacks)
+        elif around["probed"]:
+            # What no release has is not asked for by trying it: the handler always runs, and has to do the work.
+            around["probed"] = any(one.probes and not one.gives_up for one in around["handlers"])
         return around
 
     def attribute(self, base: Value, name: str, node: ast.AST) -> Value:
@@ -99,15 +106,26 @@ class Items(Conditions):
             case Instance():
                 return self.member(base, name, node)
             case Class():
-                return self.class_member(base, name) or UNKNOWN
+                return self._of_class(base, name)
             case Module():
-                return self.module_member(base, name)
+                return self.module_member(base, name, node)
             case Choice():
                 return self.any_of(base, lambda option: self.attribute(option, name, node))
+            case Seq() | Dict() if name in MUTATING and base.cell is not None:
+                # Handed on to be called: by a decorator, say.
+                return Partial(Ref(f"list.{name}"), (base,), {})
+            case Field():
+                return UNKNOWN
             case Const(value) if isinstance(value, tuple) and name in ("major", "minor", "release"):
                 return _version_part(value, name)
             case _:
                 return UNKNOWN
+
+    def _of_class(self, cls: Class, name: str) -> Value:
+        found = self.class_member(cls, name)
+        if isinstance(found, Function) and Ref("classmethod") in found.decorators and _has_lists(cls):
+            return Function(found.node, found.scope, found.decorators, cls)
+        return found if found is not None else UNKNOWN
 
     def _of_device(self, device: Device, name: str) -> Value:
         if name == "name":
@@ -133,8 +151,15 @@ class Items(Conditions):
             return bound
         return found if found is not None else UNKNOWN
 
-    def module_member(self, module: Module, name: str) -> Value:
-        """A name of a module of the project's own, or a module within that package that has been imported."""
+    def module_member(self, module: Module, name: str, node: ast.AST) -> Value:
+        """A name of a module of the project's own, or what the module's ``__getattr__`` makes of the name."""
+        found = self.named_in_module(module, name)
+        if found is None:
+            found = self.asked_of_module(module, name, node)
+        return found if found is not None else UNKNOWN
+
+    def named_in_module(self, module: Module, name: str) -> Value | None:
+        """A name that a module of the project's own binds, or a module within that package that has been imported."""
         if module.scope.unit is not None and module.scope.unit.running and module.scope.unit is not self.unit:
             # What it has by now depends on who imported it first.
             self.within.add(module.name)
@@ -145,7 +170,7 @@ class Items(Conditions):
             if inner is not None:
                 self.asked.add(full)
                 found = Module(full, inner.scope)
-        return found if found is not None else UNKNOWN
+        return found
 
     def class_member(self, cls: Class, name: str, seen: int = 0) -> Value | None:
         """A name of a class or of its bases; a base that is TensorFlow's answers with its own name."""
@@ -153,12 +178,14 @@ class Items(Conditions):
         if later is not None:
             return later
         if name in cls.members:
-            return cls.members[name]
+            found = cls.members[name]
+            # What a dataclass says of a field is gone once it is one.
+            return found if not isinstance(found, Field) else found.default or UNKNOWN
         for base in cls.bases:
             if isinstance(base, Class) and seen < 20:
-                found = self.class_member(base, name, seen + 1)
-                if found is not None:
-                    return found
+                inherited = self.class_member(base, name, seen + 1)
+                if inherited is not None:
+                    return inherited
             elif isinstance(base, Ref) and is_tensorflow(base.name):
                 return Ref(f"{base.name}().{name}")
         return None
@@ -180,7 +207,7 @@ class Items(Conditions):
             return Devices(base.kind, base.type, base.whole and whole, base.names, count)
         bounds = self._bounds(part)
         if bounds is not None and isinstance(base, Seq):
-            return Seq(base.items[bounds], base.kind)
+            return self.fresh(Seq(base.items[bounds], base.kind))
         if bounds is not None and isinstance(base, Const):
             return self._fold(lambda: _index(base.value, bounds))
         return UNKNOWN
@@ -209,9 +236,9 @@ class Items(Conditions):
                     return items[key.value]
                 return UNKNOWN
             case Dict(items):
-                if isinstance(key, Const) and isinstance(key.value, str):
-                    return items.get(key.value, UNKNOWN)
-                return UNKNOWN
+                return self._of_dict(base, key, node)
+            case Choice() if any(isinstance(one, (Seq, Dict)) for one in base.options):
+                return self.any_of(base, lambda option: self.item(option, key, node, written))
             case Ref("os.environ"):
                 return self.env_value(key)
             case Ref("sys.modules"):
@@ -229,6 +256,15 @@ class Items(Conditions):
                 return self._fold(lambda: _index(value, key.value))
             case _:
                 return UNKNOWN
+
+    def _of_dict(self, base: Dict, key: Value, node: ast.expr) -> Value:
+        if not isinstance(key, Const) or not isinstance(key.value, str):
+            return UNKNOWN
+        found = base.items.get(key.value)
+        if found is None and base.default is not None and not base.open and base.cell is not None:
+            found = self.call_any(base.default, [], {}, node)
+            self.set_key(base, key, found)
+        return found if found is not None else UNKNOWN
 
     def rank_taken(self, value: Value, how: str, node: ast.AST, given: Any, text: str = "") -> Value:
         """Report a GPU that is picked by the number of the process, if ``value`` is such a number; gives what else is
@@ -302,6 +338,18 @@ class Items(Conditions):
 
     def any_of(self, choice: Choice, act: Callable[[Value], Value]) -> Value:
         raise NotImplementedError
+
+    def asked_of_module(self, module: Module, name: str, node: ast.AST, *, caught: bool = False) -> Value | None:
+        raise NotImplementedError
+
+    def call_any(self, callee: Value, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST) -> Value:
+        raise NotImplementedError
+
+
+def _has_lists(cls: Class) -> bool:
+    """Whether a class has a list or a dictionary of its own that code may be put into."""
+    bases = [base for base in cls.bases if isinstance(base, Class)]
+    return any(map(holds_code, cls.members.values())) or any(map(_has_lists, bases))
 
 
 def lift(result: object) -> Value:

@@ -12,7 +12,20 @@ from tfmemlint.flow.machine import LONGEST_UNROLLED, Frame, Loop
 from tfmemlint.flow.program import Arg
 from tfmemlint.flow.state import ANY, Phase, Setting, Tri
 from tfmemlint.flow.unit import Unit
-from tfmemlint.flow.values import UNKNOWN, Choice, Function, Lazy, Partial, Ref, Seq, Value, is_called
+from tfmemlint.flow.values import (
+    UNKNOWN,
+    Choice,
+    Class,
+    Dict,
+    Function,
+    Instance,
+    Lazy,
+    Partial,
+    Ref,
+    Seq,
+    Value,
+    is_called,
+)
 
 _LEAVES = re.compile(r"\bexit|abort|sys\.path")
 """What a function has in it that may end the program, or change where it finds modules."""
@@ -36,6 +49,8 @@ KEEPING = _WRAPPING | {
     "repr",
     "print",
     "typing.cast",
+    *("len", "bool", "str", "any", "all", "hash", "hasattr", "next", "filter", "itertools.chain", "json.dumps"),
+    *("copy.copy", "copy.deepcopy", "dataclasses.dataclass", "dataclasses.replace"),
 }
 """What is given a function and does not call it."""
 _PROCESSES = frozenset({"multiprocessing.Process", "multiprocessing.context.Process", "torch.multiprocessing.Process"})
@@ -213,6 +228,9 @@ class Later(Caller):
                 return self.is_quiet(inner)
             case Choice(options):
                 return all(self.is_quiet(option) for option in options)
+            case Class(node, scope) | Instance(Class(node, scope)):
+                unit = scope.module.unit
+                return unit is None or self._is_quiet(node, unit)
             case _:
                 return True
 
@@ -256,6 +274,8 @@ class Later(Caller):
                     self.hand_on(option)
             case Lazy():
                 self.unsure(value.quiet)
+            case Seq() | Dict():
+                self.let_out(value)
             case _:
                 pass
 

@@ -25,6 +25,7 @@ from tfmemlint.flow.values import (
     Seq,
     Value,
     Zipped,
+    is_called,
 )
 
 
@@ -57,6 +58,7 @@ class Loops(TensorFlow):
         """Go through a loop: over what is known item by item, otherwise twice, since a second pass can be too late."""
         if self.state is None:
             return
+        iterable = self.current(iterable)
         if isinstance(iterable, Instance):
             iterable = self.called_on(iterable, "__iter__", node)
         if self.state is None:
@@ -65,8 +67,16 @@ class Loops(TensorFlow):
             self.iterate_lazy(node, iterable, bind, body, rebound)
             return
         if isinstance(iterable, Choice):
-            self.any_of(iterable, lambda option: self._iterated(node, option, bind, body, rebound))
+            # What is in it has been looked at: a list whose items differ from way to way is the same list on each.
+            self.any_of(_as_such(iterable), lambda option: self._iterated(node, option, bind, body, rebound))
             return
+        if isinstance(iterable, Seq) and iterable.kind == "set" and len(iterable.items) > 1 and is_called(iterable):
+            # Nobody knows in which order.
+            orders = Choice((Seq(iterable.items, "tuple"), Seq(iterable.items[::-1], "tuple")))
+            self.any_of(orders, lambda option: self._iterated(node, option, bind, body, rebound))
+            return
+        cell = iterable.cell if isinstance(iterable, (Seq, Dict)) else None
+        content = self.heap.get((cell, "")) if cell is not None else None
         passes = elements(iterable)
         over_devices = any(_has_device(value) for value, _ in passes)
         definite = bool(passes) and passes[0][0] is not UNKNOWN
@@ -82,6 +92,9 @@ class Loops(TensorFlow):
 
         each = isinstance(iterable, (Seq, Dict)) and len(passes) == len(iterable.items)
         self._run_loop(node, [bound(value) for value, _ in passes], body, rebound, over_devices, definite, each=each)
+        if cell is not None and is_called(iterable) and self.heap.get((cell, "")) is not content:
+            # It was changed meanwhile: what it is asked for next depends on how.
+            self.unsure()
 
     def _iterated(
         self,
@@ -107,8 +120,8 @@ class Loops(TensorFlow):
         endless = verdict.truth is True and isinstance(node.test, ast.Constant)
 
         def again() -> bool:
-            self.evaluate(node.test)
-            return True
+            next_time = self.verdict(node.test, self.evaluate(node.test))
+            return self.state is not None and (next_time.truth is not False or next_time.assumed)
 
         self._run_loop(
             node,
@@ -135,7 +148,7 @@ class Loops(TensorFlow):
         """Go through a loop's passes; ``each``: there are just as many."""
         before = self.snapshot()
         graphs = self.here.graphs
-        loop = Loop(node, len(self.frames), over_devices, rebound)
+        loop = Loop(node, len(self.frames), over_devices, rebound, each=each)
         deep = sum(one.repeated for one in self.loops) >= MAX_LOOPS
         self.loops.append(loop)
         ends = []
@@ -197,6 +210,16 @@ def elements(iterable: Value) -> list[tuple[Value, bool]]:
             ]
         case _:
             return [(UNKNOWN, False), (UNKNOWN, True)]
+
+
+def _as_such(choice: Choice) -> Choice:
+    """The lists among several values, each as what is in it, which no name leads to."""
+    return Choice(
+        tuple(
+            Seq(one.items, one.kind if one.kind == "set" else "tuple") if isinstance(one, Seq) else one
+            for one in choice.options
+        )
+    )
 
 
 def _is_of_gpus(iterable: Value) -> bool:

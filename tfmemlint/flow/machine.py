@@ -15,15 +15,29 @@ from tfmemlint.flow.program import Event, Handler, Start
 from tfmemlint.flow.scopes import Scope
 from tfmemlint.flow.state import Guards, Phase, State, Tri, join_states
 from tfmemlint.flow.unit import Run, Unit
-from tfmemlint.flow.values import UNKNOWN, Class, Function, Instance, Made, Value, is_called, join
+from tfmemlint.flow.values import (
+    UNKNOWN,
+    Cell,
+    Class,
+    Dict,
+    Function,
+    Instance,
+    Made,
+    Seq,
+    Value,
+    is_called,
+    join,
+    join_contents,
+)
 
 if TYPE_CHECKING:
     from tfmemlint.facts.reach import Reach
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.sources import Source
 
-Heap = Mapping[tuple[Instance | Class, str], Value]
-"""The attributes of objects, and those that classes were given after their body."""
+Heap = Mapping[tuple[Instance | Class | Cell, str], Value]
+"""The attributes of objects, and those that classes were given after their body; and, by an empty name, what is in a
+list, a set or a dictionary that was changed."""
 
 _serials = itertools.count(1)
 
@@ -41,14 +55,37 @@ MAX_COUNTED = 5
 """The same where all arguments are known, as in a recursion that counts down."""
 MAX_IMPORTS = 60
 """Modules imported within modules that are followed."""
+MOST_PLACES = 500
+"""How many places are kept where code is put into lists, or taken out of them."""
 LONGEST_UNROLLED = 8
 """How many items of a list are gone through one by one."""
+MAX_RUNS = 4
+"""How often a function without anything of interest is gone through, whatever others have put where it looks."""
 MAX_LOOPS = 3
 """Loops within loops that get a second pass."""
 
 
 class GaveUp(Exception):
     """The program is too large to follow to its end; what was found so far stands."""
+
+
+NEVER = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What came of a call of a function without anything of interest.
+
+    Attributes:
+        starts: it has started something. reads: the lists that it has looked at, and what the heap had of each.
+        receiver: of a method that has, whose it was.
+        fields: what it has given its object, a list or a dictionary each, into which others may put something.
+    """
+
+    starts: bool
+    reads: Mapping[Cell, Value | None]
+    receiver: Value | None = None
+    fields: tuple[tuple[str, Seq | Dict], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +136,7 @@ class Loop:
     devices: bool
     rebound: frozenset[str]
     repeated: bool = False
+    each: bool = False
     breaks: list[Snapshot] = field(default_factory=list)
     continues: list[Snapshot] = field(default_factory=list)
 
@@ -113,6 +151,7 @@ class Machine:
         self.run_as = run
         self.modules = run.modules if run is not None else None
         """Where other modules of the project are found; None where imports aren't followed."""
+        self.answered: set[tuple[str, str]] = set()
         self.asked: set[str] = set()
         """The project's own modules that the module being gone through, and those that it imports, have asked for."""
         self.env_read: dict[str, Value | None] = {}
@@ -164,8 +203,27 @@ class Machine:
         self.rebindings: dict[tuple[int, str], int] = {}
         self.doubts: list[tuple[Scope, Scope]] = []
         """For each branch that we are in, the scopes whose names are put back when it ends."""
-        self.settled: dict[int, bool] = {}
-        """Functions without anything of interest that were gone through, each with whether it started something."""
+        self.settled: dict[int, Settled] = {}
+        """Functions without anything of interest that were gone through, each with what came of it."""
+        self.reads: dict[Cell, Value | None] = {}
+        """The lists that the function or module being gone through has looked at, each with what the heap had of it."""
+        self.changed: float = NEVER
+        """The number of the oldest list with code in it that it has changed."""
+        self.altered: dict[int, set[Cell]] = {}
+        """The lists that such functions have changed."""
+        self.runs: dict[int, int] = {}
+        """How often functions without anything of interest were gone through."""
+        self.given: dict[int, list[Seq | Dict]] = {}
+        """The lists and dictionaries that objects were given as attributes, and that something may be put into, by the
+        id of each."""
+        self.fields: list[tuple[Instance | Class, str, Seq | Dict]] = []
+        """The same in the order in which they were given."""
+        self.put: dict[tuple[Span, ...], None] = {}
+        """Where code is put into lists, or taken out of them: each statement with the calls that lead there."""
+        self.stored: set[int] = set()
+        """Functions that may configure something and were put into lists: whoever goes through these may call them."""
+        self.noisy = 0
+        """How many calls there were of such functions."""
         self.steps = 0
         self.most_steps = MAX_STEPS if self.modules is None else MAX_STEPS_ACROSS
         self.gave_up: list[str] = []
@@ -256,13 +314,7 @@ class Machine:
         for catching in reversed(self.handlers):
             for handler in catching.group:
                 handlers.append(handler if catching.depth == len(self.frames) else replace(handler, here=False))
-                probed = probed or (
-                    not handler.idle
-                    and not handler.reraises
-                    and not {"AttributeError", "*", "Exception", "ImportError", "ModuleNotFoundError"}.isdisjoint(
-                        handler.catches
-                    )
-                )
+                probed = probed or handler.probes
         devices = next((loop for loop in reversed(self.loops) if loop.devices), None)
         return {
             "path": self.source.path,
@@ -358,6 +410,9 @@ class Machine:
 
     def keep(self, holder: Instance | Class, name: str, value: Value) -> None:
         """Give an object, or a class, an attribute."""
+        if isinstance(value, (Seq, Dict)) and value.cell is not None and value.cell.watched:
+            self.given.setdefault(id(holder), []).append(value)
+            self.fields.append((holder, name, value))
         self.heap = {**self.heap, (holder, name): value}
 
     def bind_outer(self, home: Scope, name: str, value: Value) -> None:
@@ -365,10 +420,19 @@ class Machine:
         it is from here on is not known."""
         if home.unit is not None and home.unit is not self.unit:
             self.meddled = True
+        if isinstance(value, (Seq, Dict)):
+            self.note_put()
         covered = all(home is scope or home is module for scope, module in self.doubts)
         if not covered:
             _lose(value, self.used)
         home.names[name] = value if covered else UNKNOWN
+
+    def note_put(self) -> None:
+        """Code is put into a list here, or taken out of it."""
+        if self.statement is not None and len(self.put) < MOST_PLACES:
+            calls = (frame.call.span for frame in self.frames if frame.call is not None)
+            chain = (self.statement_span(self.statement), *calls)
+            self.put[chain] = None
 
     @contextmanager
     def at(self, where: str) -> Iterator[None]:
@@ -443,15 +507,16 @@ def _join_names(mine: dict[str, Value], theirs: dict[str, Value], used: set[int]
 
 def _joined_heap(mine: Heap, theirs: Heap, used: set[int]) -> Heap:
     joined = dict(mine)
-    for key, other in theirs.items():
-        value = mine.get(key)
-        if value is not other:
-            joined[key] = join(value, other)
-            if joined[key] == UNKNOWN:
-                _lose(value, used)
-                _lose(other, used)
-    for key in mine.keys() - theirs.keys():
-        joined[key] = join(mine[key], None)
+    values = map(mine.get, theirs)
+    for key, value, other in [one for one in zip(theirs, values, theirs.values(), strict=True) if one[1] is not one[2]]:
+        holder = key[0]
+        joined[key] = join(value, other) if type(holder) is not Cell else join_contents(holder, value, other)
+        if joined[key] == UNKNOWN:
+            _lose(value, used)
+            _lose(other, used)
+    for key in mine.keys() - theirs.keys() if len(joined) > len(theirs) else ():
+        holder = key[0]
+        joined[key] = join(mine[key], None) if type(holder) is not Cell else join_contents(holder, mine[key], None)
         _lose(mine[key], used)
     return joined
 

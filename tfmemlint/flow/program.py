@@ -44,7 +44,7 @@ class Handler:
     """An ``except`` clause around an event: the exceptions it catches (``("*",)`` for a bare one) and its place.
 
     ``reraises``: it ends in ``raise`` or an exit. ``idle``: it does nothing but pass, print, log or warn;
-    ``silent``: not even that.
+    ``silent``: not even that. ``gives_up``: besides what an idle one does, it only returns a constant.
     ``here``: the ``try`` stands in the same function as the event (otherwise in a caller).
     """
 
@@ -54,6 +54,13 @@ class Handler:
     idle: bool
     here: bool = True
     silent: bool = False
+    gives_up: bool = False
+
+    @property
+    def probes(self) -> bool:
+        """Whether it does something else where a name is not there."""
+        lacks = {"AttributeError", "*", "Exception", "ImportError", "ModuleNotFoundError"}
+        return not self.idle and not self.reraises and not lacks.isdisjoint(self.catches)
 
     def takes(self, exception: str) -> bool:
         """Whether it catches ``exception`` (a builtin name, or ``tf.errors.X``)."""
@@ -350,6 +357,7 @@ class Program:
         gpu_memory_mib: the memory of one GPU in MiB, where the user has told it.
         units: its modules, as they were interpreted.
         configuration: what it says, where it is a configuration file (a Dockerfile, ...), which only sets variables.
+        put: the statements that put code into lists, or take it out, each with the calls that lead there.
     """
 
     source: Source
@@ -362,6 +370,7 @@ class Program:
     gpu_memory_mib: float | None = None
     configuration: Read | None = None
     units: Sequence[Unit] = field(default=(), repr=False)
+    put: Sequence[tuple[Span, ...]] = ()
     _places: set[object] = field(default_factory=set, init=False, repr=False)
     _accepted: dict[tuple[str, Span], bool] = field(default_factory=dict, init=False, repr=False)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tfmemlint.flow.program import EnvWrite
-    from tfmemlint.flow.values import Instance, Value
+    from tfmemlint.flow.values import Cell, Instance, Value
     from tfmemlint.sources import Source
 
 
@@ -94,7 +94,7 @@ class Run:
         environment: the variables that it is started with, as far as some configuration file sets them.
     """
 
-    modules: Modules | None
+    modules: Modules | None = None
     name: str = "__main__"
     package: str | None = None
     before: tuple[Text, ...] = ()
@@ -111,15 +111,17 @@ class Kept:
         heap: the attributes that objects and classes were given. defaults: the values of default arguments, by the id
         of each. env: what it has put into the environment. read: what it has found there, or not (None).
         places: where all modules are that were asked for; None for those of others.
+        contents: the lists of other modules that were looked at, or changed, and what the heap had of each before.
     """
 
     units: dict[str, tuple[Unit, dict[str, Value]]]
     needs: dict[str, Unit]
-    heap: dict[tuple[Instance | Class, str], Value]
+    heap: dict[tuple[Instance | Class | Cell, str], Value]
     defaults: dict[int, Value]
     env: dict[str, Value]
     read: dict[str, Value | None]
     places: dict[str, object]
+    contents: dict[Cell, Value | None]
 
 
 class Modules(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -42,20 +42,57 @@ class Ref:
     name: str
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Cell:
+    """Which list, set or dictionary it is, among all that look alike: what was put into it later is in the heap.
+
+    Attributes:
+        number: tells whether it was there before something else was made. first: what it was made with.
+        watched: what it holds may be called, or is yet to come, so that it matters when it is looked at.
+    """
+
+    number: int
+    first: Seq | Dict
+    watched: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Seq:
-    """A list, tuple or set whose items are all known to be there (each may itself be UNKNOWN)."""
+    """A list, tuple or set whose items are all known to be there (each may itself be UNKNOWN).
+
+    ``cell``: which one it is; None for what can't be changed, or isn't known by anything else.
+    """
 
     items: tuple[Value, ...]
     kind: str = "list"
+    cell: Cell | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Dict:
-    """A dictionary with constant string keys; ``open`` when there may be others."""
+    """A dictionary with constant string keys; ``open`` when there may be others.
+
+    ``default``: what makes the value of a key that isn't there, as in a ``defaultdict``. ``cell``: as of a `Seq`.
+    """
 
     items: Mapping[str, Value] = field(default_factory=dict, hash=False)
     open: bool = False
+    default: Value | None = None
+    cell: Cell | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What a dataclass says of one of its fields: ``dataclasses.field(...)``.
+
+    Attributes:
+        default: its value where none is given. factory: what makes one then. init: whether one can be given.
+    """
+
+    default: Value | None = None
+    factory: Value | None = None
+    init: bool = True
+    keyword_only: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,8 +297,8 @@ class Choice:
 MOST_OPTIONS = 6
 
 Value: TypeAlias = (
-    "Unknown | Const | Ref | Seq | Dict | Devices | Device | Count | Indices | Index | Zipped | DeviceName | Limit "
-    "| Made | Proto | Function | Partial | Lazy | Thread | Class | Instance | Module | Choice"
+    "Unknown | Const | Ref | Seq | Dict | Field | Devices | Device | Count | Indices | Index | Zipped | DeviceName "
+    "| Limit | Made | Proto | Function | Partial | Lazy | Thread | Class | Instance | Module | Choice"
 )
 _CALLED = (Function, Partial, Lazy, Class, Instance, Module, Choice)
 
@@ -270,6 +307,9 @@ def join(left: Value | None, right: Value | None) -> Value:
     """What is known where two ways through the program meet: what both agree on."""
     if left is right and left is not None:
         return left
+    if isinstance(left, (Seq, Dict)) and isinstance(right, (Seq, Dict)) and left.cell is right.cell is not None:
+        # One and the same; what is in it is joined in the heap.
+        return left
     if isinstance(left, _CALLED) or isinstance(right, _CALLED):
         return _either(left or UNKNOWN, right or UNKNOWN)
     if left is None or right is None:
@@ -277,10 +317,15 @@ def join(left: Value | None, right: Value | None) -> Value:
         if isinstance(known, Proto):
             known.record.consumed = True
         return UNKNOWN
+    if holds_code(left) or holds_code(right):
+        return _either(left, right)
     try:
         if left == right and type(left) is type(right):
             # 1 == True == 1.0 in Python, but they are three different values to TensorFlow.
-            return left if not isinstance(left, Const) or _same_constant(left, right) else UNKNOWN
+            if isinstance(left, Const) and not _same_constant(left, right):
+                return UNKNOWN
+            # Of two lists with the same in them it may be either.
+            return replace(left, cell=None) if isinstance(left, (Seq, Dict)) and left.cell is not None else left
     except (TypeError, ValueError):
         return UNKNOWN
     for lost in (left, right):
@@ -297,6 +342,10 @@ def _either(left: Value, right: Value) -> Value:
     options: list[Value] = []
     for value in (left, right):
         for option in value.options if isinstance(value, Choice) else (value,):
+            if isinstance(option, (Seq, Dict)):
+                if not any(is_same(option, known) for known in options):
+                    options.append(option)
+                continue
             if isinstance(option, Proto):
                 option.record.consumed = True
             if isinstance(option, Const) or (option != UNKNOWN and not isinstance(option, (*_CALLED, Ref))):
@@ -310,7 +359,65 @@ def is_called(value: Value) -> bool:
     """Whether a value is code of the program's own, or has some."""
     if isinstance(value, Seq):
         return any(is_called(item) for item in value.items)
+    if isinstance(value, Dict):
+        return any(is_called(item) for item in value.items.values())
     return isinstance(value, _CALLED)
+
+
+def holds_code(value: Value | None) -> bool:
+    """Whether a value is a list or a dictionary that it matters to tell from others: code is in it, or may come."""
+    return isinstance(value, (Seq, Dict)) and ((value.cell is not None and value.cell.watched) or is_called(value))
+
+
+def is_same(left: Value, right: Value) -> bool:
+    """Whether two values are one list or dictionary, with the same in it."""
+    if not isinstance(left, (Seq, Dict)) or not isinstance(right, (Seq, Dict)):
+        return False
+    return left.cell is right.cell and left == right
+
+
+def join_contents(cell: Cell, left: Value | None, right: Value | None) -> Value:
+    """What is in a list or a dictionary where two ways meet; None for a way on which it is as it was made."""
+    ways: list[Value] = []
+    for value in (left, right):
+        for one in value.options if isinstance(value, Choice) else (value,):
+            content = as_made(cell) if one is None else one
+            if not isinstance(content, (Seq, Dict)):
+                return UNKNOWN
+            if not any(_as_equal(content, known) for known in ways):
+                ways.append(content)
+    if len(ways) == 1:
+        return ways[0]
+    if len(ways) > MOST_OPTIONS:
+        return UNKNOWN
+    if any(map(is_called, ways)):
+        return Choice(tuple(ways))
+    first, other = ways[0], ways[1]
+    if len(ways) == 2 and isinstance(first, Seq) and isinstance(other, Seq) and len(first.items) == len(other.items):
+        return Seq(tuple(join(a, b) for a, b in zip(first.items, other.items, strict=True)), first.kind, cell)
+    return UNKNOWN
+
+
+def _as_equal(left: Value, right: Value) -> bool:
+    """Whether two contents are the same, constants by their types, too."""
+    if isinstance(left, Seq) and isinstance(right, Seq):
+        return len(left.items) == len(right.items) and all(map(_is_equal, left.items, right.items))
+    if isinstance(left, Dict) and isinstance(right, Dict):
+        return (
+            left.open is right.open
+            and list(left.items) == list(right.items)
+            and all(map(_is_equal, left.items.values(), right.items.values()))
+        )
+    return False
+
+
+def _is_equal(left: Value, right: Value) -> bool:
+    return left is right or (left == right and (not isinstance(left, Const) or _same_constant(left, right)))
+
+
+def as_made(cell: Cell) -> Seq | Dict:
+    """A list or a dictionary as it was before anything was put into it."""
+    return replace(cell.first, cell=cell)
 
 
 def _same_constant(left: Const, right: Value) -> bool:

@@ -57,6 +57,12 @@ class Cutter:
             if function in chain:
                 self.ends[function] = max(self.ends.get(function, 0), self._end(statement))
 
+    def ask_also(self, places: Iterable[Span]) -> None:
+        """Keep the innermost statements at ``places``, whenever they run."""
+        for statement in map(self.bindings.at, places):
+            if statement is not None:
+                self.keep(statement)
+
     def ask_calls(self, places: Iterable[Span]) -> None:
         """Keep the calls of the functions that ``places`` are in, of which it isn't known how they are reached."""
         for statement in map(self.bindings.at, places):

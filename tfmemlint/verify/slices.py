@@ -102,6 +102,9 @@ def cut(
     unseen = len(places) - len(removed) == sum(isinstance(one.event, ProtoMade) for one in wishes)
     last = places[-1] if places and not unseen else []
     cutter.ask([place for chain in places for place in chain], rows, last)
+    # What is put into a list in one place is called from another, by no name that leads there.
+    put = [place for chain in program.put for place in chain] if places else []
+    cutter.ask_also(put)
     options = [one.statement for one in wishes if isinstance(one.event, ProtoMade)]
     cutter.ask_calls([*options, *removed])
     if call:
@@ -110,6 +113,7 @@ def cut(
     others = {path: Cutter(text.tree, text.source.lines) for path, text in (files or {}).items()}
     for other in others.values():
         other.ask([place for chain in places for place in chain], rows, last)
+        other.ask_also(put)
         other.ask_calls([*options, *removed])
         other.ends.pop(None, None)  # others may need what a module gives at its end
         if local:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from tests.truth.programs.kept import LAZY, asked_for
 from tests.truth.programs.model import Block, Clause, Line, Module, Statement, block
 from tests.truth.programs.scope import Callee, Scope, Use
 
@@ -41,13 +42,18 @@ def others(scope: Scope, count: int, heads: list[Statement], top: Top) -> tuple[
             body += imported(own, scope.rng.choice(made), path)
         known, flags = len(own.callees), len(own.flags)
         body += top(own)
+        asked: list[Callee] = []
+        if scope.chance(0.25):
+            answering, callee = asked_for(own)
+            body += answering
+            asked.append(callee)
         if scope.chance(0.2):
             body.append(block('if __name__ == "__main__":', [Line("raise AssertionError")]))
         if path.startswith("pkg/") and not any(one.path == "pkg/__init__.py" for one in modules):
             modules.append(Module("pkg/__init__.py", _package(scope, name.rpartition(".")[2])))
         modules.append(Module(path, tuple(body)))
         # What it has from elsewhere, a third module takes from where it was defined.
-        made.append(Other(path, name, tuple(own.callees[known:]), tuple(own.flags[flags:])))
+        made.append(Other(path, name, (*own.callees[known:], *asked), tuple(own.flags[flags:])))
     if circle:
         first, last = made[0], made[-1]
         for one, partner in ((first, last), (last, first)):
@@ -88,11 +94,14 @@ def imported(scope: Scope, other: Other, path: str = "main.py") -> list[Statemen
     choices: list[tuple[float, tuple[list[Statement], str]]] = [
         (3, ([Line(f"import {name}")], f"{name}.")),
         (2, ([Line(f"import {name} as {alias}")], f"{alias}.")),
-        (1, ([Line(f"from {name} import *")], "")),
         (1, ([Line("import importlib"), Line(f'{alias} = importlib.import_module("{name}")')], f"{alias}.")),
         (0.7, ([_tried(f"import {name} as {alias}", "import json", alias)], f"{alias}.")),
         (0.5, ([_tried(f"import no_such_module as {alias}", f"import {name} as {alias}", alias)], f"{alias}.")),
     ]
+    # A star does not ask for what a module lacks.
+    star = not any(one.name.startswith(LAZY) for one in other.callees)
+    if star:
+        choices.append((1, ([Line(f"from {name} import *")], "")))
     if names:
         choices.append((3, ([Line(f"from {name} import {names}")], "")))
     if name.startswith("pkg."):
@@ -101,7 +110,8 @@ def imported(scope: Scope, other: Other, path: str = "main.py") -> list[Statemen
         choices.append((1, ([Line(f"from pkg import {last} as {alias}")], f"{alias}.")))
         if path.startswith("pkg/"):
             choices.append((6, ([Line(f"from . import {last} as {alias}")], f"{alias}.")))
-            choices.append((3, ([Line(f"from .{last} import *")], "")))
+            if star:
+                choices.append((3, ([Line(f"from .{last} import *")], "")))
             if names:
                 choices.append((4, ([Line(f"from .{last} import {names}")], "")))
     statements, prefix = scope.weighted(choices)

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import random
 
-from tests.truth.programs import classes, functions, wrappers
+from tests.truth.programs import classes, functions, kept, wrappers
 from tests.truth.programs.blocks import statement, using
 from tests.truth.programs.model import Line, Module, Program, Statement, block
 from tests.truth.programs.modules import Other, imported, imported_late, others
 from tests.truth.programs.scope import LISTING, Scope, Shared
 
-IMPORTS = ("import contextlib", "import functools", "import os", "import sys", "import tensorflow as tf")
-_DEFINITIONS = (*functions.KINDS, *wrappers.KINDS, *((weight * 0.7, kind) for weight, kind in classes.KINDS))
+IMPORTS = (
+    "import contextlib",
+    "import dataclasses",
+    "import functools",
+    "import os",
+    "import sys",
+    "import tensorflow as tf",
+)
+_DEFINITIONS = (
+    *functions.KINDS,
+    *wrappers.KINDS,
+    *kept.KINDS,
+    *((weight * 0.7, kind) for weight, kind in classes.KINDS),
+)
 
 
 def program(rng: random.Random, modules: int = 1) -> Program:
