@@ -11,7 +11,7 @@ from tfmemlint.finding import Finding, Severity, Span
 from tfmemlint.flow.program import Use
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.lacking import NEVER_RUNS, in_part, of_lack, place_now, successor, why
+from tfmemlint.lacking import NEVER_RUNS, in_part, is_of_variable, of_lack, own_names, place_now, successor, why
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -73,13 +73,14 @@ class NotInTargetRelease(Rule):
         """Uses of names that the targeted release lacks."""
         uses: dict[tuple[str, str | None], list[Use]] = {}
         told: set[str] = set()
+        own = own_names(program)
         for use in program.of(Use):
-            if use.probed or "(" in use.name or is_of_import(use, program):
+            if use.probed or "(" in use.name or is_of_import(use, program) or is_of_variable(use, program):
                 continue
             missing = names.missing_part(use.name, program.target)
             if missing is None and program.target.oldest is not None:
                 yield from self._missing_before(program, use, program.target.oldest, told)
-            if missing is None or not names.ever_existed(missing):
+            if missing is None or missing in own or not names.ever_existed(missing):
                 continue
             new = successor(use.name, missing, program.target)
             if missing.endswith(".estimator"):
@@ -131,7 +132,9 @@ class NotInTargetRelease(Rule):
             f"{missing} is not in TensorFlow {program.target}: {reason}{where}",
             severity=attribute_severity(use, error),
             outcome=attribute_error(missing, error, use.name),
-            advice=_ADVICE_ON_ESTIMATORS if missing.endswith(".estimator") else of_lack(missing, program.target, new),
+            advice=_ADVICE_ON_ESTIMATORS
+            if missing.endswith(".estimator")
+            else of_lack(missing, program.target, new, use.name),
             notes=handler_notes(use, error, NEVER_RUNS),
             fixable=new is not None and use.origin in ("attribute", "import"),
             anchors=spans,

@@ -26,12 +26,14 @@ class VariableLost(Rule):
     What it does
     ------------
     Looks at shell scripts, Dockerfiles, workflows and the commands in notebooks. Finds variables of TensorFlow's and
-    CUDA's that are assigned without ``export`` before a program is started, exported after the only program has run,
-    set by ``export`` in a ``RUN`` of a Dockerfile that does nothing else, in a step of a workflow that does nothing
-    else, or by ``!export`` in a notebook.
+    CUDA's that are assigned without ``export`` before a program is started, exported after the only program has run (in
+    a script that begins with ``#!``: any other may be read by a shell that goes on), set by ``export`` in a ``RUN`` of
+    a Dockerfile that does nothing else, in a step of a workflow that does nothing else, or by ``!export`` in a
+    notebook.
 
     A variable that the script asks for by itself is not reported, nor ``CUDA_VISIBLE_DEVICES`` in a job of a scheduler,
-    which has exported it before.
+    which has exported it before. ``pip``, ``venv``, ``setup.py`` and the like are no programs that a variable could be
+    for.
 
     Why it matters
     --------------

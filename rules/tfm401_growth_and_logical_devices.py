@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.explain import growth_intent, handler_notes, in_line, is_swallowed, limit_intent, line, short
 from tfmemlint.finding import Finding, Severity, Step
+from tfmemlint.flow.program import EnvWrite
+from tfmemlint.flow.state import Tri
 from tfmemlint.flow.values import Const, Seq
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
+from tfmemlint.knowledge.variables import GROWTH as FORCE
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -69,12 +72,18 @@ class GrowthAndLogicalDevices(Rule):
             certain = outcome.certain and not _works_elsewhere(program, call)
             if outcome.kind == "refused":
                 yield self._refused(program, call, outcome.setting, certain)
-            elif outcome.kind == "dropped":
-                yield self._dropped(program, call, outcome.setting, certain and not _taken_back(program, call))
+                continue
+            forced = _forced(program)
+            if forced is True:
+                continue
+            if outcome.kind == "dropped":
+                sure = certain and not _taken_back(program, call) and forced is False
+                yield self._dropped(program, call, outcome.setting, sure)
             elif outcome.kind == "drops":
                 growth = outcome.setting
-                sure = outcome.certain and call.comes_with(growth) and not _hidden(program, call)
-                yield self._dropped(program, growth, call, sure)
+                # A loop that comes by here a second time may be left before that.
+                sure = outcome.certain and call.comes_with(growth) and not call.repeated and not _hidden(program, call)
+                yield self._dropped(program, growth, call, sure and forced is False)
 
     def _refused(self, program: Program, growth: Call, limit: Call, certain: bool) -> Finding:
         hidden = is_swallowed(growth, "ValueError")
@@ -133,6 +142,18 @@ def _works_elsewhere(program: Program, growth: Call) -> bool:
     return not growth.certain and any(
         (one.outcome is None or not one.outcome.certain) and not one.state.open for one in others
     )
+
+
+def _forced(program: Program) -> bool | None:
+    """Whether ``TF_FORCE_GPU_ALLOW_GROWTH``, set before the GPU devices are made, lets them grow whatever else is
+    asked for; None where that can't be told."""
+    writes = [one for one in program.of(EnvWrite) if one.name == FORCE and one.state.allocator.has is not Tri.YES]
+    if not writes:
+        return False
+    last = writes[-1]
+    if last.value == Const("true") and last.certain and last.state.allocator.has is Tri.NO and not last.state.open:
+        return True
+    return None if any(one.value != Const("false") for one in writes) else False
 
 
 def _hidden(program: Program, limit: Call) -> bool:

@@ -11,6 +11,7 @@ from tfmemlint.flow.program import Call, SessionMade, Start
 from tfmemlint.flow.state import Tri
 from tfmemlint.flow.values import Const, Proto, Value
 from tfmemlint.knowledge import effects, names
+from tfmemlint.knowledge.functions import MAKES_VARIABLES
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.rule import Rule
 
@@ -31,7 +32,6 @@ _STARTS_SINCE = Target(2, 11)
 """From here on an Estimator starts the eager runtime before it makes its session: seen on 2.11 to 2.15, not so on 1.15,
 2.0, 2.1, 2.4, 2.9 and 2.10. On 2.12 and 2.15 the allocator's own log shows that growth and share are lost then, and
 that those of ``tf.config`` are in force."""
-_VARIABLES = ("global_step", "get_variable", "Variable", "minimize", "apply_gradients")
 
 
 class SecondSessionOtherOptions(Rule):
@@ -112,7 +112,7 @@ class SecondSessionOtherOptions(Rule):
         """Estimators and monitored sessions, which start the eager runtime before their own session."""
         if program.target < _STARTS_SINCE:
             return
-        trains = any(call.name.endswith(_VARIABLES) for call in program.calls())
+        trains = any(call.name.endswith(MAKES_VARIABLES) for call in program.calls())
         said: set[str] = set()
         for event in program.events:
             if isinstance(event, Call) and event.name in _ESTIMATORS and not event.probed:

@@ -20,7 +20,7 @@ from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import SessionMade, Use
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.functions import DISABLE_EAGER, PROTOS, SESSIONS, SET_SESSION, SET_SESSION_OF_KERAS
-from tfmemlint.lacking import place_now, without_successor
+from tfmemlint.lacking import own_names, place_now, without_successor
 from tfmemlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -94,8 +94,9 @@ class Tf1SessionInTf2(Rule):
         keras3 = program.target.keras3 and _KERAS.search(program.source.text) is not None
         keras = next(program.calls(*SET_SESSION, *SET_SESSION_OF_KERAS), None)
         stays = ""
+        own = own_names(program)
         for use in program.of(Use):
-            if use.name not in NAMES or use.probed or names.exists(use.name, program.target):
+            if use.name not in NAMES or use.name in own or use.probed or names.exists(use.name, program.target):
                 continue
             session = use.name in SESSIONS
             if not stays:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.explain import constants_of, options_intent, plain_options, short
+from tfmemlint.exported import is_for_others
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import ProtoMade
@@ -64,7 +65,7 @@ class ConfigNeverUsed(Rule):
             before = "gpu_options." if short(proto.name) == "GPUOptions" else ""
             fields = {f"{before}{name}": value for name, value in proto.fields.items()}
             options = plain_options(fields)
-            if proto.consumed or not options or (settings and not proto.function):
+            if proto.consumed or not options or (settings and not proto.function) or is_for_others(program, proto):
                 continue
             yield self.finding(
                 program,

@@ -53,6 +53,20 @@ def only(line: str, release: str) -> Finding:
             "The nearest real name is tf.math.reduce_mean",
         ),
         (
+            "tf.keras.mixed_precision.experimental.Policy('mixed_float16')",
+            "2.21",
+            "TFM206",
+            "tf.keras.mixed_precision.experimental is not in TensorFlow 2.21: only 1.14 to 2.8 had it",
+            "The nearest name that 2.21 has is tf.keras.mixed_precision.Policy",
+        ),
+        (
+            "tf.keras.experimental.LinearModel()",
+            "2.21",
+            "TFM206",
+            "tf.keras.experimental is not in TensorFlow 2.21: its last release was 2.15",
+            "",
+        ),
+        (
             "tf.config.experimental.get_memory_info('GPU:0')",
             "2.4",
             "TFM206",

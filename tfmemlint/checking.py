@@ -57,7 +57,7 @@ def _job(arguments: argparse.Namespace, config: Config) -> Job:
     """
     from tfmemlint.config import ConfigError, Layer, parse_memory
     from tfmemlint.job import Job
-    from tfmemlint.sources.kinds import DOCSTRING, checked
+    from tfmemlint.sources.kinds import checked
 
     for option, given in (
         ("--kinds", arguments.kinds),
@@ -103,7 +103,7 @@ def _job(arguments: argparse.Namespace, config: Config) -> Job:
         cache=not arguments.no_cache,
         fix_only=_rule_codes("--fix-only", _codes(arguments.fix_only)),
         allow_dirty=arguments.allow_dirty,
-        docstrings=DOCSTRING in _kinds(arguments, config),
+        kinds=_kinds(arguments, config),
     )
 
 
@@ -210,16 +210,9 @@ def _walk(paths: list[str], arguments: argparse.Namespace, config: Config) -> Wa
 def _kinds(arguments: argparse.Namespace, config: Config, usual: Collection[str] | None = None) -> frozenset[str]:
     """The kinds of files to look for, where ``usual`` are looked for unless something is said; the command line comes
     before the file."""
-    from tfmemlint.sources.kinds import DEFAULT
-
     chosen = _codes(arguments.kinds)
     more, less = _codes(arguments.extend_kinds) or (), _codes(arguments.ignore_kinds) or ()
-    if chosen is None:
-        chosen = config.kinds
-        more, less = (*config.extend_kinds, *more), (*config.ignore_kinds, *less)
-    if chosen is None:
-        chosen = tuple(DEFAULT if usual is None else usual)
-    return frozenset((*chosen, *more)) - frozenset(less)
+    return frozenset((*(config.file_kinds(usual) if chosen is None else chosen), *more)) - frozenset(less)
 
 
 def _show_target(arguments: argparse.Namespace, config: Config, job: Job) -> int:

@@ -32,8 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         given, own = given[:place], given[place + 1 :]
     arguments = _parser(given[0] if given else "").parse_args(given)
     arguments.program_arguments = own
-    # The syntax trees that are read are all needed, and short-lived: looking for garbage in them is time lost.
-    gc.set_threshold(200_000, 20, 20)
+    # The syntax trees that are read are all needed, and short-lived: looking for garbage in them is time lost. A
+    # million objects are some 100 MB: what is let go of in circles has to be found before it is much more than that.
+    gc.set_threshold(1_000_000, 20, 20)
     # What Python has to say about the style of the code that is read is no concern of the reader.
     warnings.simplefilter("ignore", SyntaxWarning)
     warnings.simplefilter("ignore", DeprecationWarning)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +63,14 @@ class Config:
         file = Layer(origin, self.select, self.extend_select, self.ignore, self.extend_ignore)
         layers = [file] if command_line is None else [file, command_line]
         return Selection.resolve(rules, layers, self.per_file_ignores, root=self.root, origin=origin)
+
+    def file_kinds(self, usual: Collection[str] | None = None) -> frozenset[str]:
+        """The kinds of files to look for (`tfmemlint.sources.kinds`), where ``usual`` are looked for unless something
+        is said."""
+        from tfmemlint.sources.kinds import DEFAULT
+
+        chosen = self.kinds if self.kinds is not None else DEFAULT if usual is None else usual
+        return frozenset((*chosen, *self.extend_kinds)) - frozenset(self.ignore_kinds)
 
 
 def load(start: str | os.PathLike[str] | None = None) -> Config:

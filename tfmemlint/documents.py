@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from tfmemlint.alternatives import are_apart
 from tfmemlint.engine import SYNTAX_ERROR, invalid, judge_program, judge_source, one_a_place, settle
 from tfmemlint.finding import Edit, Finding, Fix, Span, Step
 from tfmemlint.screen import may_matter
@@ -66,9 +67,10 @@ class Judge:
             moved = [page.finding(one) for one in self.findings(document.as_shown())]
             return [Placed(one) for one in sorted(moved, key=lambda one: one.sort_key)]
         found: list[Placed] = []
-        for snippet in document.snippets():
+        snippets = list(document.snippets())
+        for snippet in snippets:
             found += [Placed(_moved(one, snippet), one, snippet) for one in self.in_snippet(snippet)]
-        found += [Placed(one) for one in self._in_prose(document)]
+        found += [Placed(one) for one in self._in_prose(document, snippets)]
         by_code = {rule.code: rule for rule in self.rules}
         kept = {id(one) for one in one_a_place([placed.finding for placed in found], by_code)}
         return sorted((one for one in found if id(one.finding) in kept), key=lambda one: one.finding.sort_key)
@@ -79,7 +81,7 @@ class Judge:
             return []
         if snippet.language == blocks.PYTHON:
             judged = judge_source(snippet, self.rules, self.target_of(snippet), self.gpu_memory_mib)
-            found = [one for one in judged if one.code != SYNTAX_ERROR]
+            found = [one for one in judged if one.code != SYNTAX_ERROR and not are_apart(snippet, one)]
         else:
             found = list(self._settings(snippet))
         said = settle(snippet, found, self.rules)
@@ -100,12 +102,12 @@ class Judge:
                 for row, words in program.configuration.problems
             )
 
-    def _in_prose(self, document: Document) -> list[Finding]:
-        """What is found in what is no code, or no code that can be read."""
+    def _in_prose(self, document: Document, snippets: Sequence[Snippet]) -> list[Finding]:
+        """What is found in what is no code, or no code that can be read: all but ``snippets``."""
         if document.skipped or document.kind == kinds.DOCSTRING:
             # The rules that read comments read docstrings too.
             return []
-        text = document.prose()
+        text = document.prose(snippets)
         # In a configuration file, lines that were understood are looked at again for what has run together.
         seen = document.text if document.kind in kinds.SETTINGS else text
         if not may_matter(seen.encode("utf-8", "replace")):

@@ -11,7 +11,7 @@ from tfmemlint.screen import may_matter
 from tfmemlint.suppressions import Suppressions, read_suppressions
 
 if TYPE_CHECKING:
-    from tfmemlint.flow.program import Program
+    from tfmemlint.flow.program import EnvWrite, Program
     from tfmemlint.flow.unit import Text
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rule import Rule
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 INTERNAL_ERROR, SYNTAX_ERROR, UNREADABLE, UNUSED, UNKNOWN_CODE = "TFM900", "TFM901", "TFM902", "TFM903", "TFM904"
 RUN_CODES = frozenset({INTERNAL_ERROR, SYNTAX_ERROR, UNREADABLE})
 """What says that the tool could not do its work on a file."""
+COMMENT_CODES = frozenset({UNUSED, UNKNOWN_CODE})
+"""What is said of the comments that silence others."""
 
 _GRAVITY = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.ADVICE: 2}
 
@@ -89,7 +91,10 @@ def _where_started(
     from tfmemlint.flow.unit import Run
     from tfmemlint.settings.joining import started
 
-    return started(found, starts, rules, lambda writes: analyze(source, target, Run(None, environment=writes)))
+    def judged(writes: tuple[EnvWrite, ...], concerned: Sequence[Rule]) -> Iterator[Finding]:
+        return judge_program(analyze(source, target, Run(None, environment=writes)), concerned)
+
+    return started(source.path, found, starts, rules, judged)
 
 
 def _in_shells(source: Source, rules: Sequence[Rule], target: Target) -> Iterator[Finding]:

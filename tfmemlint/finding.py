@@ -46,6 +46,10 @@ class Span:
             self.end_column,
         )
 
+    def lower(self, rows: int) -> Span:
+        """The same, so many rows further down."""
+        return Span(self.row + rows, self.column, self.end_row + rows, self.end_column)
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

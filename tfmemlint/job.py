@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.finding import Finding, Severity, Span
 from tfmemlint.sources import Source, Unreadable
-from tfmemlint.sources.kinds import DOCUMENTS, PYTHON, kind_of
+from tfmemlint.sources.kinds import DEFAULT, DOCUMENTS, PYTHON, kind_of
 
 if TYPE_CHECKING:
     from tfmemlint.knowledge.releases import Target
@@ -34,7 +34,8 @@ class Job:
         cache: what was found before in the same files need not be found again.
         fix_only: the codes of rules, or their beginnings, whose findings alone are mended; () for all.
         allow_dirty: files with changes that git doesn't have are written over, too.
-        docstrings: the examples in docstrings are looked at, too.
+        kinds: what is looked at besides the files that are named: no other configuration files say how a program is
+            started, and without `DOCSTRING` no examples in docstrings are looked at.
         ask: asked before each change, with the path, the finding, the old and the new text. prove: tells what of a
             file's wishes does not take effect in a new text, by running it. Both keep to this process.
     """
@@ -49,7 +50,7 @@ class Job:
     cache: bool = False
     fix_only: tuple[str, ...] = ()
     allow_dirty: bool = False
-    docstrings: bool = True
+    kinds: frozenset[str] = DEFAULT
     ask: Callable[[str, Finding, str, str], bool] | None = None
     prove: Callable[[Source, str], list[Unproven]] | None = None
 
@@ -138,13 +139,13 @@ def target_of(job: Job, path: str) -> Target:
     return current().of_file(path).target or Target.newest()
 
 
-def starts_of(path: str) -> tuple[Begun, ...]:
+def starts_of(job: Job, path: str) -> tuple[Begun, ...]:
     """The environments in which configuration files of its project start the program in a file."""
     if kind_of(os.path.basename(path)) in DOCUMENTS:
         return ()
     from tfmemlint.settings.nearby import starts_of as found
 
-    return found(path)
+    return found(path, job.kinds)
 
 
 def forget_projects() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +25,37 @@ NEVER_RUNS = "what stands behind it in the try never runs"
 def never_there(program: Program) -> Iterator[tuple[Use, str]]:
     """The uses of names that no release ever had, each with the part that is missing; those behind ``hasattr`` or with
     a working fallback are not among them, nor those that the program has put there itself."""
-    own = {f"{store.owner}.{store.attribute}" for store in program.of(Store)}
+    own = own_names(program)
     for use in program.of(Use):
-        if use.probed or "(" in use.name or is_of_import(use, program):
+        if use.probed or "(" in use.name or is_of_import(use, program) or is_of_variable(use, program):
             continue
         missing = names.missing_part(use.name, program.target)
         if missing is not None and missing not in own and not names.ever_existed(missing):
             yield use, missing
+
+
+def own_names(program: Program) -> frozenset[str]:
+    """The names that the program puts into TensorFlow itself: ``tf.gfile = tf.io.gfile``."""
+    return frozenset(f"{store.owner}.{store.attribute}" for store in program.of(Store))
+
+
+def is_of_variable(use: Use, program: Program) -> bool:
+    """Whether what a name begins with was missing already where a variable got it: ``FLAGS.depth`` after
+    ``FLAGS = tf.flags.FLAGS``. The line that gives it to the variable says what there is to say; of one that imports a
+    module by another name (``import tensorflow.contrib.slim as slim``) nothing is said."""
+    if use.origin != "attribute" or "(" in use.text:
+        return False
+    held = use.name.rsplit(".", use.text.count("."))[0]
+    if held == use.name or names.missing_part(held, program.target) is None:
+        return False
+    return use.text.partition(".")[0] not in _modules_of(program.tree)
+
+
+@functools.lru_cache(maxsize=4)
+def _modules_of(tree: ast.Module) -> frozenset[str]:
+    """The names under which a file imports modules."""
+    imports = (node for node in ast.walk(tree) if isinstance(node, ast.Import))
+    return frozenset(alias.asname or alias.name.partition(".")[0] for node in imports for alias in node.names)
 
 
 def fallbacks(program: Program) -> list[Span]:
@@ -90,10 +115,12 @@ def successor(name: str, missing: str, target: Target) -> str | None:
     """What ``name``, of which ``target`` lacks the part ``missing``, is called there; what a class or function that has
     moved holds has moved with it."""
     new = names.replacement(name, target) or names.older_twin(name, target)
-    if new or names.is_module(missing):
-        return new
-    moved = names.replacement(missing, target)
-    return moved + name.removeprefix(missing) if moved else None
+    part = name
+    while new is None and len(part) >= len(missing):
+        moved = None if names.is_module(part) else names.replacement(part, target)
+        new = moved + name.removeprefix(part) if moved else None
+        part = part.rpartition(".")[0]
+    return new
 
 
 def place_now(name: str, target: Target) -> str | None:
@@ -111,11 +138,16 @@ def without_successor(program: Program) -> tuple[str, int] | None:
     """The first name that the target has no more and for which it has nothing else, as the part that is missing, and
     the row. Those behind ``hasattr`` or in a ``try`` that does without don't count, nor does what tells of memory: it
     can be rewritten."""
+    own = own_names(program)
     for use in program.of(Use):
         if use.probed or "(" in use.name or is_of_import(use, program) or use.name.startswith(_REWRITTEN):
             continue
+        if is_of_variable(use, program):
+            continue
         missing = names.missing_part(use.name, program.target)
         if missing is None or not names.ever_existed(missing) or successor(use.name, missing, program.target):
+            continue
+        if missing in own:
             continue
         if use.path == program.source.path and use.handler_for(_error(use)) is None:
             return missing, use.span.row
@@ -160,13 +192,14 @@ def _spans(releases: Sequence[str]) -> str:
     return " and ".join(KNOWN[first] if first == last else f"{KNOWN[first]} to {KNOWN[last]}" for first, last in spans)
 
 
-def of_lack(missing: str, target: Target, new: str | None) -> str:
-    """What to do about a name that ``target`` lacks and another release has: its new name, or the nearest one."""
+def of_lack(missing: str, target: Target, new: str | None, name: str = "") -> str:
+    """What to do about a name that ``target`` lacks and another release has: its new name, or the nearest one. ``name``
+    is the whole of it, where ``missing`` is its first part that is not there."""
     if new is not None:
         return f"In {target} it is {new}"
     near = _IN_ITS_PLACE.get(missing)
     if near is None or not names.exists(near, target):
-        near = names.nearest(missing, target)
+        near = (names.nearest(name, target) if names.is_module(missing) else None) or names.nearest(missing, target)
     return f"The nearest name that {target} has is {near}" if near else ""
 
 

@@ -20,7 +20,7 @@ from tfmemlint.job import Item, Job, Outcome, asked_for, enabled, forget_project
 from tfmemlint.screen import ABOUT, CARD, CONFIGURES, MATTERS, look, look_at_document
 from tfmemlint.screened import screened
 from tfmemlint.sources import Source, Unreadable, decode, read_bytes
-from tfmemlint.sources.kinds import DOCUMENTS, PYTHON, SETTINGS, kind_of, kind_of_text
+from tfmemlint.sources.kinds import DOCSTRING, DOCUMENTS, PYTHON, SETTINGS, kind_of, kind_of_text
 from tfmemlint.sources.text import NOTEBOOK
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def run(files: Iterable[tuple[str, bool]], job: Job) -> list[Outcome]:
 def _finished(outcomes: list[Outcome], job: Job) -> list[Outcome]:
     """What is the same for all files once they have been looked at."""
     explain_all(outcomes, job)
-    if job.docstrings:
+    if DOCSTRING in job.kinds:
         from tfmemlint.embedded import add_examples
 
         for outcome in outcomes:
@@ -74,7 +74,7 @@ def _checked(files: Iterable[tuple[str, bool]], job: Job) -> list[Outcome]:
     room = KEPT
     sets: dict[str, bool] = {}
     some_configure = False
-    anywhere = _anywhere(job)
+    anywhere, comments = _anywhere(job), _judges_comments(job)
     files = list(files)
     known = screened(os.getcwd(), len(files), cache=job.cache)
     for path, named in files:
@@ -100,8 +100,9 @@ def _checked(files: Iterable[tuple[str, bool]], job: Job) -> list[Outcome]:
         if room >= len(data):
             texts[os.path.normpath(path)] = data
             room -= len(data)
-        wanted = said & MATTERS or (anywhere and said & ABOUT) or (said & CARD and starts_of(path))
-        if wanted or (named and not _is_plain(path, data)):
+        wanted = said & MATTERS or (anywhere and said & ABOUT) or (said & CARD and starts_of(job, path))
+        told = comments and _SILENCES.search(data) is not None
+        if wanted or told or (named and not _is_plain(path, data)):
             items.append(Item(path, data))
         else:
             outcomes.append(Outcome(path))
@@ -143,6 +144,18 @@ def _anywhere(job: Job) -> bool:
     return any(rule.anywhere and rule.code in job.selection.named for rule in rules())
 
 
+_SILENCES = re.compile(rb"(?i)(?:noqa|tfmemlint:)[^\n]*TFM\d")
+
+
+def _judges_comments(job: Job) -> bool:
+    """Whether a rule was asked for that is about the comments that silence others, wherever they are."""
+    if job.selection is None:
+        return False
+    from tfmemlint.engine import COMMENT_CODES
+
+    return not job.selection.named.isdisjoint(COMMENT_CODES)
+
+
 def cache_for(items: list[Item], job: Job) -> Cache:
     """What earlier runs in this directory have found, where that saves more time than it takes."""
     from tfmemlint.cache import Cache, open_cache
@@ -160,7 +173,7 @@ def key_of(path: str, data: bytes | str, job: Job) -> str:
     from tfmemlint.cache import digest
 
     codes = [rule.code for rule in enabled(job.selection, path)]
-    starts = [one.about for one in starts_of(path)]
+    starts = [one.about for one in starts_of(job, path)]
     told: object = None
     if kind_of(os.path.basename(path)) in DOCUMENTS:
         from tfmemlint.embedded import oldest_said
@@ -221,21 +234,21 @@ def _mended(outcome: Outcome, job: Job) -> Outcome:
     if not outcome.programs:
         rules = enabled(job.selection, outcome.path)
         return fixed(outcome, source, job, lambda text: check(text, job, rules))
-    from tfmemlint import programs
+    from tfmemlint import modules, programs
 
     outcome = fixed(outcome, source, job, lambda text: programs.look(text, outcome.programs, job))
     if outcome.source is not None:
-        programs.replaced(outcome.source)
+        modules.replaced(outcome.source)
     return outcome
 
 
 def _with_programs(items: list[Item], paths: list[str], texts: dict[str, bytes], sets: dict[str, bool]) -> list[Item]:
     """The files to read closely, with the programs of several files that start there; and the files that such programs
     start in besides."""
-    from tfmemlint import programs
+    from tfmemlint.modules import prepare
+    from tfmemlint.starting import starting
 
-    programs.prepare(paths)
-    starts = {entry.path: entry for entry in programs.starting(paths, texts, sets)}
+    starts = {entry.path: entry for entry in starting(prepare(paths), paths, texts, sets)}
     found = [dataclasses.replace(item, entry=starts.pop(os.path.normpath(item.path), None)) for item in items]
     for path, entry in starts.items():
         try:
@@ -272,7 +285,7 @@ def _each(items: list[Item], job: Job) -> Iterator[Outcome]:
     for item in items:
         # Known to all of them, and read once.
         target_of(job, item.path)
-        starts_of(item.path)
+        starts_of(job, item.path)
     context = multiprocessing.get_context("fork")
     # Programs that start side by side have modules in common: one process goes through several of them.
     together = max(1, min(8, len(items) // (2 * workers)))
@@ -325,7 +338,9 @@ def one(item: Item, job: Job) -> Outcome:
 
         known = item.known if isinstance(item.known, list) else None
         if known is None:
-            known = judge_source(source, rules, target_of(job, item.path), job.gpu_memory_mib, starts_of(item.path))
+            known = judge_source(
+                source, rules, target_of(job, item.path), job.gpu_memory_mib, starts_of(job, item.path)
+            )
         outcome.alone = known
         outcome.findings = asked_for(settle(source, outcome.alone, rules), job)
         return outcome
@@ -338,7 +353,7 @@ def check(source: Source, job: Job, rules: list[Rule]) -> list[Finding]:
     """What ``rules`` say of a text; advice of a rule that isn't advice as a whole only where it was asked for."""
     from tfmemlint.engine import check_source
 
-    target, starts = target_of(job, source.path), starts_of(source.path)
+    target, starts = target_of(job, source.path), starts_of(job, source.path)
     return asked_for(check_source(source, rules, target, job.gpu_memory_mib, starts), job)
 
 

@@ -6,23 +6,29 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tfmemlint.facts.mentions import CONFIGURES, Leading, Mentions, Piece
 from tfmemlint.finding import Finding
 from tfmemlint.flow import analyze, parse
 from tfmemlint.flow.program import Program
 from tfmemlint.flow.unit import Found, Kept, Run, Text
+from tfmemlint.flow.values import Const
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.project.entries import Entry, console_scripts, entry_of
 from tfmemlint.project.imports import Imported, scan
 from tfmemlint.project.kinds import Kind
-from tfmemlint.project.listing import Listings
+from tfmemlint.project.listing import Listings, called
 from tfmemlint.project.roots import package_root, project_root, search_path
 from tfmemlint.project.search import SearchPath, locate_relative
 from tfmemlint.rows import Rows
 from tfmemlint.sources import Source, Unreadable, decode, read_bytes
+
+if TYPE_CHECKING:
+    from tfmemlint.flow.program import EnvWrite
+    from tfmemlint.settings.across import Begun
 
 MOST_FILES = 2_000
 """Files of a project of which it is looked up what they mention."""
@@ -59,7 +65,7 @@ class _Modules:
             imports = scan(text.encode("utf-8", "surrogatepass"))
             leads = set()
             for located in self._located(path, imports):
-                name = _called(located)
+                name = called(located)
                 leads.add(name)
                 if name not in known and len(known) < MOST_FILES:
                     known.add(name)
@@ -111,19 +117,13 @@ class _Modules:
         return self.texts[real]
 
     def _read(self, path: str) -> Text | None:
-        name = _called(path)
+        name = called(path)
         try:
             source = decode(name, read_bytes(path))
             parse(source)  # before it gets rows of its own
             return parse(self.rows.below(source))
         except (Unreadable, SyntaxError, ValueError, RecursionError, MemoryError):
             return None
-
-
-def _called(path: str) -> str:
-    """What a file is called in reports."""
-    here = os.path.relpath(path)
-    return path if here.startswith(os.pardir) else here
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Whole:
         package: what relative imports in the file that is run start from; None where they can't work.
         imported: the modules that are imported before that file is run. path: where its modules are looked for.
         function: what is called at the end, as a console script does it, or "". tops: the first parts of the names of
-        its modules.
+        its modules. environment: the variables that it is started with, as events in rows of ``rows``.
     """
 
     program: Program
@@ -147,41 +147,76 @@ class Whole:
     path: tuple[str, ...] = ()
     function: str = ""
     tops: frozenset[str] = frozenset()
+    environment: tuple[EnvWrite, ...] = ()
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The variables that it is started with, where their values are known."""
+        return {one.name: str(one.value.value) for one in self.environment if isinstance(one.value, Const)}
 
     def is_own(self, top: str) -> bool:
         """Whether a module whose name begins so is one of the program's."""
         return top in self.tops
 
 
-def whole_of(source: Source, target: Target, *, alone: bool = False) -> Whole:
+def whole_of(source: Source, target: Target, *, alone: bool = False, begun: Begun | None = None) -> Whole:
     """The program that starts in a file, with all that it imports of its own project.
 
     Args:
         source: the file, which need not be there: then it has no project. alone: follow no import.
+        begun: how a configuration file starts it; None for a start by hand, with no variables set.
 
     Raises:
         SyntaxError, ValueError: the text isn't Python 3. RecursionError: it is nested too deeply.
     """
     rows = Rows(source)
+    given = _given(begun, rows) if begun is not None else ()
+    whole = _with_modules(source, target, rows, given, alone=alone)
+    return replace(whole, environment=given)
+
+
+def _given(begun: Begun, rows: Rows) -> tuple[EnvWrite, ...]:
+    """The variables of a start, in rows of the program: the files that set them stand below its own."""
+    from tfmemlint.settings.across import text_of
+
+    above: dict[str, int] = {}
+    found = []
+    for write in begun.writes:
+        if write.path not in above:
+            try:
+                rows.below(Source(write.path, text_of(write.path)))
+            except Unreadable:
+                continue
+            above[write.path] = rows.firsts[-1]
+        span, statement = (one.lower(above[write.path]) for one in (write.span, write.statement))
+        found.append(replace(write, span=span, statement=statement, key=None, given=None))
+    return tuple(found)
+
+
+def _with_modules(
+    source: Source, target: Target, rows: Rows, environment: tuple[EnvWrite, ...], *, alone: bool
+) -> Whole:
     data = source.text.encode("utf-8", "surrogatepass")
     imports = () if alone or not Path(source.path).is_file() else scan(data)
     listings = Listings()
     entry = entry_at(source.path, data, listings) if imports else None
+    by_itself = Run(environment=environment) if environment else None
     if entry is None:
-        return Whole(analyze(source, target), rows)
+        return Whole(analyze(source, target, by_itself), rows)
     relative = any(one.level for one in imports)
     search = search_path(entry.path, kind=entry.kind, listings=listings)
     if entry.kind is Kind.SCRIPT and not relative:
         search = search.certain()  # it is this file that is run
     if not (relative or entry.conftests or any(search.locate(one.module.split(".")[0]) for one in imports)):
-        return Whole(analyze(source, target), rows)
+        return Whole(analyze(source, target, by_itself), rows)
     modules = _Modules(search, rows, search_listings=listings)
     run, imported = _run(entry, modules, relative=relative)
+    run = replace(run, environment=environment)
     program = analyze(source, target, run)
     files = {path: text for path, text in modules.texts.items() if text is not None}
     tops = frozenset(name.partition(".")[0] for name in modules.asked)
     if not files:
-        return Whole(analyze(source, target), rows)
+        return Whole(analyze(source, target, by_itself), rows)
     # As a part of its package it doesn't find what lies beside it by plain names.
     beside = str(Path(entry.path).absolute().parent) if run.package is not None else ""
     places = tuple(place for place in search.directories if place != beside)

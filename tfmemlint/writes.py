@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,7 @@ from tfmemlint.flow.program import Call, End, EnvWrite, Start
 from tfmemlint.flow.state import Tri
 from tfmemlint.flow.values import Const
 from tfmemlint.knowledge.environment import Moment, read_at
-from tfmemlint.knowledge.functions import SET_GROWTH
+from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL
 
 if TYPE_CHECKING:
     from tfmemlint.finding import Span
@@ -21,11 +23,6 @@ if TYPE_CHECKING:
     from tfmemlint.knowledge.variables import BadName
 
 _TENSORFLOW = r"(?m)^\s*(?:import|from)\s+(?:tensorflow|keras|tf_keras)\b"
-_USERS = {
-    "JAX": r"jax|flax|haiku|optax|numpyro|brax|chex|orbax|equinox|alphafold|(?:import|from)\s+trax",
-    "PyTorch": r"torch|lightning|transformers|fastai|ultralytics|diffusers",
-    "NVTabular": r"nvtabular|merlin",
-}
 
 
 def writes(program: Program) -> Iterator[EnvWrite]:
@@ -130,16 +127,45 @@ def is_for_others(program: Program, write: EnvWrite, bad: BadName) -> bool:
     if reads(program.tree, write.name) or any(mentions_as_read(text, write.name) for text in program.others):
         return True
     if bad.kind == "foreign":
-        users = _USERS[bad.owner]
-        # Its own name speaks of the owner: what is left of the text tells.
-        left = [re.sub(r"XLA_PYTHON_CLIENT_\w+|PYTORCH_\w+", "", text) for text in texts]
-        if not any(re.search(_TENSORFLOW, text) for text in texts) or any(re.search(users, text) for text in left):
+        from tfmemlint.knowledge.variables import shows_owner
+
+        if not any(re.search(_TENSORFLOW, text) for text in texts):
+            return True
+        if any(shows_owner(text, bad.owner) for text in texts):
+            return True
+        if _has_own_settings(program) and not _imported(program.tree) <= _WITHOUT_JAX:
+            # Both are told to leave the other some memory: what is imported may be JAX's.
             return True
     return bad.kind in ("foreign", "made-up") and starts_others(program.tree)
 
 
+def _has_own_settings(program: Program) -> bool:
+    """Whether TensorFlow's memory is configured by a call that is real."""
+    return any(True for _ in program.calls(SET_GROWTH, *SET_LOGICAL))
+
+
+def _imported(tree: ast.Module) -> frozenset[str]:
+    """The packages that a file imports anything of."""
+    found = set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            found.add((node.module or "").split(".")[0] if not node.level else ".")
+    return frozenset(found)
+
+
+_WITHOUT_JAX = frozenset(sys.stdlib_module_names) | {
+    "PIL", "absl", "cv2", "h5py", "imageio", "keras", "matplotlib", "numpy", "pandas", "psutil", "pynvml", "scipy",
+    "seaborn", "six", "skimage", "sklearn", "tensorboard", "tensorflow", "tensorflow_addons", "tensorflow_datasets",
+    "tensorflow_hub", "tf_keras", "tqdm", "yaml",
+}  # fmt: skip
+"""Packages that use no GPU, or none but by TensorFlow."""
+
+
 def _is_for_others_there(program: Program, write: EnvWrite, bad: BadName) -> bool:
     """The same of a configuration file: what it starts need not be this project's, but code of the project tells."""
+    from tfmemlint.knowledge.variables import shows_owner
     from tfmemlint.settings.others import asks, uses
 
     assert program.configuration is not None
@@ -148,10 +174,10 @@ def _is_for_others_there(program: Program, write: EnvWrite, bad: BadName) -> boo
     if write.name in program.configuration.asked or asks(program.source.path, write.name):
         return True
     if bad.kind == "foreign":
-        left = re.sub(r"XLA_PYTHON_CLIENT_\w+|PYTORCH_\w+", "", text)
-        users = re.search(_USERS[bad.owner], left, re.IGNORECASE)
         # Data are often read by TensorFlow in a program of JAX's, so that its variables tell nothing.
-        return re.search("tensorflow|keras", text) is None or users is not None or uses(program.source.path, bad.owner)
+        if re.search("tensorflow|keras", text) is None or shows_owner(text, bad.owner):
+            return True
+        return uses(program.source.path, bad.owner)
     return bad.kind == "made-up" and not write.name.startswith("TF_") and not shows
 
 

@@ -24,7 +24,7 @@ from tests.fixture_files import read_text, strip_markers  # noqa: E402
 from tfmemlint.verify.grounds import Driver  # noqa: E402
 from tfmemlint.verify.result import GroundError  # noqa: E402
 
-PAGES = ("README.md", "docs/programs.md", "docs/verify.md")
+PAGES = ("README.md", "docs/programs.md", "docs/settings.md", "docs/verify.md")
 _BLOCK = re.compile(
     r"(<!-- (?P<command>(?:verify|plan|check)\b[^:]*?)(?:: (?P<files>[^>]*?))? -->\n```text\n)(?P<text>.*?)(?=```)",
     re.DOTALL,
@@ -61,30 +61,32 @@ def _renewed(block: re.Match[str]) -> str:
     return block[1] + _printed(block["command"], block["files"] or "")
 
 
-def _checked(name: str) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        for path in (ROOT / "fixtures" / "programs" / name).rglob("*"):
-            copy = Path(folder) / path.relative_to(ROOT / "fixtures" / "programs" / name)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            if path.is_file() and path.suffix == ".py":
-                copy.write_text(strip_markers(read_text(path))[0], encoding="utf-8")
-            elif path.is_file():
-                copy.write_bytes(path.read_bytes())
-        tool = [sys.executable, "-m", "tfmemlint", "check"]
-        return subprocess.run(tool, cwd=folder, capture_output=True, text=True, encoding="utf-8").stdout.rstrip() + "\n"
-
-
 def _printed(command: str, files: str) -> str:
-    if command == "check":
-        return _checked(files)
+    command, _, fixture = command.partition(" in ")
     with tempfile.TemporaryDirectory() as folder:
-        articles = Path(folder) / "articles"
-        articles.mkdir()
-        copy_articles(articles)
-        named, where = (files.split(), articles) if files else (["articles"], Path(folder))
+        where, named = Path(folder), files.split()
+        if fixture:
+            _copy(ROOT / "fixtures" / fixture.strip(), where)
+        else:
+            where = where / "articles"
+            where.mkdir()
+            copy_articles(where)
+            if not named:
+                where, named = Path(folder), ["articles"]
         more = ["--device", "edge"] if command.startswith("verify") and "--device" not in command else []
         tool = [sys.executable, "-m", "tfmemlint", *shlex.split(command), *more, *named]
-        return subprocess.run(tool, cwd=where, capture_output=True, text=True, encoding="utf-8").stdout
+        return subprocess.run(tool, cwd=where, capture_output=True, text=True, encoding="utf-8").stdout.rstrip() + "\n"
+
+
+def _copy(fixture: Path, folder: Path) -> None:
+    """The files of a fixture, without the comments on what is expected of them."""
+    for path in fixture.rglob("*"):
+        copy = folder / path.relative_to(fixture)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_file() and path.suffix == ".py":
+            copy.write_text(strip_markers(read_text(path))[0], encoding="utf-8")
+        elif path.is_file():
+            copy.write_bytes(path.read_bytes())
 
 
 if __name__ == "__main__":

@@ -28,6 +28,13 @@ EXPECTED = [
     ("tune.ipynb", 4, 5, "TFM101"),
     ("worker.py", 6, 36, "TFM308"),
 ]
+JOINED = {("train.py", "TFM403"): {"docker"}, ("worker.py", "TFM308"): {"docker", "yaml"}}
+"""What is found in a program for how it is started only, and the kinds of the files that tell that."""
+
+
+def without(*kinds: str) -> list[tuple[str, int, int, str]]:
+    """What is expected where files of these kinds do not count."""
+    return [one for one in EXPECTED if JOINED.get((one[0], one[3]), set()).isdisjoint(kinds)]
 
 
 @pytest.fixture(autouse=True)
@@ -48,23 +55,53 @@ def test_texts_are_read_where_they_are_asked_for(capsys: pytest.CaptureFixture[s
     assert found(capsys, "--ignore-kinds", "text", "notes.txt") == []
 
 
-@pytest.mark.parametrize("kind", ["python", "notebook", "markdown", "rst", "env", "shell", "yaml"])
+@pytest.mark.parametrize("kind", ["python", "notebook", "markdown", "rst", "docker", "env", "shell", "yaml"])
 def test_each_kind_can_be_left_out(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     endings = {
         "python": (".py",),
         "notebook": (".ipynb",),
         "markdown": (".md",),
         "rst": (".rst",),
+        "docker": ("Dockerfile",),
         "env": (".env",),
         "shell": (".sh", ".sbatch"),
         "yaml": (".yml", ".yaml"),
     }[kind]
-    rest = [one for one in EXPECTED if not one[0].endswith(endings)]
-    left = found(capsys, "--ignore-kinds", kind, ".")
-    assert left == rest
-    assert found(capsys, "--kinds", kind, ".") == [
-        one for one in EXPECTED if one not in rest and (one[0], one[1]) != ("train.py", 4)
-    ]
+    assert found(capsys, "--ignore-kinds", kind, ".") == [one for one in without(kind) if not one[0].endswith(endings)]
+    alone = [one for one in without("docker", "yaml") if (one[0], one[1]) != ("train.py", 4)]
+    assert found(capsys, "--kinds", kind, ".") == [one for one in alone if one[0].endswith(endings)]
+
+
+def test_a_kind_that_is_left_out_starts_no_program(capsys: pytest.CaptureFixture[str]) -> None:
+    for files in (["."], ["train.py", "worker.py"]):
+        assert found(capsys, "--kinds", "python", *files) == []
+        assert [one[3] for one in found(capsys, "--kinds", "python,docker", *files) if one[0] == "train.py"] == [
+            "TFM403"
+        ]
+        joined = found(capsys, "--kinds", "python,docker,yaml", *files)
+        assert [one[3] for one in joined if one[0] == "worker.py"] == ["TFM308"]
+
+
+def test_what_was_found_before_knows_for_which_kinds(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tfmemlint.run.WORTH_A_CACHE", 1)
+    Path("main.py").write_text("import model\n\nmodel.grow()\n")
+    Path("model.py").write_text(Path("train.py").read_text().replace("def main", "def grow"))
+    Path("start.dockerfile").write_text(Path("Dockerfile").read_text().replace("train.py", "main.py"))
+    docker = {("train.py", "TFM403"), ("model.py", "TFM403")}
+    yaml = {("worker.py", "TFM308")}
+    for _ in range(2):
+        for kinds, expected in (
+            ("python", set()),
+            ("python,docker", docker),
+            ("python,yaml", set()),
+            ("python,docker,yaml", docker | yaml),
+        ):
+            capsys.readouterr()
+            main(["check", "--kinds", kinds, "--output-format", "concise", "."])
+            lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+            assert {(words[0].partition(":")[0], words[1]) for words in lines if ".py:" in words[0]} == expected
 
 
 def test_a_kind_that_is_none_is_said(capsys: pytest.CaptureFixture[str]) -> None:

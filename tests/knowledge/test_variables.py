@@ -9,7 +9,15 @@ import pytest
 from tfmemlint.intent import Wish
 from tfmemlint.knowledge import named
 from tfmemlint.knowledge.environment import MADE_UP, OTHERS, VARIABLES, Moment
-from tfmemlint.knowledge.variables import hides_all, judge_name, judge_value, run_together, shown, wants_growth
+from tfmemlint.knowledge.variables import (
+    hides_all,
+    judge_name,
+    judge_value,
+    run_together,
+    shown,
+    shows_owner,
+    wants_growth,
+)
 
 GROWTH, ALLOCATOR, VISIBLE = "TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR", "CUDA_VISIBLE_DEVICES"
 
@@ -167,3 +175,33 @@ def test_what_is_asked_of_growth(name: str, value: str | None, wants: bool | Non
 def test_values_that_hide_every_card_on_purpose() -> None:
     assert all(map(hides_all, ("", "-1", "none", "'-1'", "CPU")))
     assert not any(map(hides_all, ("0", "all", "GPU:0", "1,1")))
+
+
+@pytest.mark.parametrize(
+    ("text", "owner"),
+    [
+        ("import jax.numpy as jnp", "JAX"),
+        ("pip install jax[cuda12]", "JAX"),
+        ("COPY ./JaxTrainer /src", "JAX"),
+        ("USE_JAX = True", "JAX"),
+        ("from trax import layers", "JAX"),
+        ("distrax==0.1.5", "JAX"),
+        ("equinox", "JAX"),
+        ("FROM pytorch/pytorch:2.4.0", "PyTorch"),
+        ("ARG PYTORCH_VERSION=2.4.0", "PyTorch"),
+        ("torchvision>=0.19", "PyTorch"),
+        ("sentence_transformers", "PyTorch"),
+        ("the images of RAPIDS", "NVTabular"),
+        ("import merlin.models.tf as mm", "NVTabular"),
+    ],
+)
+def test_what_speaks_of_the_owner_of_a_variable(text: str, owner: str) -> None:
+    assert shows_owner(f"XLA_PYTHON_CLIENT_PREALLOCATE=false\n{text}\n", owner)
+    assert not shows_owner(text, "NVTabular" if owner != "NVTabular" else "JAX")
+
+
+@pytest.mark.parametrize("owner", sorted(set(OTHERS.values())))
+def test_what_does_not_speak_of_the_owner_of_a_variable(owner: str) -> None:
+    names = " ".join(OTHERS)
+    assert not shows_owner(f"import tensorflow as tf  # {names} PYTORCH_ENABLE_MPS_FALLBACK=1", owner)
+    assert not shows_owner("$.ajax('/chexpert', {success: show})", owner)

@@ -119,3 +119,10 @@ def test_a_release_of_its_own_time() -> None:
     )
     assert asked(code, 3, target="1.15").fate.verdict is Verdict.HAPPENS
     assert asked(code, 3).rules == ("TFM501",)
+
+
+@pytest.mark.parametrize("taking", ["del os.environ['{}']", "os.environ.pop('{}')"])
+def test_what_is_taken_out_again_is_not_said_to_take_effect(taking: str) -> None:
+    name = "TF_FORCE_GPU_ALLOW_GROWTH"
+    one = asked(f"os.environ['{name}'] = 'false'\n{taking.format(name)}\nx = tf.zeros(1)\n", 3)
+    assert one.fate.verdict is Verdict.UNKNOWN

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -42,6 +44,8 @@ def codes(text: str) -> list[str]:
         ('os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = "yes" before it starts', "TFM307"),
         ("TF_GPU_ALLOCATOR=cuda-malloc-async", "TFM307"),
         ("CUDA_VISIBLE_DEVICES=all python train.py", "TFM307"),
+        ("Set CUDA_VISIBLE_DEVICES to all.", "TFM307"),
+        ("Call `tf.memory()` to see what is free.", "TFM208"),
         ("Set memory_limit=0.5 in tf.config.LogicalDeviceConfiguration.", "TFM301"),
         ("LogicalDeviceConfiguration(memory_limit='4GB')", "TFM302"),
         ("LogicalDeviceConfiguration(memory_limit=4294967296)", "TFM302"),
@@ -58,6 +62,10 @@ def test_what_is_wrong_has_the_code_of_its_rule(text: str, code: str) -> None:
     "text",
     [
         "There is no tf.config.set_memory_limit.",
+        "tf.config.set_memory_limit(1)\nx = tf.zeros(1)\n\nThis function never existed.",
+        "In TensorFlow.js, `tf.memory()` tells how many tensors there are.",
+        "With @tensorflow/tfjs-node: console.log(tf.memory().numTensors)",
+        "Set CUDA_VISIBLE_DEVICES to all available cards.",
         "tf.config.set_memory_limit is not a function of TensorFlow.",
         "tf.config.set_memory_limit, which many posts use, does not exist.",
         "Use tf.config.set_logical_device_configuration instead of tf.config.set_memory_limit.",
@@ -103,6 +111,7 @@ def test_what_the_whole_text_is_about_counts_for_a_part_of_it() -> None:
     whole = f"With TensorFlow:\n{part}"
     assert [one.code for one in mentions(part, Target.newest(), whole=whole)] == ["TFM207"]
     assert mentions(part, Target.newest(), whole=f"{whole}\nand JAX") == []
+    assert mentions(part, Target.newest(), whole=f"{whole}\nand Equinox") == []
 
 
 def test_a_name_is_pointed_at_in_characters_of_the_text() -> None:
@@ -264,3 +273,19 @@ def test_whatever_the_text_mentions_stand_in_it(pieces: list[str]) -> None:
         assert (span.row, span.column) < (span.end_row, span.end_column)
         assert span.end_column <= len(lines[span.end_row - 1]) + 1
     assert [one.span for one in found] == sorted(one.span for one in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tf" + ".a" * 50_000,
+        "tf." * 30_000,
+        "tf.config LogicalDeviceConfiguration " + "memory_limit=0.5 " * 6_000,
+        "Use tf.config.set_memory_limit. " * 1_000,
+    ],
+    ids=lambda text: text[:20],
+)
+def test_long_texts_take_no_time(text: str) -> None:
+    begun = time.perf_counter()
+    told(text)
+    assert time.perf_counter() - begun < 20

@@ -131,11 +131,24 @@ def test_only_what_is_named_changes(text: str) -> None:
         "{{ x }}" * 20_000,
         "a: &a\n" + "".join(f"  b{n}: &b{n} [*a, *a]\n" for n in range(50)),
         "x: &x\n  services: *x\n  <<: *x\n",
+        "[" * 100_000,
+        "- " * 100_000,
+        "? " * 100_000,
+        "{{ " * 100_000,
+        "( " * 20_000,
+        "{ true && " * 20_000,
+        "case a in b) " * 20_000,
+        "f() { " * 20_000,
+        "x=$(cat <<A\n" * 20_000,
+        "#!/bin/sh\npython a.py\n" + "export X=1\n" * 20_000,
+        "X=1 bash -c 'python a.py'\n" * 5_000,
+        "FROM x AS a\n" + "FROM a AS a\nENV X=1\nCMD python a.py\n" * 4_000,
+        "jobs:\n  a:\n    steps:\n" + "    - run: echo A=1 >> $GITHUB_ENV\n" * 4_000,
         "b0: &b0 {X: 1}\n"
         + "".join(f"b{n}: &b{n} {{<<: [*b{n - 1}, *b{n - 1}]}}\n" for n in range(1, 60))
         + "services: *b59\n",
     ],
-    ids=lambda text: text[:8],
+    ids=lambda text: text[:8] + text[-8:],
 )
 def test_large_and_odd_texts_take_no_time(language: str, text: str) -> None:
     begun = time.perf_counter()

@@ -42,6 +42,23 @@ def test_a_comment_above_silences_an_instruction() -> None:
     assert _found(_write(a_dockerfile=text)) == ["a.dockerfile:4 TFM307"]
 
 
+def test_what_a_document_exports_further_up_is_exported() -> None:
+    block = "```sh\n{}\n```\n\n"
+    lost = block.format("CUDA_VISIBLE_DEVICES=1\npython train.py")
+    assert _found(_write(a_md="# TensorFlow\n\n" + lost)) == ["a.md:4 TFM315"]
+    exported = block.format("export CUDA_VISIBLE_DEVICES=0")
+    assert _found(_write(a_md="# TensorFlow\n\n" + exported + lost)) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["python -m pip install tensorflow", "python3 -m venv venv", "python setup.py install", "python check.py"],
+)
+def test_an_example_that_exports_at_its_end_is_for_what_follows(command: str) -> None:
+    text = f"# TensorFlow\n\n```sh\n{command}\nexport TF_FORCE_GPU_ALLOW_GROWTH=true\n```\n"
+    assert _found(_write(a_md=text)) == []
+
+
 def test_a_comment_at_the_end_of_a_line_silences_it() -> None:
     text = "export TF_FORCE_GPU_ALLOW_GROWTH=1  # noqa: TFM307\nexport TF_GPU_ALLOCATOR=async\n"
     assert _found(_write(a_sh=text)) == ["a.sh:2 TFM307"]
@@ -76,6 +93,8 @@ def test_a_library_of_the_project_may_be_the_owner() -> None:
     files = _write(a_dockerfile="FROM tensorflow/tensorflow\nENV XLA_PYTHON_CLIENT_PREALLOCATE=false\n")
     assert _found(files) == ["a.dockerfile:2 TFM207"]
     _write(requirements_txt="tensorflow\njax[cuda12]\n")
+    assert _found(files) == []
+    _write(requirements_txt="tensorflow\n", read_py="from distrax import Normal\n")
     assert _found(files) == []
 
 

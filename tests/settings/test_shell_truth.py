@@ -65,7 +65,61 @@ SCRIPTS = {
     "eval": "export TF_A=1\neval 'export TF_A=2'\npython a.py\n",
     "appended": "export TF_A=1\nTF_A+=2\npython a.py\n",
     "windows": "export TF_A=1; python a.py\nexport TF_B=$(echo 2)\npython b.py\n",
+    "env drops one": "export TF_A=1 TF_B=2\nenv -uTF_A python a.py\nTF_C=3 env -u TF_C --unset=TF_B python b.py\n",
+    "env drops all": 'export TF_A=1\nTF_C=3 env -iu TF_B PATH="$PATH" TOLD="$TOLD" TF_D=4 python a.py\n',
+    "unset of a function": "export TF_A=1\nunset -f TF_A\npython a.py\n",
+    "words of its own": "set -- -a\nTF_A=1\npython a.py\nset -e -- -a\nTF_A=1\npython b.py\n",
+    "read": 'export TF_A=1 TF_B=1\nread -r x TF_A <<< "5 6"\nmapfile -t TF_B <<< 7\npython a.py\n',
+    "printed": "export TF_A=1\nprintf -v TF_A %s 6\npython a.py\n",
+    "options": "export TF_A=1\nset -- -x\ngetopts x TF_A\npython a.py\n",
+    "sums": "export TF_A=1 TF_B=1\nlet TF_A=2\n((TF_B++))\n((x = 1 << 2))\npython a.py\n",
+    "no longer exported": "export TF_A=1\ndeclare +x TF_A\npython a.py\n",
+    "expanded": "export TF_A=~ TF_B=a:~/x TF_C={1,2}\nenv TF_D={1,2} python a.py\nTF_D={1,2} python b.py\n",
+    "names in a variable": "export TF_A=1\nexport $(echo TF_A=2)\npython a.py\n",
+    "function called later": "f() { unset TF_A; TF_B=3; }\nexport TF_A=1 TF_B=2\nf\npython a.py\n",
+    "function in a subshell": "function f() (\n  export TF_A=1\n)\nf\nexport TF_B=2\npython a.py\n",
+    "group in a pipe": "echo 1 | { export TF_A=1; python a.py; }\n{ export TF_B=1; } 2>&1 | cat\npython b.py\n",
+    "group in the background": "{ export TF_A=1; python a.py; } &\nwait\npython b.py\n",
+    "group under a condition": "false && { export TF_A=1; }\ntrue || { export TF_B=1; }\npython a.py\n",
+    "behind a compound command": "(false) && export TF_A=1\n{ true; } || export TF_B=1\npython a.py\n",
+    "heredoc in a substitution": "x=$(cat <<EOF\ndon't :)\nEOF\n)\nexport TF_B=2\npython a.py\n",
+    "case in a substitution": 'x="$(case a in a) echo "1";; esac)"\nexport TF_B=2\npython a.py\n',
+    "quotes in a parameter": 'x=${y:-\'}\'} z="${y:-{}" w=${y:-"}"}\nexport TF_B=2\npython a.py\n',
+    "quoted quotes in a parameter": 'v=\'"q"\'\nv="${v#\'"\'}"\nexport TF_B=2\npython a.py\n',
+    "all exported in a subshell": "(set -a; TF_A=1; python a.py)\nTF_B=1\npython b.py\n",
+    "unset by another name": "export TF_A=1\nx=TF_A\nunset $x\npython a.py\n",
+    "declared as a number": "declare -ix TF_A=1+1\ndeclare -ux TF_B=b\npython a.py\n",
+    "in front of a function": "f() { python a.py; }\nexport TF_A=0\nTF_A=1 f\n",
+    "old sums": "x=$[1<<2]\nexport TF_B=2\npython a.py\n",
 }
+
+
+QUIET = {
+    "pip": "#!/bin/sh\npython -m pip install x\nexport TF_A=1\n",
+    "pip below": "TF_A=1\npython3 -m pip install x\n./train\n",
+    "venv": "#!/bin/sh\npython3 -m venv v\n. v/bin/activate\nexport TF_A=1\n",
+    "setup.py": "#!/bin/sh\npython setup.py develop\nexport TF_A=1\n",
+    "a text that is read by another shell": "python check.py\nexport TF_A=1\n",
+    "values from a file": "TF_A=1\nexport $(cut -d= -f1 names)\npython train.py\n",
+}
+
+
+@pytest.mark.parametrize("script", QUIET.values(), ids=QUIET)
+def test_nothing_is_lost(script: str) -> None:
+    assert read_shell(script).lost == []
+
+
+def test_it_is_lost_in_a_script() -> None:
+    (lost,) = read_shell("#!/bin/sh\npython train.py\nexport TF_A=1\n").lost
+    assert lost.why == "late"
+
+
+@pytest.mark.parametrize(
+    "words", ["echo -e 'TF_A=1\\nTF_B=2'", "printf 'TF_A=1\\n'", "printf TF_A=%s 1", "echo TF_A=1 TF_B=2"]
+)
+def test_what_is_printed_for_later_steps_is_not_told(words: str) -> None:
+    (handed,) = read_shell(f"{words} >> $GITHUB_ENV\n").handed[:1]
+    assert handed.name == "TF_A" and handed.value is None
 
 
 @pytest.mark.skipif(BASH is None, reason="needs bash")
@@ -89,3 +143,16 @@ def test_programs_get_what_is_told(script: str, tmp_path: Path) -> None:
         for name, value in told_of.items():
             assert value is None or seen.get(name) == value, (program, name, value, seen)
         assert seen.keys() <= told_of.keys(), (program, seen, told_of)
+
+
+@pytest.mark.parametrize(
+    "change", ["pushd a\npopd\n", "cd $X\n", "cd a || cd b\n", "if true; then cd a; fi\n", "cd -\n"]
+)
+def test_a_directory_that_is_not_known_is_not_told(change: str) -> None:
+    (start,) = read_shell(f"{change}python b.py\n").starts
+    assert start.directory is None
+
+
+def test_a_comma_ends_a_value_that_slurm_is_given() -> None:
+    read = read_shell("srun --export=ALL,TF_A=1,CUDA_VISIBLE_DEVICES=0,1 python a.py\n")
+    assert {one.name: one.value for one in read.starts[0].settings} == {"TF_A": "1", "CUDA_VISIBLE_DEVICES": None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -128,3 +129,13 @@ def test_whatever_the_text_blocks_are_parts_of_it(lines: list[str]) -> None:
             last = row
             written = lines[row - 1].replace("\u2018", "'").replace("\u2019", "'")
             assert written[start:] == line or not line
+
+
+def test_a_session_of_many_lines_that_are_none_takes_no_time() -> None:
+    begun = time.perf_counter()
+    assert blocks(">>> tf.zeros(\n" * 5_000) == []
+    assert time.perf_counter() - begun < 20
+
+
+def test_of_a_session_the_statements_stay_that_can_be_read() -> None:
+    assert only(">>> import tensorflow as tf\n>>> tf.zeros(\n>>> a b\n").rows == (1,)

@@ -269,3 +269,12 @@ def test_no_text_takes_long(piece: str) -> None:
     """Time goes up with the length alone: this would take minutes otherwise."""
     text = piece * 10000
     check(text, blocks(text))
+
+
+def test_options_may_go_on_in_the_next_line() -> None:
+    block = only(".. code-block:: python\n   :emphasize-lines: 1,\n      2\n   :linenos:\n\n   x = 1\n")
+    assert block.rows == (6,)
+
+
+def test_code_directly_below_a_directive_is_no_option() -> None:
+    assert only(".. code-block:: python\n   x = 1\n   y = 2\n").rows == (2, 3)

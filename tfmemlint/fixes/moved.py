@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -20,8 +21,13 @@ if TYPE_CHECKING:
 
 def import_around(editor: Editor, span: Span) -> cst.ImportFrom | None:
     """The ``from ... import ...`` at ``span``, or around it; None where there is none."""
-    lines = (node for node in walk(editor.module) if isinstance(node, cst.ImportFrom))
-    return next((node for node in lines if editor.span(node).contains(span)), None)
+    return next((node for node in _import_lines(editor.module) if editor.span(node).contains(span)), None)
+
+
+@lru_cache(maxsize=2)
+def _import_lines(module: cst.Module) -> tuple[cst.ImportFrom, ...]:
+    """The ``from ... import ...`` of a file, which each of many findings in it asks for."""
+    return tuple(node for node in walk(module) if isinstance(node, cst.ImportFrom))
 
 
 def import_at(editor: Editor, span: Span) -> cst.ImportFrom:

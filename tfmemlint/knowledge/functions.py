@@ -65,6 +65,9 @@ ENABLE_EAGER = (
 SEQUENTIAL = frozenset(
     f"{prefix}keras.{name}" for prefix in ("tf.", "tf.compat.v1.") for name in ("Sequential", "models.Sequential")
 )
+MAKES_VARIABLES = ("global_step", "get_variable", "Variable", "minimize", "apply_gradients")
+"""How the names of calls end that make a variable, of whatever module or object they are. A monitored session of a
+graph without one makes no Saver."""
 GRAPHS = frozenset({"tf.Graph().as_default", "tf.compat.v1.Graph().as_default"})
 
 RANKS = {

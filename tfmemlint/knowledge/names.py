@@ -109,9 +109,15 @@ def until(name: str) -> str | None:
 
 
 def nearest(name: str, target: Target) -> str | None:
-    """The real name of ``target`` that is most like a missing one: first in its own namespace, then the same last word
-    anywhere under ``tf.config``, ``tf.test`` or ``tf.distribute``, then a similar one there."""
+    """The real name of ``target`` that is most like a missing one: first the same without ``experimental``, then one in
+    its own namespace, then the same last word anywhere under ``tf.config``, ``tf.test`` or ``tf.distribute``, then a
+    similar one there."""
     import difflib
+
+    for word in (".experimental.preprocessing.", ".experimental."):
+        grown_up = name.replace(word, ".")
+        if grown_up != name and exists(grown_up, target):
+            return grown_up
 
     parent, _, last = name.rpartition(".")
     while parent and not is_namespace(parent, target):
@@ -121,7 +127,13 @@ def nearest(name: str, target: Target) -> str | None:
         return f"{parent}.{near[0]}"
     word = name.rpartition(".")[2]
     places = [place for place in _lines() if place.split(".")[1:2] in (["config"], ["test"], ["distribute"])]
-    pairs = {child: f"{place}.{child}" for place in reversed(places) for child in _present(place, target)}
+    pairs = {
+        child: f"{place}.{child}"
+        for place in reversed(places)
+        for child in _present(place, target)
+        # Modules of one name have little in common: each has its ``experimental``.
+        if not is_module(f"{place}.{child}")
+    }
     similar = difflib.get_close_matches(word, pairs, n=1, cutoff=0.8)
     return pairs[similar[0]] if similar else None
 

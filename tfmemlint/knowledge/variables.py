@@ -10,6 +10,7 @@ describes it: entries up to the first invalid one count, and a card that is name
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -33,6 +34,16 @@ _LOOKALIKES = str.maketrans(
     "\u0391\u0392\u0395\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a7\u03a5\u0396\u2010\u2011\u2013\u2014\uff3f",
     "ABCEHIJKMOPSTXYABEHIKMNOPTXYZ_____",
 )
+
+_OWNERS = {
+    "JAX": ("jax", "flax", "haiku", "optax", "orbax", "numpyro", "equinox", "alphafold", "trax", "brax", "chex"),
+    "PyTorch": ("torch", "lightning", "transformers", "fastai", "ultralytics", "diffusers"),
+    "NVTabular": ("nvtabular", "merlin", "rapids"),
+}
+"""Words, in small letters, that speak of who owns a variable."""
+_NO_SIGN = r"XLA_PYTHON_CLIENT_\w+|PYTORCH_(?!VER)\w+|TF_MEMORY_\w+|(?i:ajax|chexpert)"
+"""What has such words in it and speaks of nobody: the variables themselves, which are there in any case (but where a
+release of PyTorch is named, PyTorch is there), and words that only look so."""
 
 
 class BadName(NamedTuple):
@@ -74,7 +85,7 @@ def judge_name(name: str) -> BadName | None:
         return BadName("invisible", _wish_of_real(plain), plain)
     wish = environment.wish_of(name)
     if wish is None and _nearest(name) is None:
-        return None
+        return BadName("made-up", Wish.OTHER) if _goes_on(name) and named.named(name) is None else None
     known = named.named(name)
     if known is not None and not (name in environment.MADE_UP and known.letters == "t"):
         # A message in 2.16 mentions XLA_PYTHON_CLIENT_MEM_FRACTION, which nothing there reads.
@@ -86,6 +97,19 @@ def judge_name(name: str) -> BadName | None:
         return BadName("typo", _wish_of_real(near), near)
     real = GROWTH if wish is Wish.GROWTH else ""
     return BadName("made-up", wish or Wish.OTHER, real)
+
+
+def shows_owner(text: str, owner: str) -> bool:
+    """Whether a text, of whatever kind, speaks of the library ``owner`` (`BadName.owner`), or of one that is built on
+    it: its variables are then set for that. In doubt it does."""
+    words = _OWNERS[owner]
+    # Nearly all texts have none of the words at all, which is told sooner.
+    return _has(text, words) and _has(re.sub(_NO_SIGN, "", text), words)
+
+
+def _has(text: str, words: Iterable[str]) -> bool:
+    small = text.lower()
+    return any(word in small for word in words)
 
 
 def judge_value(name: str, value: str) -> BadValue | None:
@@ -196,6 +220,15 @@ def _nearest(name: str) -> str | None:
     words = upper.split("_")
     near = [real for real in _REAL if _about_gpus(real) and _is_misspelt(words, real.split("_"))]
     return near[0] if len(near) == 1 else None
+
+
+def _goes_on(name: str) -> bool:
+    """Whether a name begins with the whole name of a real variable about GPUs, or about its asynchronous allocator, and
+    says more: ``TF_CUDA_MALLOC_ASYNC_SUPPORTED_PREALLOC_SIZE_BYTES``."""
+    if not name.startswith("TF_"):
+        return False
+    begins = ("TF_CUDA_MALLOC_ASYNC", *(real for real in _REAL if _about_gpus(real) and real.startswith("TF_")))
+    return any(name.startswith(f"{real}_") for real in begins)
 
 
 def _about_gpus(name: str) -> bool:

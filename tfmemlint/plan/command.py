@@ -22,7 +22,10 @@ _OF_ANOTHER_RELEASE = frozenset({"TFM206", "TFM501"})
 
 _Read = tuple[str, bytes, bool, bool]
 """A file's path, its bytes, whether it was named itself, and whether it is looked at without what it imports."""
-_Job = tuple["Target | None", int | None, float | None]
+_Job = tuple["Target | None", int | None, float | None, frozenset[str]]
+"""The release, how many GPUs there are, the MiB of each, and the kinds of files that are read."""
+_Found = list["FilePlan | Problem | None"]
+"""What comes of a file: its plan, and those of its starts by configuration files that come to something else."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
         return FAILED
     plan = Plan("", arguments.gpus, memory)
     files = list(_files(arguments, config, plan))
-    found_plans = list(_plans(files, (target, arguments.gpus, memory)))
+    found_plans = [
+        one for found in _plans(files, (target, arguments.gpus, memory, config.file_kinds())) for one in found
+    ]
     for found in without_what_programs_do(found_plans):
         if isinstance(found, Problem):
             plan.problems.append(found)
@@ -112,8 +117,10 @@ def _files(arguments: argparse.Namespace, config: Config, plan: Plan) -> Iterato
     """The files that may matter, with their bytes; what can't be read goes to the plan's problems."""
     from tfmemlint.plan.model import Problem
     from tfmemlint.screen import matters
+    from tfmemlint.settings.nearby import begin, starts_of
     from tfmemlint.sources import Unreadable, read_bytes, walk
 
+    begin()
     paths = list(dict.fromkeys(arguments.paths)) or ["."]
     found = walk(
         paths,
@@ -136,7 +143,7 @@ def _files(arguments: argparse.Namespace, config: Config, plan: Plan) -> Iterato
     for path, data in read.items():
         is_named = os.path.normpath(path) in named
         is_program = is_named or os.path.normpath(path) in programs
-        if is_program or matters(data):
+        if is_program or matters(data) or starts_of(path, config.file_kinds()):
             yield path, data, is_named, not is_program
         else:
             plan.left_out += 1
@@ -144,11 +151,12 @@ def _files(arguments: argparse.Namespace, config: Config, plan: Plan) -> Iterato
 
 def _programs(paths: list[str], read: Mapping[str, bytes]) -> set[str]:
     """The files in which programs start that import modules of their project, and may configure something there."""
-    from tfmemlint.programs import prepare, starting
+    from tfmemlint.modules import prepare
     from tfmemlint.project.kinds import Kind
+    from tfmemlint.starting import starting
 
-    prepare(paths)
-    return {os.path.normpath(one.path) for one in starting(paths, read) if one.kind is not Kind.LIBRARY}
+    found = starting(prepare(paths), paths, read)
+    return {os.path.normpath(one.path) for one in found if one.kind is not Kind.LIBRARY}
 
 
 def without_what_programs_do(plans: Sequence[FilePlan | Problem | None]) -> Iterator[FilePlan | Problem | None]:
@@ -176,8 +184,9 @@ def without_what_programs_do(plans: Sequence[FilePlan | Problem | None]) -> Iter
             yield dataclasses.replace(plan, entries=kept)
 
 
-def _plans(files: list[_Read], job: _Job) -> Iterator[FilePlan | Problem | None]:
+def _plans(files: list[_Read], job: _Job) -> Iterator[_Found]:
     from tfmemlint.run import WORTH_A_POOL
+    from tfmemlint.settings.nearby import starts_of
     from tfmemlint.targets.find import begin
 
     finder = begin()
@@ -197,40 +206,49 @@ def _plans(files: list[_Read], job: _Job) -> Iterator[FilePlan | Problem | None]
     from tfmemlint.rule import rules
 
     rules()
-    for path, *_ in files if job[0] is None else ():
-        finder.of_file(path)
+    for path, *_ in files:
+        # Known to all of them, and read once.
+        starts_of(path, job[3])
+        if job[0] is None:
+            finder.of_file(path)
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork")) as pool:
         yield from pool.map(_one, files, repeat(job), chunksize=4)
 
 
-def _one(file: _Read, job: _Job) -> FilePlan | Problem | None:
+def _one(file: _Read, job: _Job) -> _Found:
     """The plan of one file, or why there is none; None where the file asks to be left out."""
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.plan.model import Problem
     from tfmemlint.plan.read import plan_of
+    from tfmemlint.settings.nearby import starts_of
     from tfmemlint.sources import Unreadable, decode
     from tfmemlint.suppressions import read_suppressions
     from tfmemlint.targets.find import current
 
     path, data, named, alone = file
-    target, gpus, memory = job
+    target, gpus, memory, kinds = job
     stated = target or current().of_file(path).target
     target = stated or Target.newest()
     try:
         source: Source = decode(path, data)
     except Unreadable as error:
-        return Problem(path, str(error), error.row or None)
+        return [Problem(path, str(error), error.row or None)]
     if not named and read_suppressions(source.text).skip_file:
-        return None
+        return [None]
+    plans: list[FilePlan] = []
     try:
-        found = plan_of(source, target, gpus=gpus, memory=memory, named=named, alone=alone)
-        return dataclasses.replace(found, target=str(target), told=stated is not None, alone=alone)
+        for begun in (None, *starts_of(path, kinds)):
+            found = plan_of(source, target, gpus=gpus, memory=memory, named=named, alone=alone, begun=begun)
+            if begun is None or not found.comes_to_the_same_as(plans[0]):
+                plans.append(dataclasses.replace(found, target=str(target), told=stated is not None, alone=alone))
+        first, *others = plans
+        return [*others] if others and not first.entries else [first, *others]
     except (SyntaxError, ValueError) as error:
-        return Problem(path, f"not valid Python: {getattr(error, 'msg', error)}", getattr(error, "lineno", None))
+        return [Problem(path, f"not valid Python: {getattr(error, 'msg', error)}", getattr(error, "lineno", None))]
     except (RecursionError, MemoryError):
-        return Problem(path, "nested too deeply to be read")
+        return [Problem(path, "nested too deeply to be read")]
     except Exception as error:  # a file that the tool fails on must not take the run with it
-        return Problem(path, f"tfmemlint failed on this file: {type(error).__name__}: {error}")
+        return [Problem(path, f"tfmemlint failed on this file: {type(error).__name__}: {error}")]
 
 
 def _is_old(plan: Plan) -> bool:

@@ -33,8 +33,15 @@ def _file(file: FilePlan) -> dict[str, Any]:
         "path": file.path,
         "tensorflow": file.target,
         "incomplete": file.incomplete or None,
+        "started_by": _begun(file),
         "entries": [_entry(entry, file) for entry in file.entries],
     }
+
+
+def _begun(file: FilePlan) -> dict[str, Any] | None:
+    """The configuration file that starts the program in this plan; null where it is started by hand."""
+    begun = file.begun
+    return None if begun is None else {"path": begun.path, "row": begun.span.row, "where": begun.where}
 
 
 def _entry(entry: Entry, file: FilePlan) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tfmemlint.explain import short, written
+from tfmemlint.exported import is_for_others
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.finding import Finding, Severity
 from tfmemlint.flow.program import Call, EnvWrite, ProtoMade, SessionMade
@@ -101,7 +102,8 @@ def _by_event(one: Wanted, scene: Scene) -> Fate | None:
 
 def _unused(one: Wanted, scene: Scene) -> Fate:
     settings = all(short(call.name) in _MESSAGES for call in scene.program.calls() if is_tensorflow(call.name))
-    if settings and not one.event.function:
+    made = isinstance(one.event, ProtoMade) and is_for_others(scene.program, one.event)
+    if made or (settings and not one.event.function):
         return Fate(Verdict.UNKNOWN, words="not known: another module may import these options")
     words = f"without effect: no session ever gets this {short(one.name)}"
     return Fate(Verdict.FAILS, "unused", words, ("Nothing is raised",))

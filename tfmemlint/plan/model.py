@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from tfmemlint.finding import Span
 from tfmemlint.rows import Rows
+
+if TYPE_CHECKING:
+    from tfmemlint.settings.across import Begun
 
 
 class Verdict(str, Enum):
@@ -197,6 +201,8 @@ class FilePlan:
     """Whether what it imports of its project was left aside."""
     rows: Rows | None = field(default=None, compare=False, repr=False)
     """What file and line each row is, where the program has several files."""
+    begun: Begun | None = None
+    """How a configuration file starts the program, with variables set; None for a start by hand."""
 
     def line(self, row: int) -> str:
         """A row as it stands in a sentence: ``line 12``, or ``core/model.py:12`` in another file."""
@@ -205,6 +211,23 @@ class FilePlan:
     def where(self, row: int) -> tuple[str, int]:
         """The file that a row is in, and the line there."""
         return self.rows.place(row) if self.rows is not None else (self.path, row)
+
+    def comes_to_the_same_as(self, other: FilePlan) -> bool:
+        """Whether the same becomes of all that the program itself asks for, and of each GPU's memory."""
+        return self._outcome() == other._outcome()
+
+    def _outcome(self) -> list[object]:
+        modules = [entry for entry in self.entries if entry.is_module]
+        asked = [one for entry in modules for one in entry.asked]
+        own = [one for one in asked if self.where(one.place.span.row)[0] not in self._set_by]
+        fates = [(self.where(one.place.span.row), one.words, one.fate.verdict, one.fate.words) for one in own]
+        devices = [(one.name, one.visible, one.allocator) for entry in modules for one in entry.devices]
+        memory = [replace(one.memory, rows=()) for entry in modules for one in entry.devices]
+        return [fates, devices, memory, [entry.stop is None for entry in modules]]
+
+    @property
+    def _set_by(self) -> set[str]:
+        return {one.path for one in self.begun.writes} if self.begun is not None else set()
 
 
 @dataclass(frozen=True, slots=True)

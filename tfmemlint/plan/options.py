@@ -7,6 +7,7 @@ from tfmemlint.flow.program import SessionMade, Start
 from tfmemlint.flow.state import Tri
 from tfmemlint.flow.values import EACH, Const
 from tfmemlint.intent import Wish
+from tfmemlint.knowledge.functions import MAKES_VARIABLES
 from tfmemlint.plan.model import Fate, Verdict
 from tfmemlint.plan.scene import Scene
 from tfmemlint.wanted import Wanted
@@ -63,10 +64,7 @@ def _in_time(one: Wanted, session: SessionMade, scene: Scene) -> Fate:
 
 def _has_variables(scene: Scene) -> bool:
     """Whether anything makes a variable: without one a monitored session makes no Saver, and starts nothing."""
-    return any(call.name.endswith(_VARIABLES) for call in scene.program.calls())
-
-
-_VARIABLES = ("global_step", "get_variable", "Variable", "minimize", "apply_gradients")
+    return any(call.name.endswith(MAKES_VARIABLES) for call in scene.program.calls())
 
 
 def _beyond(one: Wanted, count: int) -> Fate | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from tfmemlint.explain import written
 from tfmemlint.flow.program import Call
@@ -21,6 +22,9 @@ from tfmemlint.plan.variables import variables
 from tfmemlint.sources import Source
 from tfmemlint.wanted import Wanted, entries, wanted_by
 
+if TYPE_CHECKING:
+    from tfmemlint.settings.across import Begun
+
 
 def plan_of(
     source: Source,
@@ -30,27 +34,28 @@ def plan_of(
     memory: float | None = None,
     named: bool = False,
     alone: bool = False,
+    begun: Begun | None = None,
 ) -> FilePlan:
     """The plan of the program that starts in a file.
 
     Args:
         target: the release to judge for. gpus: how many GPUs there are. memory: the MiB of each of them.
         named: tell of a file that starts the runtime even where it asks for nothing.
-        alone: what it imports of its project is left aside.
+        alone: what it imports of its project is left aside. begun: how a configuration file starts the program.
 
     Raises:
         SyntaxError, ValueError: the text isn't Python 3. RecursionError: it is nested too deeply.
     """
     from tfmemlint.whole import findings_of, whole_of
 
-    whole = whole_of(source, target, alone=alone)
+    whole = whole_of(source, target, alone=alone, begun=begun)
     program = whole.program
     program.gpu_memory_mib = memory
     findings = findings_of(whole)
     found = []
     for name, events in entries(program):
-        if name != "module" and all(event.path != source.path for event in events):
-            continue  # a function of another module, which this program never calls
+        if name != "module" and (begun is not None or all(event.path != source.path for event in events)):
+            continue  # a function of another module, which this program never calls; or one that nothing calls
         scene = Scene(program, name, events, findings, gpus, memory, whole.rows)
         asked, stop = _reached(scene)
         if asked or (named and name == "module"):
@@ -58,7 +63,7 @@ def plan_of(
             if asked or entry.start is not None or entry.stop is not None:
                 found.append(told(entry, whole.rows))
     incomplete = whole.rows.words("; ".join(program.gave_up))
-    return FilePlan(source.path, tuple(found), incomplete, rows=whole.rows)
+    return FilePlan(source.path, tuple(found), incomplete, rows=whole.rows, begun=begun)
 
 
 def _reached(scene: Scene) -> tuple[list[tuple[Wanted, Asked]], Stop | None]:

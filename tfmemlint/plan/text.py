@@ -75,7 +75,8 @@ def _grouped(entries: Sequence[Entry]) -> list[list[Entry]]:
 def _title(file: FilePlan, alike: Sequence[Entry]) -> Line:
     first = alike[0]
     if first.is_module:
-        return [Segment(printable(file.path), "path"), Segment(": run from top to bottom")]
+        begun = f", as {file.begun.words}" if file.begun is not None else ""
+        return [Segment(printable(file.path), "path"), Segment(f": run from top to bottom{printable(begun)}")]
     names = ["a lambda" if one.name == "<lambda>" else f"{printable(one.name)}()" for one in alike]
     names = list(dict.fromkeys(names))
     if len(names) > 4:
@@ -236,7 +237,7 @@ def _summary(plan: Plan) -> Iterator[Line]:
             for verdict in _ORDER
             if verdict in verdicts
         ]
-        files = sum(any(entry.asked for entry in file.entries) for file in plan.files)
+        files = len({file.path for file in plan.files if any(entry.asked for entry in file.entries)})
         where = f" in {files} files" if files > 1 else ""
         style = _STYLES[min(verdicts, key=_ORDER.index)]
         yield [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfmemlint.explain import written
 from tfmemlint.flow.program import EnvWrite
 from tfmemlint.flow.state import Phase, Tri
-from tfmemlint.flow.values import Const
+from tfmemlint.flow.values import UNKNOWN, Const
 from tfmemlint.knowledge import environment
 from tfmemlint.knowledge.environment import Moment
 from tfmemlint.knowledge.variables import judge_name, judge_value, run_together
@@ -116,4 +116,7 @@ def _replaced(write: EnvWrite, scene: Scene) -> Fate | None:
                 return None
             words = f"is replaced in line {other.span.row}, before it is read"
             return Fate(Verdict.REPLACED, words=words, because=other.span.row)
+    if scene.sure and write.value != UNKNOWN and scene.in_force.env.get(write.name) == UNKNOWN:
+        words = "not known: it is taken out of the environment, or changed, before it is read"
+        return Fate(Verdict.UNKNOWN, "overridden", words)
     return None

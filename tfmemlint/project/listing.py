@@ -1,4 +1,4 @@
-"""What stands in a directory, asked of the file system once."""
+"""What stands in a directory, asked of the file system once; and what files are called."""
 
 from __future__ import annotations
 
@@ -15,6 +15,17 @@ _MOST = 20_000
 """Entries of a directory that are looked at. One with more holds data; of its modules nothing is known."""
 _WIDEST = 200
 """Directories of one level in which a Python file is looked for."""
+
+
+def called(path: str) -> str:
+    """What the file at ``path`` is called in reports: by its path from here where it is below, else by the whole of it.
+    Links stay as they are: a file goes by the name that a person knows it by."""
+    place = os.path.abspath(path)
+    try:
+        here = os.path.relpath(place)
+    except ValueError:  # it is on another drive
+        return place
+    return place if here.split(os.sep, 1)[0] == os.pardir else here
 
 
 class Listing:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _CALLED = re.compile(r"\s?\(\s*(?![\s)])")
 _SET = re.compile(r"\s*=(?!=)\s*(?:True|False|\d[\d.]*|['\"]\w*['\"])")
 _IMPORTED = re.compile(r"\bfrom\s+(tensorflow(?:\.\w+)*)\s+import\s+\(?\s*(\w+(?:\s*,\s*\w+)*)")
+_OF_JAVASCRIPT = frozenset({"tf.memory", "tf.MemoryInfo"})
+"""Names that TensorFlow.js has. Source: its API reference (js.tensorflow.org/api)."""
 _EXTENDED = re.compile(r"\b(?:\w*strategy|get_strategy\(\))\.extended\.(\w+)(?=\s?\()", re.IGNORECASE)
 _STRATEGY = "tf.distribute.MirroredStrategy().extended."
 _OLD = re.compile(
@@ -45,6 +47,8 @@ def look(reading: Reading, target: Target) -> Iterator[Mention]:
         if not reading.short and not match[0].startswith("tensorflow"):
             continue
         name = made_up(match[0])
+        if match[0] in _OF_JAVASCRIPT and reading.about_javascript:
+            continue
         if name is not None:
             if not reading.denied(match.start(), match.end()):
                 yield _made_up(reading, match, name, target)

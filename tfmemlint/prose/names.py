@@ -8,52 +8,17 @@ from tfmemlint.knowledge import names, wishes
 from tfmemlint.knowledge.releases import Target
 
 NAME = re.compile(
-    r"(?<![\w./\\@-])(?:tf|tensorflow)(?:\.[A-Za-z_]\w*)+(?!\w|\.[A-Za-z_]|\.?(?:\*(?!\*)|[?{<>/\\-]))", re.ASCII
+    r"(?<![\w./\\@-])(?:tf|tensorflow)(?:\.[A-Za-z_]\w*){1,20}(?!\w|\.[A-Za-z_]|\.?(?:\*(?!\*)|[?{<>/\\-]))", re.ASCII
 )
 _PLACES = re.compile(
     r"tf\.(?:compat\.v[12]\.)?(?:config|gpu|gpus|memory|vram|cuda|device|devices|distribute|test)(?:\.|$)"
 )
 _WORDS = re.compile(r"memory|gpu|growth|vram", re.IGNORECASE)
 """What these names are about; any other may be no more than a manner of speaking (a ``tf.Optimizer``)."""
-_FILES = frozenset(
-    {
-        "py",
-        "pyc",
-        "ipynb",
-        "md",
-        "rst",
-        "txt",
-        "csv",
-        "json",
-        "yaml",
-        "yml",
-        "toml",
-        "log",
-        "proto",
-        "pb",
-        "pbtxt",
-        "so",
-    }
-    | {
-        "h",
-        "cc",
-        "cpp",
-        "html",
-        "org",
-        "io",
-        "dev",
-        "com",
-        "sh",
-        "gz",
-        "tar",
-        "zip",
-        "whl",
-        "js",
-        "lite",
-        "tflite",
-        "git",
-    }
-)
+_FILES = frozenset({
+    "py", "pyc", "ipynb", "md", "rst", "txt", "csv", "json", "yaml", "yml", "toml", "log", "proto", "pb", "pbtxt", "so",
+    "h", "cc", "cpp", "html", "org", "io", "dev", "com", "sh", "gz", "tar", "zip", "whl", "js", "lite", "tflite", "git",
+})  # fmt: skip
 """Ends of names of files and hosts."""
 DENIED = re.compile(
     r"\b(?:no|not|never|none|nor|without|neither|nonexist\w*|removed|gone|dropped|missing|invented|made[- ]up|fictional"

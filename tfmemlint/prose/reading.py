@@ -12,6 +12,7 @@ from tfmemlint.prose.names import BINDS
 from tfmemlint.sources.lines import looks_like_code
 
 _ABOUT = re.compile(r"tensorflow|\bkeras\b", re.IGNORECASE)
+_JAVASCRIPT = re.compile(r"@tensorflow/|\btfjs\b|tensorflow\.js\b", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\(?=[_*\[\]])")
 _ITEM = re.compile(r"\s*(?:[-*+\u2022\u2013]|\(?\d{1,3}[.)]|\[[ x]\])\s|\s*\||\s*>")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(\S.*)")
@@ -110,6 +111,11 @@ class Reading:
     def short(self) -> bool:
         """Whether ``tf`` stands for TensorFlow."""
         return BINDS.search(self.whole) is None
+
+    @cached_property
+    def about_javascript(self) -> bool:
+        """Whether ``tf`` may be TensorFlow.js as well, which has other names."""
+        return _JAVASCRIPT.search(self.whole) is not None
 
     @cached_property
     def is_of_another_time(self) -> bool:
@@ -241,8 +247,7 @@ class Reading:
 
     def _denied_below(self, row: int) -> bool:
         """Whether the first sentence below a piece of code or a list says that it is wrong."""
-        for line in self.lines[row : row + 12]:
-            number = row + 1
+        for number, line in enumerate(self.lines[row : row + 12], row + 1):
             if not line.strip() or _FENCE.match(line) or self.is_code(number) or _ITEM.match(line):
                 continue
             first = _sentences(line)[0]

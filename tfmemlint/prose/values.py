@@ -32,6 +32,7 @@ _INFO = re.compile(r"\bexperimental\.get_memory_info\(\s*((?:gpus?|physical_devi
 _LISTED = re.compile(
     r"\b(?:gpus?|physical_devices|devices)\s*=\s*tf\.config\.(?:experimental\.)?list_physical_devices\("
 )
+_MADE = re.compile(_MAKER)
 _OURS = re.compile(rf"{_MAKER}|\btf\.config\b")
 _OTHERS = re.compile(r"\bdask\b|LocalCluster|\brmm\b", re.IGNORECASE)
 
@@ -39,25 +40,15 @@ _OTHERS = re.compile(r"\bdask\b|LocalCluster|\brmm\b", re.IGNORECASE)
 def look(reading: Reading, target: Target) -> Iterator[Mention]:
     """Every amount, key and keyword that is none."""
     del target  # all of this is the same in every release
-    text = reading.text
-    for found in (
-        _limits(reading),
-        _keywords(reading),
-        _shares(reading),
-        _keys(reading),
-        _switches(reading),
-        _infos(reading),
-    ):
-        yield from found
-    del text
+    for look_for in (_limits, _keywords, _shares, _keys, _switches, _infos):
+        yield from look_for(reading)
 
 
 def _limits(reading: Reading) -> Iterator[Mention]:
-    text = reading.text
-    if _OURS.search(reading.whole) is None:
+    if not reading.mentions(_OURS):
         return
     for pattern in (_POSITIONAL, _LIMIT):
-        for match in pattern.finditer(text):
+        for match in pattern.finditer(reading.text):
             if pattern is _LIMIT and not _of_tensorflow(reading, match.start()):
                 continue
             judged = _judge_limit(match[1])
@@ -79,9 +70,7 @@ def _of_tensorflow(reading: Reading, offset: int) -> bool:
     """Whether a ``memory_limit`` is that of a logical device: what makes one stands in the same place, or the text
     knows of no other."""
     before = reading.text[max(offset - 120, 0) : offset]
-    if re.search(_MAKER, before):
-        return True
-    return re.search(_MAKER, reading.whole) is not None and _OTHERS.search(reading.whole) is None
+    return _MADE.search(before) is not None or (reading.mentions(_MADE) and not reading.mentions(_OTHERS))
 
 
 def _judge_limit(written: str) -> tuple[str, str, str, Wish, str] | None:

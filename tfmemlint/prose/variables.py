@@ -19,6 +19,7 @@ from tfmemlint.knowledge.variables import (
     judge_name,
     judge_value,
     run_together,
+    shows_owner,
 )
 from tfmemlint.prose.mention import Mention
 
@@ -34,7 +35,10 @@ _AFTER = (
     re.compile(rf"['\"]\s?\]\s?=(?!=)\s?{_VALUE}"),
     re.compile(rf"['\"]\s?,\s?(?=['\"]){_VALUE}"),
     re.compile(rf"{_MARKS}:\s{_MARKS}{_VALUE}(?=\s*(?:$|\n))"),
-    re.compile(rf"{_MARKS}\s+(?:(?:environment )?variable\s+)?(?:to|as)\s+{_MARKS}(?P<bare>[\w:]+)(?=[`'\".,;)*\s]|$)"),
+    re.compile(
+        rf"{_MARKS}\s+(?:(?:environment )?variable\s+)?(?:to|as)\s+{_MARKS}"
+        r"(?!all\s+\w)(?P<bare>[\w:]+)(?=[`'\".,;)*\s]|$)"
+    ),
 )
 _SPACED = re.compile(r"\s+(?P<bare>[\w,:.-]+)(?=\s*(?:$|\n|#))")
 _PUTS = re.compile(
@@ -45,11 +49,6 @@ _READ = r"(?:environ\.get\(\s*['\"]|getenv\(\s*['\"]|\$\{{?|%){}\b"
 _ABOUT = re.compile(
     r"tensorflow|\btf\.|environment variable|env(?:ironment)?\.? var|\bgrowth\b|gpu memory", re.IGNORECASE
 )
-_USERS = {
-    "JAX": r"jax|flax|haiku|optax",
-    "PyTorch": r"torch|lightning|transformers",
-    "NVTabular": r"nvtabular|merlin|rapids",
-}
 _TWO = re.compile(
     r"\b(?:ENV|export)[ \t]+(?P<first>[A-Z][A-Z0-9_]*)(?P<sign>[ \t]*=[ \t]*|[ \t]+)(?P<value>[^\s=]*?)(?P<gap>[ \t]*)"
     r"(?P<word>ENV|(?<=[a-z0-9])export)[ \t]+(?P<second>[A-Z][A-Z0-9_]*)[ \t]*[= \t][ \t]*(?P<other>[^\s`'\"]*)"
@@ -107,12 +106,8 @@ def _is_meant(reading: Reading, match: re.Match[str], bad: BadName, is_set: bool
         # Somebody reads it.
         return False
     if bad.kind == "foreign":
-        left = re.sub(r"XLA_PYTHON_CLIENT_\w+|PYTORCH_\w+|TF_MEMORY_\w+", "", reading.whole)
-        return (
-            is_set
-            and re.search(r"tensorflow|\btf\.", left, re.IGNORECASE) is not None
-            and re.search(_USERS[bad.owner], left, re.IGNORECASE) is None
-        )
+        about = is_set and re.search(r"tensorflow|\btf\.", reading.whole, re.IGNORECASE) is not None
+        return about and not shows_owner(reading.whole, bad.owner)
     if bad.kind == "made-up" and _CONSTANT.match(reading.text, match.end()):
         # `TF_GPU_ALLOW_GROWTH = True`: a constant of somebody's program.
         return False

@@ -4,6 +4,7 @@ started (`tfmemlint.settings.across`)."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from tfmemlint.sources import blocks
@@ -48,7 +49,14 @@ def program_of(source: Source, language: str, target: Target) -> Program | None:
     from tfmemlint.settings.events import program
 
     found = read(language, source.text)
-    return program(source, found, target) if found is not None else None
+    if found is None:
+        return None
+    if any(one.why == "unexported" for one in found.lost):
+        # In a document, a reader may have exported the variable by an example further up.
+        lines = re.findall(r"\bexport[ \t][^\n]*", getattr(source, "whole", ""))
+        exported = {word for line in lines for word in re.findall(r"\w+", line)}
+        found.lost = [one for one in found.lost if one.why != "unexported" or one.setting.name not in exported]
+    return program(source, found, target)
 
 
 def starts_of(paths: Iterable[str]) -> dict[str, tuple[Begun, ...]]:

@@ -17,7 +17,7 @@ from tfmemlint.flow.program import EnvWrite
 from tfmemlint.flow.state import State
 from tfmemlint.flow.values import UNKNOWN
 from tfmemlint.knowledge.environment import read_at
-from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE
+from tfmemlint.project.listing import called
 from tfmemlint.project.roots import project_root
 from tfmemlint.settings.containers import Copied, Stage, starts_of_stage, starts_of_words
 from tfmemlint.settings.dockerfile import Docker, read_dockerfile
@@ -25,6 +25,7 @@ from tfmemlint.settings.dotenv import read_dotenv
 from tfmemlint.settings.events import write
 from tfmemlint.settings.mapping import Find, InImage, OnHost
 from tfmemlint.settings.model import Places, Service, Setting, Start
+from tfmemlint.settings.nearby import LARGEST, NAMES
 from tfmemlint.settings.shell import read_shell
 from tfmemlint.settings.words import Word
 from tfmemlint.sources import Unreadable, read_bytes
@@ -33,10 +34,10 @@ from tfmemlint.sources.kinds import DOCKER, SETTINGS, SHELL, YAML, kind_of
 MOST = 4
 """Environments in which one program is judged."""
 _MOST_FILES = 400
-_LARGEST = 2**20
 _DEEPEST = 3
 """Scripts started by scripts that are followed."""
-_NAMES = (GROWTH, ALLOCATOR, VISIBLE)
+_PLAIN = "the command"
+"""What starts a program where there is no more to say of it than its line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,12 @@ class Begun:
     writes: tuple[EnvWrite, ...]
 
     @property
+    def words(self) -> str:
+        """What starts it, as it stands in a sentence: ``Dockerfile:9 starts it (CMD)``."""
+        how = "" if self.where == _PLAIN else f" ({self.where})"
+        return f"{self.path}:{self.span.row} starts it{how}"
+
+    @property
     def about(self) -> tuple[object, ...]:
         """All that a judgement may depend on, as plain data."""
         values = tuple((one.name, str(one.value), one.path, one.span) for one in self.writes)
@@ -68,11 +75,11 @@ def starts_of(paths: Iterable[str]) -> dict[str, tuple[Begun, ...]]:
     texts: dict[str, str] = {}
     for path in sorted(files)[:_MOST_FILES]:
         try:
-            data = read_bytes(path)
+            text = text_of(path)
         except Unreadable:
             continue
-        if len(data) <= _LARGEST and b"\0" not in data:
-            texts[path] = data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
+        if len(text) <= LARGEST and "\0" not in text:
+            texts[path] = text
     if not any(map(_sets_one, texts.values())):
         return {}
     found: dict[str, list[Begun]] = {}
@@ -87,14 +94,17 @@ def starts_of(paths: Iterable[str]) -> dict[str, tuple[Begun, ...]]:
     return {program: tuple(one) for program, one in found.items()}
 
 
+def text_of(path: str) -> str:
+    """What a configuration file says, a line for each row.
+
+    Raises:
+        Unreadable: it can't be read.
+    """
+    return read_bytes(path).decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
+
+
 def _sets_one(text: str) -> bool:
-    return any(name in text for name in _NAMES)
-
-
-def shown(path: str) -> str:
-    """What a file is called in reports."""
-    here = os.path.relpath(path)
-    return path if here.startswith(os.pardir) else here
+    return any(name in text for name in NAMES)
 
 
 def _values(begun: Begun) -> dict[str, object]:
@@ -242,11 +252,11 @@ def _begun(start: Start, program: str) -> Begun | None:
         if read_at(one.name) is not None:
             last.pop(one.name, None)
             last[one.name] = one
-    writes = tuple(write(one, shown(one.path or start.path), State(), []) for one in last.values())
-    writes = tuple(replace(one, path=shown(one.path), ways=(), certain=True) for one in writes)
-    if not any(one.value != UNKNOWN and one.name in _NAMES for one in writes):
+    writes = tuple(write(one, start.path, State(), []) for one in last.values())
+    writes = tuple(replace(one, path=called(one.path), ways=(), certain=True) for one in writes)
+    if not any(one.value != UNKNOWN and one.name in NAMES for one in writes):
         return None
-    return Begun(program, shown(start.path), start.span, start.where or "the command", writes)
+    return Begun(program, called(start.path), start.span, start.where or _PLAIN, writes)
 
 
 def _stamped(starts: Iterable[Start], path: str) -> list[Start]:

@@ -16,6 +16,8 @@ from tfmemlint.settings.yaml import File, get, items, known, pairs, scalar
 
 Node = Any
 _SHELLS = ("bash", "sh", "bash -l {0}", "bash -el {0}", "bash -leo pipefail {0}")
+_MOST_HANDED = 200
+"""Variables that one job's steps hand on; nobody has as many."""
 
 
 def read(file: File, node: Node) -> None:
@@ -79,6 +81,9 @@ def _steps(
             waiting += [
                 one for one in found.settings if one.how == "export" and one.certain and not found.asked & {one.name}
             ]
-        handed += (given_on := [replace(one, scope=(*scope, next(file.numbers))) for one in found.handed])
+        given_on = [replace(one, scope=(*scope, next(file.numbers))) for one in found.handed]
         file.out.settings += given_on
+        if get(step, "if") is not None:
+            given_on = [replace(one, value=None) for one in given_on]
+        handed += given_on[: _MOST_HANDED - len(handed)]
         file.out.add(found)

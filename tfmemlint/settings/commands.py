@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
+from tfmemlint.settings.assignments import Given, assignment
 from tfmemlint.settings.model import NAME
 from tfmemlint.settings.words import Word
 
@@ -37,22 +37,22 @@ _WITH_RUN = frozenset({"conda", "mamba", "micromamba", "poetry", "pipenv", "uv",
 _POSITIONAL = {"timeout": 1, "taskset": 1, "gosu": 1}
 """How many words come before the command, besides options."""
 _CONTAINERS = frozenset({"docker", "podman", "nvidia-docker", "nerdctl"})
+_ENV_LONG = {"-": "-i", "--ignore-environment": "-i", "--unset": "-u", "--chdir": "-C", "--split-string": "-S"}
+_ENV_OPTION = re.compile(r"-(?P<flags>[i0v]*)(?P<valued>[uCS]?)(?P<value>.*)")
+_NO_PROGRAMS = frozenset(
+    {
+        "pip", "venv", "virtualenv", "ensurepip", "build", "wheel", "twine", "conda", "ipykernel", "compileall",
+        "py_compile", "json.tool", "http.server", "site", "zipfile", "tarfile", "pre_commit", "black", "ruff", "flake8",
+        "isort", "mypy", "pylint", "grpc_tools.protoc", "nltk.downloader",
+    }
+)  # fmt: skip
+"""Modules that have no use for a variable about GPUs: they install, build, or look at code."""
+_NO_SCRIPTS = frozenset({"setup.py", "get-pip.py", "get_pip.py", "ez_setup.py", "install-poetry.py"})
+"""The same of scripts, by their names."""
+_LAUNCHERS = frozenset({"torch.distributed.launch", "torch.distributed.run", "cProfile", "trace", "pdb", "coverage"})
+"""Modules that run a program, which is not followed."""
 _MOST = 12
 """Wrappers within wrappers that are looked through."""
-
-
-class Given(NamedTuple):
-    """A variable that a command is given: its name and value (None where that can't be told), and where they stand
-    within the word: ``start`` and ``end`` of the name, and from ``given`` to ``stop`` the value."""
-
-    name: str
-    value: str | None
-    start: int
-    end: int
-    given: int
-    stop: int
-    quote: str | None = ""
-    how: str = "prefix"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Command:
             another world), ``arguments`` (``exec "$@"``), or "" for anything else.
         program, module, arguments: as in `Start`. inline: the text that is run.
         given: variables set for it alone. clean: it gets none of the others. dropped: some that it does not get.
-        container: whether ``given`` is for a container. cards: the GPUs that the container gets, with their place.
+        cards: the GPUs that a container gets, with their place.
     """
 
     kind: str = ""
@@ -75,39 +75,7 @@ class Command:
     given: tuple[Given, ...] = field(default=())
     clean: bool = False
     dropped: tuple[str, ...] = ()
-    container: bool = False
     cards: Word | None = None
-
-
-def assignment(word: Word, how: str = "prefix") -> Given | None:
-    """``NAME=value``, with or without quotes around all of it; None for any other word."""
-    raw, shift = word.raw, 0
-    whole = ""
-    if len(raw) > 1 and raw[0] in "'\"" and raw[-1] == raw[0] and raw[0] not in raw[1:-1]:
-        whole, raw, shift = raw[0], raw[1:-1], 1
-    name = NAME.match(raw)
-    if name is None or not raw.startswith(("=", "+="), name.end()):
-        return None
-    value = None
-    after = name.end() + (2 if raw[name.end()] == "+" else 1)
-    if word.value is not None and raw[name.end()] != "+":
-        value = word.value[name.end() + 1 :] if word.value.startswith(name[0] + "=") else None
-    given = raw[after:]
-    start = word.start + shift
-    quote: str | None = ""
-    if whole:
-        quote = whole if value == given else None
-        return Given(name[0], value, start, start + name.end(), start + after, start + len(raw), _inner(quote), how)
-    if given[:1] in ("'", '"') and len(given) > 1:
-        quote = given[0] if given[-1] == given[0] and given[1:-1] == value else None
-    elif value != given:
-        quote = None
-    return Given(name[0], value, start, start + name.end(), start + after, start + len(raw), quote, how)
-
-
-def _inner(quote: str | None) -> str | None:
-    """The quotes of a value that stands within larger ones: none of its own."""
-    return "" if quote is not None else None
 
 
 def read_command(words: Sequence[Word]) -> Command:
@@ -115,9 +83,13 @@ def read_command(words: Sequence[Word]) -> Command:
     command = Command()
     rest = list(words)
     for _ in range(_MOST):
-        while rest and (one := assignment(rest[0])) is not None and not rest[0].raw.startswith(("'", '"')):
-            command = replace(command, given=(*command.given, one))
-            rest.pop(0)
+        given = []
+        for word in rest:
+            one = assignment(word)
+            if one is None or word.raw.startswith(("'", '"')):
+                break
+            given.append(one)
+        command, rest = replace(command, given=(*command.given, *given)), rest[len(given) :]
         if not rest:
             return command
         name = rest[0].value
@@ -149,26 +121,28 @@ def read_command(words: Sequence[Word]) -> Command:
 
 
 def _env(command: Command, rest: list[Word]) -> tuple[Command, list[Word]]:
+    """What ``env`` makes of a command. Source: env(1) of GNU coreutils."""
     while rest:
-        text = rest[0].value
-        if text in ("-i", "-", "--ignore-environment"):
-            command, rest = replace(command, clean=True), rest[1:]
-        elif text in ("-u", "--unset"):
-            name = rest[1].value if len(rest) > 1 else None
-            command, rest = replace(command, dropped=(*command.dropped, name or "")), rest[2:]
-        elif text is not None and text.startswith("--unset="):
-            command, rest = replace(command, dropped=(*command.dropped, text[8:])), rest[1:]
-        elif text in ("-C", "--chdir"):
-            # Where it is run then is not followed.
-            return command, []
-        elif text == "-S" or (text is None and rest[0].raw.startswith("-")):
-            return command, []
-        elif text is not None and text.startswith("-"):
-            rest = rest[1:]
-        elif (one := assignment(rest[0])) is not None:
+        word, text = rest[0], rest[0].value
+        if not word.raw.startswith("-"):
+            one = assignment(word)
+            if one is None:
+                break
             command, rest = replace(command, given=(*command.given, one)), rest[1:]
-        else:
-            break
+            continue
+        name, _, value = (text or "").partition("=")
+        option = _ENV_OPTION.fullmatch(_ENV_LONG.get(name, name) + value)
+        rest = rest[1:]
+        if text is None or (option is not None and option["valued"] in ("C", "S")):
+            # Where it is run then, or what is run, is not followed.
+            return command, []
+        if option is not None and "i" in option["flags"]:
+            command = replace(command, clean=True, given=())
+        if option is not None and option["valued"]:
+            dropped = option["value"] or (rest[0].value if rest else None) or ""
+            rest = rest if option["value"] else rest[1:]
+            given = tuple(one for one in command.given if one.name != dropped)
+            command = replace(command, given=given, dropped=(*command.dropped, dropped))
     return command, rest
 
 
@@ -224,7 +198,8 @@ def with_exported(command: Command, text: str, begun: int) -> Command:
     for part in parts:
         name, equals, value = part.partition("=")
         if equals and NAME.fullmatch(name):
-            plain = not re.search(r"[$`\\'\"\ue000]", value)
+            # A comma in a value has to be quoted; what Slurm makes of this one is not told.
+            plain = not re.search(r"[$`\\'\",\ue000]", value)
             at = begun + len(name) + 1
             stop = at + len(value)
             quote = "" if plain else None
@@ -250,7 +225,7 @@ def _python(command: Command, rest: list[Word]) -> Command:
             module = rest[1].value
             if module is None:
                 return command
-            if module in ("torch.distributed.launch", "torch.distributed.run", "cProfile", "trace", "pdb", "coverage"):
+            if module in _LAUNCHERS or module in _NO_PROGRAMS:
                 return command
             return replace(command, kind="python", module=module, arguments=_values(rest[2:]))
         if text in ("-c", "-", "-h", "--help", "-V", "--version") or not text:
@@ -265,7 +240,7 @@ def _python(command: Command, rest: list[Word]) -> Command:
 
 
 def _script(command: Command, rest: Sequence[Word]) -> Command:
-    if not rest or rest[0].value is None:
+    if not rest or rest[0].value is None or rest[0].value.rsplit("/", 1)[-1] in _NO_SCRIPTS:
         return command
     return replace(command, kind="python", program=rest[0].value, arguments=_values(rest[1:]))
 
@@ -313,7 +288,7 @@ def _container(command: Command, rest: list[Word]) -> Command:
             cards = _tail(word, 7)
         elif "=" not in raw and raw not in _ALONE and not re.fullmatch(r"-[dPqtiv]*[dPqti]", raw):
             rest = rest[1:]
-    return Command("container", given=tuple(given), clean=True, container=True, cards=cards)
+    return Command("container", given=tuple(given), clean=True, cards=cards)
 
 
 _ALONE = frozenset(

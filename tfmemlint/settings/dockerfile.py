@@ -16,12 +16,14 @@ from dataclasses import dataclass, field, replace
 
 from tfmemlint.finding import Span
 from tfmemlint.settings.containers import Copied, Line, Run, Stage, starts_of_stage
-from tfmemlint.settings.instructions import INSTRUCTION, Instructions
+from tfmemlint.settings.instructions import INSTRUCTION, Instructions, words_of
 from tfmemlint.settings.model import ENV, HIDDEN, Lost, Places, Read, Setting, asked, is_name
 from tfmemlint.settings.shell import read_shell
 from tfmemlint.settings.templates import masked
 from tfmemlint.settings.words import Word
 
+_MOST_NAMED = 200
+"""Stages that others may begin from."""
 _FLAG = re.compile(r"--[a-z][\w-]*(?:=\S*)?[ \t]*")
 
 
@@ -46,6 +48,7 @@ class _File:
         self.out = Docker(asked=asked(text))
         self.stage: Stage | None = None
         self.lines = Instructions(self.shown)
+        self._named: dict[str, Stage] = {}
 
     def read(self) -> Docker:
         for line in self.lines:
@@ -62,7 +65,11 @@ class _File:
         if name == "ONBUILD":
             inner = INSTRUCTION.match(line.text, at)
             if inner is not None and inner[1].upper() == "ENV":
+                # It is for images that are built from this one.
+                assert self.stage is not None
+                own, self.stage = self.stage, replace(self.stage, settings=[])
                 self._env(line, inner.end())
+                self.stage = own
             return
         if name == "FROM":
             self._end_stage()
@@ -92,9 +99,7 @@ class _File:
     def _from(self, text: str) -> None:
         words = [word for word in text.split() if not word.startswith("--")]
         name = words[2] if len(words) > 2 and words[1].upper() == "AS" else ""
-        base = next(
-            (one for one in self.out.stages if words and one.name and one.name.lower() == words[0].lower()), None
-        )
+        base = self._named.get(words[0].lower()) if words else None
         number = next(self.numbers)
         self._has_command = False
         if base is None:
@@ -114,7 +119,7 @@ class _File:
         assert self.stage is not None
         text = line.text
         places = self.places.of_part(line.offsets)
-        words = _words(text, at, self.lines.escape)
+        words = words_of(text, at, self.lines.escape)
         if not words:
             return
         statement = places.span(at - len("ENV "), len(text.rstrip())) if at >= 4 else places.span(0, len(text))
@@ -137,16 +142,16 @@ class _File:
     def _add(self, name: str, value: str | None, key: Span, given: Span, statement: Span, quote: str | None) -> None:
         assert self.stage is not None
         name = name.strip("\"'")
-        if not is_name(name) or given.end_row != given.row:
+        if not is_name(name):
             return
-        setting = Setting(name, value, key, given, statement, ENV, quote, self.stage.scope)
+        whole = given.end_row == given.row
+        place = given if whole else None
+        setting = Setting(name, value, key, place, statement, ENV, quote if whole else None, self.stage.scope)
         self.out.settings.append(setting)
         self.stage.settings.append(setting)
 
     def _value(self, raw: str) -> tuple[str | None, str | None]:
         """What a value comes to, and the quotes around it."""
-        if re.search(rf"(?<!{re.escape(self.lines.escape)})\$[A-Za-z_{{(]", raw) and not raw.startswith("'"):
-            return None, None
         if HIDDEN in raw:
             return None, None
         value = []
@@ -161,6 +166,8 @@ class _File:
                 continue
             if char in "\"'" and mark in ("", char):
                 mark = "" if mark else char
+            elif char == "$" and mark != "'":
+                return None, None
             else:
                 value.append(char)
             at += 1
@@ -252,32 +259,10 @@ class _File:
             return
         self.stage = None
         self.out.stages.append(stage)
+        if stage.name and len(self.out.stages) <= _MOST_NAMED:
+            self._named[stage.name.lower()] = stage
         if stage.own:
             self.out.starts += starts_of_stage(stage, self.places, self.numbers)
-
-
-def _words(text: str, at: int, escape: str) -> list[tuple[int, int]]:
-    """Where the words of an ``ENV`` stand: quotes and escapes keep blanks in them. Source: BuildKit's
-    ``parseWords``."""
-    found: list[tuple[int, int]] = []
-    end = len(text)
-    while at < end:
-        if text[at] in " \t":
-            at += 1
-            continue
-        start = at
-        mark = ""
-        while at < end and (mark or text[at] not in " \t"):
-            char = text[at]
-            if char == escape and mark != "'":
-                at += 2
-                continue
-            if char in "\"'" and mark in ("", char):
-                mark = "" if mark else char
-            at += 1
-        at = min(at, end)
-        found.append((start, at))
-    return found
 
 
 def _bare(word: str) -> str:

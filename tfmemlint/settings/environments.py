@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -49,8 +50,8 @@ class Surroundings:
     inherited: tuple[Setting, ...] = ()
     events: list[Event] = field(default_factory=list)
     begun: list[Begun] = field(default_factory=list)
-    functions: frozenset[int] = frozenset()
-    loops: frozenset[int] = frozenset()
+    functions: set[int] = field(default_factory=set)
+    loops: set[int] = field(default_factory=set)
     late: list[tuple[Setting, int]] = field(default_factory=list)
 
     @property
@@ -66,6 +67,7 @@ class Surroundings:
         exported = set(known)
         called = bool(self.functions.intersection(path))
         again = self.loops.intersection(path)
+        calls: list[Event] = []
         for number, event in enumerate(self.events):
             behind = number >= upto
             if behind and not called and again.isdisjoint(event.path):
@@ -75,6 +77,8 @@ class Surroundings:
             if apart is not None and apart < 0:
                 continue
             doubtful = behind or apart is not None
+            if apart is not None and not self.functions.isdisjoint(event.path):
+                calls.append(event)
             for name in [event.name] if event.name else list(known):
                 if event.what == "export":
                     exported.add(name)
@@ -88,6 +92,12 @@ class Surroundings:
                     one = known.get(name) or event.setting
                     assert one is not None
                     known[name] = replace(one, value=None)
+        for name in {
+            name for event in calls if event.what != "export" for name in ([event.name] if event.name else known)
+        }:
+            # It may have been called last.
+            if name in known:
+                known[name] = replace(known[name], value=None)
         return [one for name, one in known.items() if name in exported]
 
     def starts(self, where: str) -> Iterator[Start]:
@@ -128,11 +138,10 @@ class Surroundings:
     def too_late(self, asked: frozenset[str], busy: int) -> Iterator[Lost]:
         """Exports that nothing is started after; ``busy``: how many commands are run in all."""
         programs = [begun for begun in self.begun if begun.command.kind == "python"]
+        set_to = Counter((event.name, event.setting.value) for event in self.events if event.setting is not None)
         for one, before in self.late:
-            if before != busy or not programs or one.name in asked or one.value is None:
-                continue
-            others = [event.setting for event in self.events if event.name == one.name and event.setting is not one]
-            if all(other is None or other.value != one.value for other in others):
+            once = one.value is not None and set_to[one.name, one.value] == 1
+            if before == busy and programs and one.name not in asked and once:
                 yield Lost(one, "late", programs[-1].span, programs[-1].words)
 
 

@@ -16,7 +16,8 @@ _ESCAPE = re.compile(r"#[ \t]*escape[ \t]*=[ \t]*([\\`])[ \t]*$", re.IGNORECASE)
 _DIRECTIVE = re.compile(r"#[ \t]*\w+[ \t]*=")
 INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)(?:[ \t]+|$)")
 """The name of an instruction, and what parts it from the rest."""
-_HEREDOC = re.compile(r"<<(-?)[ \t]*([\"']?)([A-Za-z_][\w.]*)\2")
+_HEREDOC = re.compile(r"\d*<<(-?)(?:([^\s<'\"]+)|'([^'<]+)'|\"([^\"<]+)\")")
+"""A word that begins a here-document. Source: BuildKit's ``ParseHeredoc``."""
 
 
 class Instructions:
@@ -64,7 +65,11 @@ class Instructions:
 
     def _heredocs(self, line: str, at: int) -> tuple[int, tuple[tuple[int, int], ...]]:
         bodies = []
-        for tabs, _, name in _HEREDOC.findall(line):
+        for start, end in words_of(line, 0, self.escape):
+            found = _HEREDOC.fullmatch(line, start, end)
+            if found is None:
+                continue
+            tabs, name = found[1], found[2] or found[3] or found[4]
             begun = at
             while at < len(self.shown):
                 stop = _line_end(self.shown, at)
@@ -81,3 +86,27 @@ class Instructions:
 def _line_end(text: str, at: int) -> int:
     stop = text.find("\n", at)
     return stop if stop >= 0 else len(text)
+
+
+def words_of(text: str, at: int, escape: str) -> list[tuple[int, int]]:
+    """Where the words of an instruction stand: quotes and escapes keep blanks in them. Source: BuildKit's
+    ``parseWords``."""
+    found: list[tuple[int, int]] = []
+    end = len(text)
+    while at < end:
+        if text[at] in " \t":
+            at += 1
+            continue
+        start = at
+        mark = ""
+        while at < end and (mark or text[at] not in " \t"):
+            char = text[at]
+            if char == escape and mark != "'":
+                at += 2
+                continue
+            if char in "\"'" and mark in ("", char):
+                mark = "" if mark else char
+            at += 1
+        at = min(at, end)
+        found.append((start, at))
+    return found

@@ -7,29 +7,29 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tfmemlint.engine import judge_program
 from tfmemlint.finding import Finding, Severity, Step
 
 if TYPE_CHECKING:
-    from tfmemlint.flow.program import EnvWrite, Program
+    from tfmemlint.flow.program import EnvWrite
     from tfmemlint.rule import Rule
     from tfmemlint.settings.across import Begun
 
 
 def started(
+    path: str,
     found: Iterable[Finding],
     starts: Sequence[Begun],
     rules: Sequence[Rule],
-    analyzed: Callable[[tuple[EnvWrite, ...]], Program],
+    judged: Callable[[tuple[EnvWrite, ...], Sequence[Rule]], Iterable[Finding]],
 ) -> Iterator[Finding]:
-    """What rules about variables find in a program where it is started by ``starts``, besides what was ``found``
-    without.
+    """What rules about variables find in the program at ``path`` where it is started by ``starts``, besides what was
+    ``found`` without.
 
     All of it is a warning: the program may be started otherwise as well. A fix would be made for that start only, so
     that none is offered.
 
     Args:
-        analyzed: goes through the program with these variables set; what it raises is passed over.
+        judged: what these rules find in the program with these variables set; what it raises is passed over.
     """
     concerned = [rule for rule in rules if rule.surroundings]
     if not concerned or not starts:
@@ -37,22 +37,22 @@ def started(
     known = {(one.code, one.path, one.span) for one in found}
     for start in starts:
         try:
-            program = analyzed(start.writes)
+            besides = list(judged(start.writes, concerned))
         except Exception:  # what goes well without the variables is judged without them
             continue
-        for finding in judge_program(program, concerned):
+        for finding in besides:
             place = (finding.code, finding.path, finding.span)
             if place not in known:
                 known.add(place)
-                yield _by(finding, start, program)
+                yield _by(finding, start, path)
 
 
-def _by(finding: Finding, start: Begun, program: Program) -> Finding:
-    """A finding that is so where ``start`` starts the program."""
+def _by(finding: Finding, start: Begun, path: str) -> Finding:
+    """A finding that is so where ``start`` starts the program at ``path``."""
     given = [one for one in start.writes if one.name in finding.message]
     places = {(one.path, one.span) for one in given}
     steps = [Step(one.path, one.span, f"{one.name} is set to {_value(one)!r}") for one in given]
-    steps.append(Step(start.path, start.span, f"{start.where} starts {program.source.path}"))
+    steps.append(Step(start.path, start.span, f"{start.where} starts {path}"))
     rest = [step for step in finding.trace if (step.path, step.span) not in places]
     if not rest:
         rest = [Step(finding.path, finding.span, "it is in force here")]

@@ -222,6 +222,11 @@ class Places:
 _ASKED = re.compile(r"\$(?:\{[#!]?)?([A-Za-z_]\w*)|%([A-Za-z_]\w*)%|\benv\.([A-Za-z_]\w*)|\$\(([A-Za-z_]\w*)\)")
 
 
+SHOWN = re.compile(r"^[ \t]*(?:echo|printf)\b(?![^\n]*(?:[|>`;&\\]|\$\())[^\n]*", re.MULTILINE)
+"""A line that only shows something to people."""
+
+
 def asked(text: str) -> frozenset[str]:
-    """The variables that a text asks for: ``$X``, ``${X}``, ``$(X)``, ``%X%``, ``env.X``."""
-    return frozenset(name for found in _ASKED.finditer(text) for name in found.groups() if name)
+    """The variables that a text asks for: ``$X``, ``${X}``, ``$(X)``, ``%X%``, ``env.X``; those that are only shown
+    (``echo $X``) are not asked for."""
+    return frozenset(name for found in _ASKED.finditer(SHOWN.sub("", text)) for name in found.groups() if name)

@@ -14,29 +14,36 @@ from tfmemlint.sources.walking import LEFT_OUT
 if TYPE_CHECKING:
     from tfmemlint.settings.across import Begun
 
-_NAMES = (b"TF_FORCE_GPU_ALLOW_GROWTH", b"TF_GPU_ALLOCATOR", b"CUDA_VISIBLE_DEVICES")
+NAMES = ("TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR", "CUDA_VISIBLE_DEVICES")
+"""Variables of which one has to be set for a start to matter."""
 _MOST = 20_000
 """Files of a project; of a larger one its configuration files are not looked for."""
-_LARGEST = 2**20
+LARGEST = 2**20
+"""Bytes of a configuration file that is read."""
 
-_known: dict[str, dict[str, tuple[Begun, ...]]] = {}
+_known: dict[tuple[str, frozenset[str]], dict[str, tuple[Begun, ...]]] = {}
 
 
-def starts_of(path: str) -> tuple[Begun, ...]:
-    """The environments in which the project of a program starts it (`tfmemlint.settings.across`)."""
+def starts_of(path: str, kinds: frozenset[str] = SETTINGS) -> tuple[Begun, ...]:
+    """The environments in which the project of a program starts it (`tfmemlint.settings.across`), by its files of these
+    kinds."""
+    kinds &= SETTINGS
+    if not kinds:
+        return ()
     place = os.path.normpath(os.path.abspath(path))
     root = project_root(place)
     if root in outermost():
         return ()
-    if root not in _known:
-        files = configuring(root)
+    key = root, kinds
+    if key not in _known:
+        files = configuring(root, kinds)
         if files:
             from tfmemlint.settings.across import starts_of as found
 
-            _known[root] = found(files)
+            _known[key] = found(files)
         else:
-            _known[root] = {}
-    return _known[root].get(place, ())
+            _known[key] = {}
+    return _known[key].get(place, ())
 
 
 def begin() -> None:
@@ -44,15 +51,15 @@ def begin() -> None:
     _known.clear()
 
 
-def configuring(root: str) -> list[str]:
-    """The configuration files below a directory; none where none of them has a variable that matters."""
+def configuring(root: str, kinds: frozenset[str] = SETTINGS) -> list[str]:
+    """The configuration files of these kinds below a directory; none where none of them has a variable that matters."""
     found: list[str] = []
     seen = 0
     marked = any(os.path.lexists(os.path.join(root, name)) for name in MARKERS)
     for directory, directories, names in os.walk(root):
         # Where nothing says that it is a project, what is below is another matter.
         directories[:] = sorted(one for one in directories if one not in LEFT_OUT) if marked else []
-        found += [os.path.join(directory, name) for name in names if kind_of(name) in SETTINGS]
+        found += [os.path.join(directory, name) for name in names if kind_of(name) in kinds]
         seen += len(names) + len(directories)
         if seen > _MOST:
             # What is there of such a project is not the whole of it.
@@ -62,10 +69,10 @@ def configuring(root: str) -> list[str]:
 
 def _names_one(path: str) -> bool:
     try:
-        if os.path.getsize(path) > _LARGEST:
+        if os.path.getsize(path) > LARGEST:
             return False
         with open(path, "rb") as file:
             data = file.read()
     except OSError:
         return False
-    return any(name in data for name in _NAMES)
+    return any(name.encode() in data for name in NAMES)

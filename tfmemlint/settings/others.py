@@ -6,8 +6,10 @@ import os
 import re
 from functools import lru_cache
 
+from tfmemlint.knowledge.variables import shows_owner
 from tfmemlint.project.listing import MARKERS
 from tfmemlint.project.roots import outermost, project_root
+from tfmemlint.settings.model import SHOWN
 from tfmemlint.sources.walking import LEFT_OUT
 
 _CODE = frozenset(
@@ -22,10 +24,6 @@ _SHELLS = frozenset({".sh", ".bash", ".zsh"})
 _MOST = 5_000
 """Files of a project that are looked through; of a larger one it is taken that one of them asks."""
 _LARGEST = 2 * 2**20
-_JAX = re.compile(rb"\b(?:jax|flax|haiku|optax|numpyro|brax|chex|orbax|equinox|alphafold)\b|\btrax\b")
-_TORCH = re.compile(rb"\b(?:torch|lightning|transformers|fastai|ultralytics|diffusers)\b")
-_NVTABULAR = re.compile(rb"nvtabular|merlin")
-_OWNERS = {"JAX": _JAX, "PyTorch": _TORCH, "NVTabular": _NVTABULAR}
 
 
 @lru_cache(maxsize=64)
@@ -41,7 +39,7 @@ def asks(path: str, name: str) -> bool:
         if wanted not in data:
             continue
         if ending in _SHELLS:
-            if re.search(rb"\$\{?" + re.escape(wanted), data):
+            if re.search(r"\$\{?" + re.escape(name.lower()), SHOWN.sub("", data.decode("latin-1"))):
                 return True
         elif wanted in sets.sub(b"", data):
             return True
@@ -51,9 +49,8 @@ def asks(path: str, name: str) -> bool:
 @lru_cache(maxsize=16)
 def uses(path: str, owner: str) -> bool:
     """Whether the project that the file at ``path`` belongs to uses the library of ``owner``."""
-    pattern = _OWNERS[owner]
-    names = re.compile(rb"XLA_PYTHON_CLIENT_\w+|PYTORCH_\w+|TF_MEMORY_ALLOCATION")
-    return any(pattern.search(names.sub(b"", data)) for _, data in _files(path, texts=True)) or _is_large(path)
+    found = any(shows_owner(data.decode("latin-1"), owner) for _, data in _files(path, texts=True))
+    return found or _is_large(path)
 
 
 def _root(path: str) -> str | None:

@@ -17,8 +17,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from tfmemlint.settings.assignments import Given, assignment
 from tfmemlint.settings.cards import of_option
-from tfmemlint.settings.commands import Command, Given, assignment, read_command, with_exported
+from tfmemlint.settings.commands import Command, read_command, with_exported
 from tfmemlint.settings.compounds import Compounds
 from tfmemlint.settings.environments import Begun, Event, Surroundings
 from tfmemlint.settings.model import (
@@ -88,8 +89,12 @@ def read_shell(
 
 @dataclass(slots=True)
 class _Script(Compounds):
-    """What the commands of one script do. ``after``: a number for each program that was started before. ``auto``: all
-    variables are exported (``set -a``). ``busy``: commands so far that may have a use for a variable."""
+    """What the commands of one script do.
+
+    Attributes:
+        after: a number for each program that was started before. busy: commands so far that may have a use for a
+            variable. inner: texts for other shells so far (``bash -c``). scheduled: it is a job of a scheduler.
+    """
 
     text: str = ""
     places: Places = field(default_factory=lambda: Places(""))
@@ -98,9 +103,9 @@ class _Script(Compounds):
     own: list[Word] = field(default_factory=list)
     out: Read = field(default_factory=Read)
     after: tuple[int, ...] = ()
-    auto: bool = False
     busy: int = 0
     scheduled: bool = False
+    inner: int = 0
 
     def read(self) -> Read:
         lexer = Lexer(self.text)
@@ -145,20 +150,17 @@ class _Script(Compounds):
                 self._declare(name, rest, first, last, path)
                 return
             case "unset":
-                self.known.events += [
-                    Event("unset", one.value, path) for one in rest if one.value and NAME.fullmatch(one.value)
-                ]
+                if not any(one.raw == "-f" for one in rest):
+                    self._forget("unset", rest, path)
                 return
             case "set":
-                text = " ".join(one.raw for one in rest)
-                if re.search(r"(?:^|\s)(?:-\w*a|-o\s+allexport)\b", text):
-                    self.auto = True
-                elif re.search(r"(?:^|\s)(?:\+\w*a|\+o\s+allexport)\b", text):
-                    self.auto = False
+                self._set_options(rest)
                 return
             case "cd" | "pushd":
                 self._change(rest)
                 return
+            case "popd":
+                self.directory = None
             case "." | "source":
                 if rest and not (rest[0].value is not None and _ENVIRONMENTS.search(rest[0].value)):
                     self.known.events.append(Event("unknown", "", path))
@@ -167,9 +169,15 @@ class _Script(Compounds):
                 if rest and "conda" not in rest[0].raw and "ssh-agent" not in rest[0].raw:
                     self.known.events.append(Event("unknown", "", path))
                 return
+            case "read" | "mapfile" | "readarray" | "getopts" | "let":
+                self._forget("unknown", rest, path)
             case "echo" | "printf":
+                if name == "printf" and rest and rest[0].raw == "-v":
+                    self._forget("unknown", rest[1:2], path)
                 if any("GITHUB_ENV" in one.raw for one in targets):
                     self._hand_on(rest, first, last)
+            case "" if words[count].raw.startswith("(("):
+                self._forget("unknown", words[count:], path)
         if name not in _QUIET:
             self.busy += 1
         self._run(words, first, last, path)
@@ -177,18 +185,38 @@ class _Script(Compounds):
     def _declare(self, name: str, rest: list[Word], first: int, last: int, path: tuple[int, ...]) -> None:
         options = [one.value or "" for one in rest if one.raw.startswith(("-", "+"))]
         exports = name == "export" or any(one.startswith("-") and "x" in one for one in options)
-        if name == "export" and "-n" in options:
-            self.known.events += [
-                Event("unset", one.value, path) for one in rest if one.value and NAME.fullmatch(one.value)
-            ]
+        if "-n" in options if name == "export" else any(one.startswith("+") and "x" in one for one in options):
+            self._forget("unset", rest, path)
             return
+        # ``declare -i``, ``-l``, ``-n``, ``-u`` make something else of a value.
+        changed = name != "export" and any(one.startswith("-") and set(one) & set("ilnu") for one in options)
         for word in rest:
             given = assignment(word, EXPORT)
             if given is not None:
+                given = given._replace(value=None, quote=None) if changed else given
                 how = EXPORT if exports else ASSIGNMENT
                 self._set(given, first, last, how, exported=exports or self.auto, path=path)
             elif exports and word.value and NAME.fullmatch(word.value):
                 self.known.events.append(Event("export", word.value, path))
+            elif exports and word.value is None:
+                # ``export $(cat .env)``
+                self.known.events.append(Event("unknown", "", path))
+
+    def _set_options(self, rest: list[Word]) -> None:
+        last = next((number for number, one in enumerate(rest) if one.raw in ("--", "-")), len(rest))
+        text = " ".join(one.raw for one in rest[:last])
+        if re.search(r"(?:^|\s)(?:-\w*a|-o\s+allexport)\b", text):
+            self.auto = True
+        elif re.search(r"(?:^|\s)(?:\+\w*a|\+o\s+allexport)\b", text):
+            self.auto = False
+
+    def _forget(self, what: str, words: list[Word], path: tuple[int, ...]) -> None:
+        """The variables that are named in these words, options and sums among them, are ``unset`` or ``unknown``."""
+        for word in words:
+            if what == "unset" and word.value is None:
+                self.known.events.append(Event("unknown", "", path))
+            elif not word.raw.startswith(("-", "+")):
+                self.known.events += [Event(what, name, path) for name in NAME.findall(word.raw)]
 
     def _change(self, rest: list[Word]) -> None:
         plain = all(one.kind in ("(", "}") for one in self.opened) and not self.chained
@@ -206,8 +234,12 @@ class _Script(Compounds):
     def _hand_on(self, rest: list[Word], first: int, last: int) -> None:
         for word in rest:
             given = assignment(word, EXPORT)
-            if given is not None:
-                self.out.handed.append(self._setting(given, first, last, EXPORT, self.here(), whom="later steps"))
+            if given is None:
+                continue
+            if len(rest) > 1 or re.search(r"[\\%]", word.raw):
+                # Escapes, formats and several words make other lines of it.
+                given = given._replace(value=None, quote=None)
+            self.out.handed.append(self._setting(given, first, last, EXPORT, self.here(), whom="later steps"))
 
     def _set(
         self,
@@ -265,6 +297,9 @@ class _Script(Compounds):
             command = replace(read_command(self.own), given=given)
         if command.kind == "inline" and command.inline is not None:
             self._inline(command, own, alone)
+        elif not command.kind and self.known.functions:
+            # ``X=1 f``: what the function starts gets it.
+            self.known.events += [Event("unknown", given.name, path) for given in command.given]
         elif command.kind in ("python", "shell") and len(self.known.begun) < MOST_STARTS:
             self.known.begun.append(Begun(command, span, path, len(self.known.events), own, self.directory, text))
             self.after = (*self.after, next(self.numbers))
@@ -274,8 +309,9 @@ class _Script(Compounds):
         assert word is not None
         inner = word.raw[1:-1]
         quoted = len(word.raw) > 1 and word.raw[0] in "'\"" and word.raw[-1] == word.raw[0]
-        if not quoted or "\\" in inner or (word.raw[0] in inner):
+        if not quoted or "\\" in inner or (word.raw[0] in inner) or self.inner >= MOST_STARTS:
             return
+        self.inner += 1
         found = read_shell(
             inner,
             self.places.shifted(word.start + 1, len(inner)),
@@ -299,4 +335,6 @@ class _Script(Compounds):
         ]
         out.starts += known.starts(self.where)
         out.lost += known.unexported(out.asked, scheduled=self.scheduled)
-        out.lost += known.too_late(out.asked, self.busy)
+        if self.where or self.text.startswith("#!"):
+            # Any other text may be read by a shell that goes on.
+            out.lost += known.too_late(out.asked, self.busy)

@@ -16,9 +16,8 @@ _LINE = re.compile(
     r"|\{%[^\n]*%\}|\{#[^\n]*#\})[ \t]*$"
 )
 _INCLUDED = re.compile(r"(?m)^[ \t]*\{\{-?[ \t]*(?:include|toYaml|tpl|template)\b[^\n]*\}\}[ \t]*$")
-_PART = re.compile(r"\$?\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
-
-
+_BEGIN = re.compile(r"\$?\{\{|\{%|\{#")
+_ENDS = {"{": "}}", "%": "%}", "#": "#}"}
 _OTHERS = re.compile(r"<%|@[A-Za-z_]\w*@|\$\[\[|\[\[ |%\{")
 
 
@@ -34,7 +33,26 @@ def masked(text: str) -> str:
         return text
     for pattern in (_LINE, _INCLUDED):
         text = pattern.sub(lambda found: _comment(found[0]), text)
-    return _PART.sub(lambda found: re.sub(r"[^\n]", HIDDEN, found[0]), text)
+    return _without_parts(text)
+
+
+def _without_parts(text: str) -> str:
+    """``text`` without what stands between the marks of templates; a mark that is never closed is none."""
+    parts: list[str] = []
+    unclosed: set[str] = set()
+    at = 0
+    while (found := _BEGIN.search(text, at)) is not None:
+        kind = found[0][-1]
+        stop = -1 if kind in unclosed else text.find(_ENDS[kind], found.end())
+        if stop < 0:
+            unclosed.add(kind)
+            parts.append(text[at : found.end()])
+            at = found.end()
+            continue
+        stop += 2
+        parts += [text[at : found.start()], re.sub(r"[^\n]", HIDDEN, text[found.start() : stop])]
+        at = stop
+    return "".join([*parts, text[at:]])
 
 
 def _comment(line: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from tfmemlint.settings.heredocs import BEGIN, Ends, begun
 from tfmemlint.settings.model import HIDDEN
 
 WORD, OPERATOR, NEWLINE = "word", "operator", "newline"
@@ -20,7 +21,14 @@ REDIRECTIONS = frozenset({"<", ">", ">>", "<<", "<<-", "<<<", "<&", ">&", "<>", 
 _PARAMETER = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
 _DEEPEST = 40
 """Expansions within expansions that are followed."""
+_BRACKET = re.compile(r"[()]")
+_LONGEST_SUM = 2_000
+"""Characters of a ``((...))``."""
+_MOST_TRIES = 1_000
+"""Times that a ``((`` may have no end, before no end is looked for."""
 _ARRAY = re.compile(r"[A-Za-z_]\w*(?:\[[^\]\n]*\])?\+?=\Z")
+_CASE = re.compile(r"case[ \t][^\n;]{1,200}?[ \t]in(?=\s)")
+_ESAC = re.compile(r"esac(?![\w-])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +69,11 @@ class Lexer:
     _at: int = 0
     _depth: int = 0
     _heredocs: list[tuple[str, bool]] = field(default_factory=list)
+    _no_sums: int = 0
+    _ends: Ends = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._ends = Ends(self.text)
 
     def tokens(self) -> list[Token]:
         """All tokens, in order; what stands in here-documents is left out."""
@@ -84,6 +97,9 @@ class Lexer:
             elif char in "<>" and text[at + 1 : at + 2] == "(":
                 self._at = self._balanced(at + 1)
                 found.append(Token(WORD, Word(at, self._at, None, text[at : self._at])))
+            elif char == "(" and text.startswith("((", at) and (behind := self._arithmetic(at)) is not None:
+                self._at = behind
+                found.append(Token(WORD, Word(at, behind, None, text[at:behind])))
             elif char in ";&|<>()":
                 operator = next((one for one in _OPERATORS if text.startswith(one, at)), char)
                 self._at += len(operator)
@@ -98,15 +114,23 @@ class Lexer:
 
     def _skip_heredocs(self) -> None:
         for delimiter, tabs in self._heredocs:
-            at = self._at
-            while at < len(self.text):
-                stop = self.text.find("\n", at)
-                line = self.text[at : stop if stop >= 0 else len(self.text)].rstrip("\r")
-                at = stop + 1 if stop >= 0 else len(self.text)
-                if (line.lstrip("\t") if tabs else line) == delimiter:
-                    break
-            self._at = at
+            behind = self._ends.behind(self._at, delimiter, tabs)
+            self._at = len(self.text) if behind is None else behind
         self._heredocs.clear()
+
+    def _arithmetic(self, at: int) -> int | None:
+        """Behind the ``((...))`` that begins at ``at``, on one line; None where there is none."""
+        stop = self.text.find("\n", at)
+        stop = stop if stop >= 0 else len(self.text)
+        depth = 0
+        for found in _BRACKET.finditer(
+            self.text, at, min(stop, at + _LONGEST_SUM) if self._no_sums < _MOST_TRIES else at
+        ):
+            depth += 1 if found[0] == "(" else -1
+            if depth == 0:
+                return found.end() if self.text[found.start() - 1] == ")" else None
+        self._no_sums += 1
+        return None
 
     def _word(self) -> Word:
         text, start, end = self.text, self._at, len(self.text)
@@ -136,16 +160,10 @@ class Lexer:
                 at, part = self._double(at + 1)
                 known = known and part is not None
                 parts.append(part or "")
-            elif char == "$":
-                at, part = self._dollar(at)
+            else:
+                at, part = self._part(at)
                 known = known and part is not None
                 parts.append(part or "")
-            elif char == "`":
-                at, known = self._closing(at + 1, "`", escapes=True) + 1, False
-            else:
-                known = known and char != HIDDEN
-                parts.append(char)
-                at += 1
         self._at = min(at, end)
         if HIDDEN in "".join(parts):
             known = False
@@ -180,19 +198,22 @@ class Lexer:
                 else:
                     parts.append(f"\\{follows}")
                 at += 2
-            elif char == "$":
-                at, part = self._dollar(at, quoted=True)
+            else:
+                at, part = self._part(at, quoted=True)
                 known = known and part is not None
                 parts.append(part or "")
-            elif char == "`":
-                at, known = self._closing(at + 1, "`", escapes=True) + 1, False
-            else:
-                known = known and char != HIDDEN
-                parts.append(char)
-                at += 1
         if self.open is None:
             self.open = begun
         return end, None
+
+    def _part(self, at: int, *, quoted: bool = False) -> tuple[int, str | None]:
+        """An expansion, or a character that stands for itself: where it ends, and its text where that is known."""
+        char = self.text[at]
+        if char == "$":
+            return self._dollar(at, quoted=quoted)
+        if char == "`":
+            return self._closing(at + 1, "`", escapes=True) + 1, None
+        return at + 1, char if char != HIDDEN else None
 
     def _dollar(self, at: int, *, quoted: bool = False) -> tuple[int, str | None]:
         """What begins with a dollar sign: where it ends, and its text where it is no expansion."""
@@ -206,7 +227,10 @@ class Lexer:
             self._depth -= 1
             return end, None
         if follows == "{":
-            return self._braces(at + 2), None
+            return self._braces(at + 2, quoted=quoted), None
+        if follows == "[":
+            stop = text.find("]", at, at + _LONGEST_SUM)
+            return (stop + 1 if stop >= 0 else at + 2), None
         if follows == "'" and not quoted:
             stop = self._closing(at + 2, "'", escapes=True)
             inner = text[at + 2 : stop]
@@ -216,23 +240,43 @@ class Lexer:
         name = _PARAMETER.match(text, at + 1)
         return (name.end(), None) if name is not None else (at + 1, "$")
 
-    def _braces(self, at: int) -> int:
-        depth = 1
-        while at < len(self.text) and depth:
-            char = self.text[at]
+    def _braces(self, at: int, *, quoted: bool) -> int:
+        """Behind the brace that closes the ``${`` just before ``at``; ``quoted``: it stands in double quotes."""
+        text, end = self.text, len(self.text)
+        if self._depth > _DEEPEST:
+            return end
+        self._depth += 1
+        while at < end and text[at] != "}":
+            char = text[at]
             if char == "\\":
                 at += 2
-                continue
-            depth += {"{": 1, "}": -1}.get(char, 0)
-            at += 1
-        return min(at, len(self.text))
+            elif char == "'" and not (quoted and self._last_of_line(at)):
+                at = self._closing(at + 1, "'") + 1
+            elif char == '"':
+                at = self._double(at + 1)[0]
+            elif char == "`":
+                at = self._closing(at + 1, "`", escapes=True) + 1
+            elif char == "$":
+                at = self._dollar(at, quoted=quoted)[0]
+            else:
+                at += 1
+        self._depth -= 1
+        return min(at + 1, end)
+
+    def _last_of_line(self, at: int) -> bool:
+        """Whether no other single quote stands behind this one in its line: to ``sh``, that of ``"${x:-don't}"`` is
+        none."""
+        other = self.text.find("'", at + 1)
+        return other < 0 or "\n" in self.text[at:other]
 
     def _balanced(self, at: int) -> int:
-        """The end of what begins with the parenthesis at ``at``, quotes within it minded."""
-        depth = 0
-        begun = at
-        while at < len(self.text):
-            char = self.text[at]
+        """The end of what begins with the parenthesis at ``at``; quotes, comments, here-documents and the patterns of
+        ``case`` within it minded."""
+        text, end, first = self.text, len(self.text), at
+        opened: list[str] = []
+        heredocs: list[tuple[str, bool]] = []
+        while at < end:
+            char = text[at]
             if char == "\\":
                 at += 2
                 continue
@@ -241,17 +285,35 @@ class Lexer:
             elif char == '"':
                 at = self._double(at + 1)[0]
                 continue
-            elif char == "#" and self.text[at - 1] in " \t\n":
-                stop = self.text.find("\n", at)
-                at = stop if stop >= 0 else len(self.text)
+            elif char == "$" and text[at + 1 : at + 2] == "{":
+                at = self._braces(at + 2, quoted=False)
                 continue
+            elif char == "#" and text[at - 1] in " \t\n":
+                stop = text.find("\n", at)
+                at = stop if stop >= 0 else end
+                continue
+            elif char == "<" and (found := BEGIN.match(text, at)) is not None:
+                heredocs.append(begun(found))
+                at = found.end()
+                continue
+            elif char == "\n":
+                for delimiter, tabs in heredocs:
+                    behind = self._ends.behind(at + 1, delimiter, tabs)
+                    at = at if behind is None else behind - 1
+                heredocs.clear()
+            elif char == "c" and text[at - 1] in " \t\n;(" and (found := _CASE.match(text, at)) is not None:
+                opened.append("case")
+                at = found.end()
+                continue
+            elif char == "e" and opened[-1:] == ["case"] and text[at - 1] in " \t\n;" and _ESAC.match(text, at):
+                opened.pop()
             elif char == "(":
-                depth += 1
-            elif char == ")":
-                depth -= 1
-                if not depth:
+                opened.append(char)
+            elif char == ")" and opened[-1:] == ["("]:
+                opened.pop()
+                if not opened:
                     return at + 1
             at += 1
         if self.open is None:
-            self.open = begun
-        return len(self.text)
+            self.open = first
+        return end

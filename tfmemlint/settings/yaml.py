@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import yaml
+from yaml.parser import ParserError
 
 from tfmemlint.settings.model import HIDDEN, LIST, MAPPING, Places, Read, Setting, asked, is_name
 from tfmemlint.settings.templates import is_templated, masked
@@ -26,6 +27,8 @@ Node = Any
 """A node of PyYAML."""
 _MOST_MERGED = 100
 """Mappings that one is merged from."""
+_DEEPEST = 200
+"""Lists and mappings within others."""
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)")
 
 
@@ -70,15 +73,14 @@ class File:
             return None
         place = self.places.span(key.start_mark.index + shift, key.end_mark.index - shift)
         value, given, quote = None, None, None
-        if isinstance(node, yaml.ScalarNode):
-            if node.tag.endswith(":null") and not node.style:
-                # It is handed on from outside.
-                return None
+        outside = isinstance(node, yaml.ScalarNode) and node.tag.endswith(":null") and not node.style
+        if isinstance(node, yaml.ScalarNode) and not outside:
             value = plain_value(node, booleans=booleans)
             given, quote = self._given(node, value)
         first = key if whole is None else whole
         statement = self.places.span(first.start_mark.index, max(key.end_mark.index, self._end(node)))
-        return Setting(name, value, place, given, statement, MAPPING, quote, scope)
+        # What is handed on from outside is not set here, and may be another than what an image has.
+        return Setting(name, value, place, given, statement, MAPPING, quote, scope, passed=not outside)
 
     def _end(self, node: Node) -> int:
         end: int = node.end_mark.index
@@ -99,26 +101,27 @@ class File:
         found = []
         for item in node.value if isinstance(node, yaml.SequenceNode) else ():
             text = scalar(item)
-            if text is None or "=" not in text:
+            if text is None:
                 continue
-            name, _, value = text.partition("=")
+            name, equals, value = text.partition("=")
             raw = self.raw(item)
             shift = 1 if raw[:1] in ("'", '"') else 0
             if raw[shift : len(raw) - shift] != text or not is_name(name):
                 continue
             start = item.start_mark.index + shift
-            behind = start + len(name) + 1
-            known = HIDDEN not in text and "$" not in value
+            behind = start + len(name) + len(equals)
+            known = bool(equals) and HIDDEN not in text and "$" not in value
             found.append(
                 Setting(
                     name,
                     value if known else None,
                     self.places.span(start, start + len(name)),
-                    self.places.span(behind, behind + len(value)),
+                    self.places.span(behind, behind + len(value)) if equals else None,
                     self.span(item),
                     LIST,
                     "" if known else None,
                     scope,
+                    passed=bool(equals),
                 )
             )
         return found
@@ -189,6 +192,14 @@ def read_yaml(text: str) -> Read:
 
 def _composed(text: str) -> Iterator[Node]:
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    depth = 0
+    events: Iterator[Any] = yaml.parse(text, Loader=loader)
+    for event in events:
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            # PyYAML's C part goes down by recursion: the process would end where its stack does.
+            raise ParserError(None, None, "it is nested too deeply", event.start_mark)
     for node in yaml.compose_all(text, Loader=loader):
         if node is not None:
             yield node

@@ -149,10 +149,11 @@ class Document(Source):
             python=python,
         )
 
-    def prose(self) -> str:
-        """The text without the programs and blocks that are understood, each of its rows where it was."""
+    def prose(self, snippets: Iterable[Snippet]) -> str:
+        """The text without ``snippets``, which are the programs and blocks that are understood, each of its rows where
+        it was."""
         lines = self.text.split("\n")
-        for snippet in self.snippets():
+        for snippet in snippets:
             for block in snippet.blocks:
                 for row in block.rows:
                     lines[row - 1] = ""

@@ -205,9 +205,9 @@ def _session(lines: Sequence[str], fronts: Sequence[int], first: int) -> tuple[B
             rows.append(row + 1)
             widths[row] += prompt.end()
         row += 1
-    while code and _error(code) is not None:
-        code.pop()
-        rows.pop()
+    while code and (wrong := _error(code)) is not None:
+        last = _start_of_statement(code, min(wrong, len(code) - 1))
+        del code[last:], rows[last:]
     block = _block(code, widths, first, rows) if any(line.strip() for line in code) else None
     return block, row
 

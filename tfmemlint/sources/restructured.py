@@ -125,9 +125,7 @@ class Reader:
             self._silenced = ()
             return self._indented(place + 1, column) if name in _NO_CODE else place + 1
         end = self._indented(place + 1, column)
-        first = place + 1
-        while first < end and _OPTION.match(self.lines[first].text):
-            first += 1
+        first = self._behind_options(place + 1, end)
         lines = list(self.lines[first:end])
         word = told.split(" ")[0]
         chain = ""
@@ -144,6 +142,17 @@ class Reader:
             chain = f"jupyter {self._kernel}"
         self._add(language, lines, chain)
         return end
+
+    def _behind_options(self, place: int, end: int) -> int:
+        """Behind the options of a directive, each with the lines that it goes on in."""
+        width = -1
+        while place < end and self.lines[place].text.strip():
+            if _OPTION.match(self.lines[place].text):
+                width = self._widths[place]
+            elif width < 0 or self._widths[place] <= width:
+                break
+            place += 1
+        return place
 
     def _doctest(self, place: int, column: int) -> int:
         """Examples of an interactive session; those with only empty lines between them are one."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from tfmemlint.project.listing import Listings, Probes
+from tfmemlint.project.listing import Listings, Probes, called
 from tfmemlint.project.roots import outermost, project_root
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Finder:
     def _said_by(self, path: str) -> Found | None:
         from tfmemlint.targets.notebooks import of_notebook
 
-        shown = _called(os.path.abspath(path))
+        shown = called(path)
         data = self._bytes(shown)
         stated = list(of_notebook(shown, data)) if data is not None and _INSTALLS.search(data) else []
         if not stated:
@@ -134,7 +134,7 @@ class Finder:
     def _stated(self, directory: str, name: str) -> Iterator[Stated]:
         from tfmemlint.targets.files import concerns, read_as
 
-        path = _called(os.path.join(directory, name))
+        path = called(os.path.join(directory, name))
         data = self._bytes(path)
         if data is None or not concerns(name, data):
             return
@@ -179,11 +179,6 @@ def _names(directory: str) -> list[str]:
 def _speaks(name: str) -> bool:
     lower = name.lower()
     return name in _NAMED or (not lower.endswith(".py") and any(part in lower for part in _PARTS))
-
-
-def _called(path: str) -> str:
-    here = os.path.relpath(path)
-    return path if here.startswith(os.pardir) else here
 
 
 def _settled(directory: str, stated: list[Stated]) -> Found:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfmemlint.knowledge.releases import Target
+    from tfmemlint.settings.across import Begun
     from tfmemlint.sources import Source
     from tfmemlint.verify.ground import Ground
     from tfmemlint.verify.prove import Conditions, Proof
@@ -53,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Verify the programs; gives the exit code."""
+    from tfmemlint.config import ConfigError, load
     from tfmemlint.verify.prove import Conditions
     from tfmemlint.verify.report import Where, as_json, exit_code, show
     from tfmemlint.verify.result import GroundError
@@ -70,7 +72,12 @@ def run(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         say(str(error))
         return FAILED
-    sources, failed = _sources(arguments.paths)
+    try:
+        kinds = load().file_kinds()
+    except ConfigError as error:
+        say(str(error))
+        return FAILED
+    sources, failed = _sources(arguments.paths, kinds)
     if not sources:
         if not failed and arguments.json != "-":
             print("no program here asks for anything of GPU memory")
@@ -83,7 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
             tell("starting TensorFlow")
             ground, why = choose(arguments.device, arguments.python)
             with ground:
-                proofs = list(_proofs(sources, ground, conditions, arguments, tell))
+                runs = list(_starts(sources, kinds, original=arguments.original))
+                proofs = list(_proofs(runs, ground, conditions, arguments, tell))
                 version = ground.version
     except GroundError as error:
         say(f"{error}\n`tfmemlint doctor` says what this machine has, and what is missing")
@@ -111,7 +119,7 @@ def _write_json(file: str | None, text: str) -> bool:
 
 
 def _proofs(
-    sources: list[Source],
+    runs: list[tuple[Source, Begun | None]],
     ground: Ground,
     conditions: Conditions,
     arguments: argparse.Namespace,
@@ -124,24 +132,43 @@ def _proofs(
     ground.overhead_mib()  # once, while nothing else takes memory
     done = 0
 
-    def one(source: Source) -> Proof:
+    def one(start: tuple[Source, Begun | None]) -> Proof:
         nonlocal done
-        proof = _proof(source, ground, conditions, target, arguments)
+        source, begun = start
+        proof = _proof(source, ground, conditions, target, arguments, begun)
         done += 1
-        tell(f"{done} of {len(sources)} programs: {source.path}")
+        tell(f"{done} of {len(runs)} programs: {source.path}")
         return proof
 
     with ThreadPoolExecutor(ground.at_once()) as pool:
         try:
-            yield from pool.map(one, sources)
+            yield from pool.map(one, runs)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             ground.close()  # which ends what is still running
             raise
 
 
+def _starts(sources: list[Source], kinds: frozenset[str], *, original: bool) -> Iterator[tuple[Source, Begun | None]]:
+    """Each program started by hand, and as the configuration files of these kinds in its project start it; before and
+    after fixes by hand alone, as fixes are made for that."""
+    from tfmemlint.flow.values import UNKNOWN
+    from tfmemlint.settings.nearby import starts_of
+
+    for source in sources:
+        yield source, None
+        for begun in () if original else starts_of(source.path, kinds):
+            if all(one.value != UNKNOWN for one in begun.writes):
+                yield source, begun
+
+
 def _proof(
-    source: Source, ground: Ground, conditions: Conditions, target: Target, arguments: argparse.Namespace
+    source: Source,
+    ground: Ground,
+    conditions: Conditions,
+    target: Target,
+    arguments: argparse.Namespace,
+    begun: Begun | None,
 ) -> Proof:
     from tfmemlint.verify.prove import Proof, prove
     from tfmemlint.verify.result import GroundError
@@ -149,7 +176,7 @@ def _proof(
     try:
         if arguments.original:
             return _both(source, ground, conditions, target, unsafe=arguments.unsafe_fixes)
-        return prove(source, ground, conditions, target)
+        return prove(source, ground, conditions, target, begun)
     except SyntaxError as error:
         return Proof(source.path, problem=f"line {error.lineno or 1}: it can't be parsed: {error.msg}")
     except (ValueError, RecursionError, MemoryError) as error:
@@ -176,11 +203,13 @@ def _both(source: Source, ground: Ground, conditions: Conditions, target: Target
     return prove_fixed(source, fixed.text, ground, conditions, target, len(fixed.applied))
 
 
-def _sources(paths: list[str]) -> tuple[list[Source], bool]:
+def _sources(paths: list[str], kinds: frozenset[str]) -> tuple[list[Source], bool]:
     """The programs, and whether some path could not be followed."""
     from tfmemlint.screen import matters
+    from tfmemlint.settings.nearby import begin, starts_of
     from tfmemlint.sources import Unreadable, decode, read_bytes, walk
 
+    begin()
     found = walk(list(dict.fromkeys(paths)), exclude=(), respect_gitignore=True, root=str(Path.cwd()))
     failed = False
     for path, problem in found.problems:
@@ -190,7 +219,7 @@ def _sources(paths: list[str]) -> tuple[list[Source], bool]:
     for path in sorted(found.files):
         try:
             data = read_bytes(path)
-            if matters(data) or path in paths:
+            if matters(data) or path in paths or starts_of(path, kinds):
                 sources.append(decode(path, data))
         except Unreadable as error:
             failed = True

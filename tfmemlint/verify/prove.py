@@ -23,6 +23,7 @@ __all__ = ["Conditions", "Proof", "Run", "gpus_named", "prove", "prove_fixed"]
 
 if TYPE_CHECKING:
     from tfmemlint.knowledge.releases import Target
+    from tfmemlint.settings.across import Begun
     from tfmemlint.verify.ground import Ground
     from tfmemlint.verify.result import Result
 
@@ -57,6 +58,7 @@ class Proof:
         path: the file. gpus: how many GPUs its runs had. runs: one for each entry point that wants something.
         problem: why nothing could be run, or "". fixes: how many fixes were applied, None where none were tried.
         rows: of the program's files. rows_after: those after the fixes.
+        begun: how a configuration file starts the program; None for a start by hand.
     """
 
     path: str
@@ -66,6 +68,7 @@ class Proof:
     fixes: int | None = None
     rows: Rows | None = None
     rows_after: Rows | None = None
+    begun: Begun | None = None
 
     def rows_of(self, run: Run) -> Rows | None:
         """Of the files that ``run`` is a run of."""
@@ -77,23 +80,29 @@ class Proof:
         return [verdict for run in self.runs for verdict in run.verdicts]
 
 
-def prove(source: Source, ground: Ground, conditions: Conditions, target: Target) -> Proof:
+def prove(source: Source, ground: Ground, conditions: Conditions, target: Target, begun: Begun | None = None) -> Proof:
     """What the running TensorFlow makes of each intent of a program.
+
+    Args:
+        begun: how a configuration file starts it: it is run with the variables of that start. Functions that nothing
+            calls are left aside then.
 
     Raises:
         SyntaxError, ValueError: it can't be parsed.
         GroundError: the ground failed.
     """
-    whole_program = whole_of(source, target)
+    whole_program = whole_of(source, target, begun=begun)
     program = whole_program.program
-    wishes = _wishes(whole_program)
+    wishes = [one for one in _wishes(whole_program) if begun is None or one.entry == "module"]
     gpus = conditions.gpus if conditions.gpus is not None else gpus_named(program, wishes)
-    proof = Proof(source.path, gpus, rows=whole_program.rows)
+    proof = Proof(source.path, gpus, rows=whole_program.rows, begun=begun)
     whole = _whole(whole_program, wishes, ground, conditions, gpus) if wishes else None
     for entry in dict.fromkeys(one.entry for one in wishes):
         mine = [one for one in wishes if one.entry == entry]
         run = _run(whole_program, mine, entry, ground, conditions, gpus, whole)
         if run.seen is not None:
+            # What it is started with is there before its first line.
+            run.seen.reached.update(one.statement.row for one in whole_program.environment)
             facts = facts_of(ground, run.seen.result, conditions, gpus)
             run.verdicts = [judge(one, run.seen, facts, [other.span for other in mine]) for one in mine]
             missing = lacking(program, entry, run.seen.result.traceback_line) if run.slice is not None else ""
@@ -214,9 +223,10 @@ def _whole(whole: Whole, wishes: Sequence[Wanted], ground: Ground, conditions: C
     """The run of the program itself, where that is asked for: one for all of its entry points."""
     if not conditions.whole:
         return None
-    rows = frozenset(one.statement.row for one in wishes)
+    given = {one.statement.row for one in whole.environment}
+    rows = frozenset(one.statement.row for one in wishes) - given
     # Whether anything calls a function that nothing in the file calls shows up to the first use of a GPU, or never.
-    stop = frozenset(one.statement.row for one in wishes if one.entry == "module")
+    stop = frozenset(one.statement.row for one in wishes if one.entry == "module") - given
     text = whole.program.source.text
     if whole.function:
         text = f"{text.rstrip()}\n\n{whole.function}()\n"
@@ -240,7 +250,7 @@ def _start(
         gpus=gpus,
         memory_mib=[conditions.memory_mib] * gpus,
         filename=str(Path(whole.program.source.path).resolve()),
-        env=conditions.env,
+        env={**conditions.env, **whole.variables},
         argv=conditions.argv,
         timeout=conditions.timeout,
         host_mib=conditions.host_mib,

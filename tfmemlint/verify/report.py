@@ -77,12 +77,22 @@ def as_json(proofs: Sequence[Proof], where: Where) -> str:
 def _program(proof: Proof, where: Where) -> dict[str, Any]:
     return {
         "filename": proof.path,
+        "started_by": _begun(proof),
         "gpus": proof.gpus,
         "gpu_memory_mib": where.memory_mib if where.ground != "gpu" else None,
         "fixes": proof.fixes,
         "problem": proof.problem,
         "entry_points": [_entry(run, proof) for run in proof.runs],
     }
+
+
+def _begun(proof: Proof) -> dict[str, Any] | None:
+    """The configuration file that starts the program, and the variables of that start; null for a start by hand."""
+    begun = proof.begun
+    if begun is None:
+        return None
+    variables = {one.name: getattr(one.value, "value", None) for one in begun.writes}
+    return {"filename": begun.path, "row": begun.span.row, "where": begun.where, "environment": variables}
 
 
 def _entry(run: Run, proof: Proof) -> dict[str, Any]:
@@ -138,6 +148,7 @@ def _outcome(verdict: Verdict) -> dict[str, Any]:
 def show(proofs: Sequence[Proof], where: Where, stream: IO[str], *, verbose: bool = False) -> None:
     """Print the proofs as tables, and what they come to."""
     from rich.console import Console
+    from rich.padding import Padding
 
     colour = colourful(stream, None)
     page = io.StringIO()
@@ -153,11 +164,19 @@ def show(proofs: Sequence[Proof], where: Where, stream: IO[str], *, verbose: boo
     for proof in proofs:
         if not proof.runs and not proof.problem:
             continue
+        title = _styled(proof.path, "path")
+        if proof.begun is not None:
+            title.append(f" as {printable(proof.begun.words)}", style="none")
         if proof.problem:
-            console.print(_styled(proof.path, "path"))
+            console.print(title)
             console.print(_styled(f"  {printable(proof.problem)}\n", "error"))
             continue
-        console.print(_styled(proof.path, "path"), _styled(f"({_machine(proof, where)})", "dim"))
+        machine = _styled(f"({_machine(proof, where)})", "dim")
+        if proof.begun is None:
+            console.print(title, machine)
+        else:
+            console.print(title)
+            console.print(Padding(machine, (0, 0, 0, 2)))
         for run in proof.runs:
             words = _entry_words(run, proof)
             if words:
@@ -270,7 +289,7 @@ def _styled(text: str, style: str) -> Text:
 
 def _close(proofs: Sequence[Proof], where: Where, console: Any) -> None:
     verdicts = [one for proof in proofs for one in proof.verdicts]
-    silent = sum(not proof.runs and not proof.problem for proof in proofs)
+    silent = sum(not proof.runs and not proof.problem and proof.begun is None for proof in proofs)
     if silent:
         files = "1 file asks" if silent == 1 else f"{silent} files ask"
         console.print(f"{files} for nothing of GPU memory")

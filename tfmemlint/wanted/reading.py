@@ -91,7 +91,8 @@ def _of_variable(write: EnvWrite, entry: str) -> Iterator[Wanted]:
     if wish is None:
         wish = environment.wish_of(write.name)
         by = "made-up"
-    if wish is None:
+    if wish is None or (wish is Wish.ALLOCATOR and value == ""):
+        # An empty name stands for the allocator that there is without it.
         return
     words = "" if wish in (Wish.VISIBLE, Wish.ALLOCATOR) else "every GPU"
     shown: object = value
