@@ -263,8 +263,10 @@ class Assigning(Imports):
                 self.let_out(one)
             elif isinstance(place, ast.Slice) and place.lower is None and place.upper is None and place.step is None:
                 self.alter(one, lambda content: Seq((), "list", content.cell))
+            elif isinstance(place, ast.Slice):
+                self.alter(one, lambda _: UNKNOWN)
             else:
-                self.change(one, "pop" if not isinstance(place, ast.Slice) else "sort", [key], {})
+                self.change(one, "pop", [key], {})
 
     def escape(self, value: Value) -> None:
         """A value goes where it can't be followed."""

@@ -201,6 +201,9 @@ class Handling(Assigning):
             self.merge(end)
             if exits:
                 self.state = functools.reduce(join_states, [one.state for one in exits])
+                if end.state is not None:
+                    # The same lines are run where nothing is raised: what is so on this way alone is not so for sure.
+                    self.state = _started_or_not(self.state, end.state)
             with self.doubtful(doubt=end.state is not None):
                 self.execute(body)
             if self.state is not None:

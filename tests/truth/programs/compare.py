@@ -66,8 +66,19 @@ def _claim(finding: Finding, folder: Path) -> Claim:
         return (str(file.relative_to(folder)) if file.is_relative_to(folder) else path), row
 
     steps = frozenset(place(step.path, step.span.row) for step in finding.trace)
-    definite = finding.severity is Severity.ERROR
+    definite = finding.severity is Severity.ERROR and not _is_of_another_program(finding)
     return Claim(finding.code, place(finding.path, finding.span.row), definite, finding.message, steps)
+
+
+def _is_of_another_program(finding: Finding) -> bool:
+    """Whether a finding is about what a module does that is run itself, as its guard says it can be: no run here does
+    that. What is found where ``main.py`` is run has a trace that begins there."""
+    path = Path(finding.path)
+    return (
+        path.name != "main.py"
+        and 'if __name__ == "__main__":' in path.read_text(encoding="utf-8")
+        and all(step.path == finding.path for step in finding.trace)
+    )
 
 
 def failures(report: Report) -> list[Failure]:
