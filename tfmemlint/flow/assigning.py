@@ -26,6 +26,7 @@ from tfmemlint.flow.values import (
     Seq,
     Value,
     join,
+    parts,
 )
 from tfmemlint.knowledge.wishes import REAL_KEYS
 
@@ -275,17 +276,9 @@ class Assigning(Imports):
                 record.consumed = True
             case Made(_, serial):
                 self.used.add(serial)
-            case Seq(items):
-                for item in items:
-                    self.escape(item)
-            case Dict(items):
-                for item in items.values():
-                    self.escape(item)
-            case Choice(options):
-                for option in options:
-                    self.escape(option)
             case _:
-                pass
+                for part in parts(value):
+                    self.escape(part)
 
 
 def _as_load(target: ast.expr) -> ast.expr:

@@ -28,6 +28,7 @@ from tfmemlint.flow.values import (
     holds_code,
     is_called,
     is_same,
+    parts,
 )
 
 Container = Seq | Dict
@@ -62,15 +63,6 @@ class Containers(Machine):
     def _note_stored(self, value: Value) -> None:
         """Code of the program's own is put where it can be called from."""
         match value:
-            case Seq(items):
-                for item in items:
-                    self._note_stored(item)
-            case Dict(items):
-                for item in items.values():
-                    self._note_stored(item)
-            case Choice(options):
-                for option in options:
-                    self._note_stored(option)
             case Partial(function):
                 self._note_stored(function)
             case Function(node) if id(node) not in self.stored and not self.is_quiet(value):
@@ -80,7 +72,8 @@ class Containers(Machine):
                 for base in cls.bases:
                     self._note_stored(base)
             case _:
-                pass
+                for part in parts(value):
+                    self._note_stored(part)
 
     # Looking
 
@@ -168,17 +161,8 @@ class Containers(Machine):
     def _forget(self, content: Value) -> None:
         """What was in a list can't be told any more: it may be called at any time."""
         for one in content.options if isinstance(content, Choice) else (content,):
-            for item in self._items(one):
+            for item in parts(one):
                 self.hand_on(item)
-
-    def _items(self, value: Value) -> Sequence[Value]:
-        match value:
-            case Seq(items):
-                return items
-            case Dict(items):
-                return tuple(items.values())
-            case _:
-                return ()
 
     def let_out(self, value: Value) -> None:
         """A value goes where nobody can say what is done to it: if it is a list, it may be changed."""
@@ -192,7 +176,7 @@ class Containers(Machine):
                     if value.cell is not None:
                         self.alter(value, lambda _: UNKNOWN)
                     return
-                for item in self._items(now):
+                for item in parts(now):
                     self.let_out(item)
                 if value.cell is not None and (value.cell.watched or is_called(now)):
                     self.alter(value, lambda _: UNKNOWN)
@@ -267,15 +251,11 @@ class Containers(Machine):
     def extend(self, base: Seq, more: Value) -> None:
         """Put all that ``more`` gives into a list."""
         more = self.current(more)
-        ways = more.options if isinstance(more, Choice) else (more,)
-        known = [items for way in ways if (items := _given(way)) is not None]
-        if len(known) != len(ways) or len(known) != 1:
-            for way in ways:
-                self._forget(way)
+        put = _given(more)
+        if put is None:
+            self._forget(more)
             self._change(base, lambda items: None)
-            return
-        put = known[0]
-        if put:
+        elif put:
             self._change(base, lambda items: (*items, *put), put)
 
     def _popped(self, base: Seq, place: int) -> Value:

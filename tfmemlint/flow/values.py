@@ -355,6 +355,19 @@ def _either(left: Value, right: Value) -> Value:
     return Choice(tuple(options)) if len(options) <= MOST_OPTIONS else UNKNOWN
 
 
+def parts(value: Value) -> tuple[Value, ...]:
+    """What is in a list or a dictionary, or may be meant by a choice; of all else, nothing."""
+    match value:
+        case Seq(items):
+            return items
+        case Dict(items):
+            return tuple(items.values())
+        case Choice(options):
+            return options
+        case _:
+            return ()
+
+
 def is_called(value: Value) -> bool:
     """Whether a value is code of the program's own, or has some."""
     if isinstance(value, Seq):
