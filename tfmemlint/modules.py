@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -177,12 +177,18 @@ class OwnModules:
 
     def find(self, name: str) -> Found | None:
         """The module of this absolute name; None where it is not the project's own, or can't be told."""
-        from tfmemlint.flow.unit import Found
+        return find(name, self.search, self.texts.get)
 
-        located = self.search.locate(name)
-        if located is None:
-            return None
-        if located.path is None:
-            return Found(name, None, is_package=True)
-        text = self.texts.get(located.path)
-        return Found(name, text, located.is_package, readable=text is not None)
+
+def find(name: str, search: SearchPath, get: Callable[[str], Text | None]) -> Found | None:
+    """The module of this absolute name, as ``search`` finds it; None where it is not the project's own, or can't be
+    told. ``get`` gives what is in a file, None where that can't be read."""
+    from tfmemlint.flow.unit import Found
+
+    located = search.locate(name)
+    if located is None:
+        return None
+    if located.path is None:
+        return Found(name, None, is_package=True)
+    text = get(located.path)
+    return Found(name, text, located.is_package, readable=text is not None)

@@ -17,6 +17,7 @@ from tfmemlint.flow.program import Program
 from tfmemlint.flow.unit import Found, Kept, Run, Text
 from tfmemlint.flow.values import Const
 from tfmemlint.knowledge.releases import Target
+from tfmemlint.modules import find
 from tfmemlint.project.entries import Entry, console_scripts, entry_of
 from tfmemlint.project.imports import Imported, scan
 from tfmemlint.project.kinds import Kind
@@ -100,14 +101,10 @@ class _Modules:
 
     def find(self, name: str) -> Found | None:
         """The module of this absolute name; None where it is not the project's own, or can't be told."""
-        located = self.search.locate(name)
-        if located is None:
-            return None
-        self.asked.add(name)
-        if located.path is None:
-            return Found(name, None, is_package=True)
-        text = self.get(located.path)
-        return Found(name, text, located.is_package, readable=text is not None)
+        found = find(name, self.search, self.get)
+        if found is not None:
+            self.asked.add(name)
+        return found
 
     def get(self, path: str) -> Text | None:
         """The module in this file; None where it can't be read."""

@@ -8,7 +8,7 @@ much is found than too little.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
@@ -117,10 +117,6 @@ class Mentions:
     def defined(self) -> frozenset[str]:
         """The names of its functions and classes."""
         return frozenset(piece.name for piece in self.pieces)
-
-    def of_lines(self, name: str, lines: Sequence[str]) -> Piece:
-        """A piece that is known by its lines."""
-        return Piece(name, "\n".join(lines))
 
     @cached_property
     def top(self) -> Piece:
