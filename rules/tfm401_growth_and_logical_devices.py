@@ -65,6 +65,7 @@ class GrowthAndLogicalDevices(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Settings that another setting refuses or makes void; the place is the growth call, which loses."""
+        forced = _forced(program)
         for call in program.calls(SET_GROWTH, *SET_LOGICAL):
             outcome = call.outcome
             if outcome is None or outcome.setting is None:
@@ -72,18 +73,16 @@ class GrowthAndLogicalDevices(Rule):
             certain = outcome.certain and not _works_elsewhere(program, call)
             if outcome.kind == "refused":
                 yield self._refused(program, call, outcome.setting, certain)
+            elif forced:
                 continue
-            forced = _forced(program)
-            if forced is True:
-                continue
-            if outcome.kind == "dropped":
-                sure = certain and not _taken_back(program, call) and forced is False
-                yield self._dropped(program, call, outcome.setting, sure)
+            elif outcome.kind == "dropped":
+                sure = certain and not _taken_back(program, call)
+                yield self._dropped(program, call, outcome.setting, sure, forced)
             elif outcome.kind == "drops":
                 growth = outcome.setting
                 # A loop that comes by here a second time may be left before that.
                 sure = outcome.certain and call.comes_with(growth) and not call.repeated and not _hidden(program, call)
-                yield self._dropped(program, growth, call, sure and forced is False)
+                yield self._dropped(program, growth, call, sure, forced)
 
     def _refused(self, program: Program, growth: Call, limit: Call, certain: bool) -> Finding:
         hidden = is_swallowed(growth, "ValueError")
@@ -100,7 +99,8 @@ class GrowthAndLogicalDevices(Rule):
             details={"limit": limit_intent(limit).describe(), "caught": hidden, "kind": "refused", "certain": certain},
         )
 
-    def _dropped(self, program: Program, growth: Call, limit: Call, certain: bool) -> Finding:
+    def _dropped(self, program: Program, growth: Call, limit: Call, certain: bool, forced: bool | None) -> Finding:
+        certain = certain and forced is False
         return self.finding(
             program,
             growth,
@@ -110,11 +110,13 @@ class GrowthAndLogicalDevices(Rule):
             outcome="Nothing is raised; with any logical device configured, TensorFlow leaves growth unset on all GPUs",
             advice="Drop the growth, or set TF_FORCE_GPU_ALLOW_GROWTH=true in the environment to have both",
             trace=_trace(limit, growth, "makes it void"),
+            notes=() if forced is False else (f"{FORCE}=true, where it is set in time, brings it back.",),
             details={
                 "limit": limit_intent(limit).describe(),
                 "caught": growth.handler_for("ValueError") is not None,
                 "kind": "dropped",
                 "certain": certain,
+                "forced": forced is not False,
                 "refused": any(
                     one.span == growth.span and one.path == growth.path and _is_refused(one)
                     for one in program.calls(SET_GROWTH)
@@ -125,6 +127,8 @@ class GrowthAndLogicalDevices(Rule):
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Drop the growth call, which loses in any case."""
         call = editor.call_at(finding.span, "set_memory_growth")
+        if finding.details.get("forced"):
+            raise editor.Withheld(f"{FORCE} may bring the growth back")
         if not finding.details["certain"]:
             raise editor.Withheld("the limit is not set on every way; on the others growth is in force")
         editor.drop_with_what_is_empty(editor.statement_of(call))

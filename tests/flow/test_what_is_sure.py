@@ -23,6 +23,7 @@ SILENT = {
     "a function that is handed on, and may have been called": (
         "import other\ndef f():\n    " + GROW + "other.run(f)\n" + START + GROW
     ),
+    "growth that the environment brings back after a limit": GROW + LIMIT + ENV + START,
     "a function in a table, made before the start": "def f():\n    " + GROW + "table = {'f': f}\n" + START,
 }
 
@@ -89,6 +90,31 @@ FOUND = {
         + GROW
         + "g()\n",
         ["error TFM101:10"],
+    ),
+    "growth that the environment may bring back after a limit": (
+        GROW + LIMIT + "if sys.argv: " + ENV + START,
+        ["warning TFM401:1"],
+    ),
+    "growth that the environment would bring back, too late": (
+        GROW + LIMIT + START + ENV,
+        ["error TFM401:1", "error TFM105:4"],
+    ),
+    "a limit in a second pass of a loop, which may be left before": (
+        FLAG + f"for one in range(2):\n    if one:\n        {LIMIT}    else:\n        {GROW}    if flag: break\n",
+        ["warning TFM401:6"],
+    ),
+    "growth in a second pass of a loop, which may be left before": (
+        FLAG + f"for one in range(2):\n    if one: {LIMIT}    {GROW}    if flag: break\n",
+        ["warning TFM401:4"],
+    ),
+    "in a finally, started on the way of an exception": (
+        FLAG + "try:\n    if flag:\n        " + START + "        tf.config.set_visible_devices(gpus[0], 'GPU')\n"
+        "finally:\n    tf.config.set_visible_devices([], 'GPU')\n",
+        ["warning TFM103:5", "warning TFM103:7"],
+    ),
+    "in a finally, started on all ways": (
+        "try:\n    " + START + "finally:\n    " + GROW,
+        ["error TFM101:4"],
     ),
     "growth on one GPU, visible on some way only": (
         FLAG + "if flag: tf.config.set_visible_devices(gpus[0], 'GPU')\n" + ONE + START,

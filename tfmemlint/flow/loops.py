@@ -156,7 +156,8 @@ class Loops(TensorFlow):
             if number and (deep or self.state is None):
                 break
             loop.repeated = number > 0
-            unsure = not definite or (number > 0 and not over_devices and not each)
+            # Some ways may have left the loop by now.
+            unsure = not definite or bool(loop.breaks) or (number > 0 and not over_devices and not each)
             if number > 0 and not over_devices and not each:
                 # There need not be another pass.
                 ends.append(self.snapshot())
