@@ -140,7 +140,7 @@ class Taken:
 
 
 ALONE = "from tfmemlint import run; run._with_programs = lambda items, *others: items\n"
-RUN = "import sys; from tfmemlint.cli import main; sys.exit(main())"
+RUN = "import sys; from tfmemlint.cli.main import main; sys.exit(main())"
 
 
 def _taken(what: str, tree: Path, files: int, runs: int, *, alone: bool = False, cache: Path | None = None) -> Taken:

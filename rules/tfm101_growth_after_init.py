@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import growth_intent, late_calls, too_late
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.intent import Wish
 from tfmemlint.knowledge.functions import SET_GROWTH
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Wish
+from tfmemlint.rulekit.explain import growth_intent, late_calls, too_late
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 
 class GrowthAfterInit(Rule):

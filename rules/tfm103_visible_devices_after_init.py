@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import in_one_loop, too_late, visible_intent
-from tfmemlint.finding import Finding, Severity
 from tfmemlint.knowledge.functions import SET_VISIBLE
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.rulekit.explain import in_one_loop, too_late, visible_intent
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 
 class VisibleDevicesAfterInit(Rule):

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import short, too_late
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.values import Const
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.functions import SET_THREADS
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import short, too_late
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Call, Program
+    from tfmemlint.interpreter.program import Call, Program
 
 
 class ThreadingAfterInit(Rule):

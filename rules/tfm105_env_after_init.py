@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import in_line, start_trace, written
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import EnvWrite
-from tfmemlint.flow.state import Tri
-from tfmemlint.flow.values import UNKNOWN, Const
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.program import EnvWrite
+from tfmemlint.interpreter.state import Tri
+from tfmemlint.interpreter.values import UNKNOWN, Const
 from tfmemlint.knowledge.environment import Moment, read_at
-from tfmemlint.parting import start_anchors, start_details, where_to
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import in_line, start_trace, written
+from tfmemlint.rulekit.rule import Rule
+from tfmemlint.rulekit.start_trace import start_anchors, start_details, where_to
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 _PHASES = {Moment.LISTING: "listed", Moment.DEVICES: "allocator"}
 _WISHES = {

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import growth_intent, handler_notes, limit_intent, short, visible_intent, written
-from tfmemlint.finding import Finding, Severity, Step
-from tfmemlint.flow.program import Call, Start
+from tfmemlint.interpreter.program import Call, Start
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity, Step
+from tfmemlint.rulekit.explain import growth_intent, handler_notes, limit_intent, short, visible_intent, written
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
-    from tfmemlint.intent import Intent
+    from tfmemlint.interpreter.program import Program
+    from tfmemlint.model.intent import Intent
 
 
 class InitBetweenDevices(Rule):
@@ -109,7 +109,7 @@ class InitBetweenDevices(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Make two loops of one: the first configures, the second does the rest."""
-        from tfmemlint.fixes import loops
+        from tfmemlint.fixes.rewrites import loops
 
         loops.split(editor, finding)
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import growth_intent, in_line, limit_intent, short, start_trace, written
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import Call, Start
-from tfmemlint.flow.values import Const
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.program import Call, Start
+from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.functions import LIST_LOCAL, SESSIONS, SET_GROWTH, SET_LOGICAL
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import growth_intent, in_line, limit_intent, short, start_trace, written
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 _INSTEAD = {
     LIST_LOCAL: "tf.config.list_physical_devices('GPU')",
@@ -136,7 +136,7 @@ class MemoryTakenBeforeConfig(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """List the physical devices instead."""
-        from tfmemlint.fixes import listing
+        from tfmemlint.fixes.rewrites import listing
 
         name = str(finding.details["name"])
         if name == LIST_LOCAL:

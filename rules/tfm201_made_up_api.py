@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.lacking import NEVER, never_there, of_made_up
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.rulekit.missing_names import NEVER, never_there, of_made_up
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 _PLACES = re.compile(
     r"tf\.(compat\.v[12]\.)?(config|gpu|gpus|memory|cuda|device|devices|distribute|test|GPU\w*|Config\w*)(\.|$)"
@@ -71,6 +71,6 @@ class MadeUpApi(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Drop an import of what isn't there, where nothing uses it."""
-        from tfmemlint.fixes import repairs
+        from tfmemlint.fixes.rewrites import repairs
 
         repairs.drop_import(editor, finding)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import (
+from tfmemlint.interpreter.program import Call
+from tfmemlint.knowledge import names, wishes
+from tfmemlint.knowledge.misplaced import REAL_PLACES
+from tfmemlint.knowledge.wishes import MadeUp
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import (
     attribute_error,
     attribute_severity,
     configured_after,
@@ -16,18 +22,12 @@ from tfmemlint.explain import (
     short,
     while_training,
 )
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import Call
-from tfmemlint.intent import Intent, Wish
-from tfmemlint.knowledge import names, wishes
-from tfmemlint.knowledge.misplaced import REAL_PLACES
-from tfmemlint.knowledge.wishes import MadeUp
-from tfmemlint.madeup import ADVICE, number_of_device
-from tfmemlint.rule import Rule
+from tfmemlint.rulekit.made_up import ADVICE, number_of_device
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 _IN_VAIN = {
     Wish.REPORT: "nothing is reported",
@@ -143,7 +143,7 @@ class MadeUpMemorySetting(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the wish with the functions that exist."""
-        from tfmemlint.fixes import made_up
+        from tfmemlint.fixes.rewrites import made_up
 
         call = editor.call_at(finding.span, short(str(finding.details["name"])))
         made_up.replace_made_up(editor, call, finding)

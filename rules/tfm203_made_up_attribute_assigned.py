@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_error, attribute_severity, device_words, guarded, handler_notes
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import Store
-from tfmemlint.flow.values import Const, Function, Ref
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.program import Store
+from tfmemlint.interpreter.values import Const, Function, Ref
 from tfmemlint.knowledge import names, wishes
-from tfmemlint.madeup import unit_of_number
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import attribute_error, attribute_severity, device_words, guarded, handler_notes
+from tfmemlint.rulekit.made_up import unit_of_number
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 
 class MadeUpAttributeAssigned(Rule):
@@ -107,6 +107,6 @@ class MadeUpAttributeAssigned(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Make the setting by the function that exists."""
-        from tfmemlint.fixes import made_up
+        from tfmemlint.fixes.rewrites import made_up
 
         made_up.replace_assignment(editor, finding)

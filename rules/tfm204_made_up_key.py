@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_severity, configured_after, device_words, fixed_index, handler_notes, short
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import Item
-from tfmemlint.flow.values import Const
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.program import Item
+from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.wishes import KEYS, REAL_KEYS
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import (
+    attribute_severity,
+    configured_after,
+    device_words,
+    fixed_index,
+    handler_notes,
+    short,
+)
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 
 class MadeUpKey(Rule):
@@ -98,7 +105,7 @@ class MadeUpKey(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Ask TensorFlow for the memory in use, NVML for the total."""
-        from tfmemlint.fixes import reports
+        from tfmemlint.fixes.rewrites import reports
 
         reports.replace_key(editor, finding)
 

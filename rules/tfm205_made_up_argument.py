@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_severity, handler_notes, short
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.values import Const
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION
 from tfmemlint.knowledge.signatures import SIGNATURES
 from tfmemlint.knowledge.wishes import KEYWORDS, MEANT
-from tfmemlint.madeup import unit_of
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import attribute_severity, handler_notes, short
+from tfmemlint.rulekit.made_up import unit_of
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Arg, Call, Program
+    from tfmemlint.interpreter.program import Arg, Call, Program
 
 
 class MadeUpArgument(Rule):
@@ -102,7 +102,7 @@ class MadeUpArgument(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Use the keyword that exists, in its unit."""
-        from tfmemlint.fixes import repairs
+        from tfmemlint.fixes.rewrites import repairs
 
         call = editor.call_at(finding.anchors["call"], short(str(finding.details["name"])))
         if finding.details["meant"]:

@@ -6,17 +6,26 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_error, attribute_severity, handler_notes, is_of_import
-from tfmemlint.finding import Finding, Severity, Span
-from tfmemlint.flow.program import Use
+from tfmemlint.interpreter.program import Use
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.lacking import NEVER_RUNS, in_part, is_of_variable, of_lack, own_names, place_now, successor, why
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity, Span
+from tfmemlint.rulekit.explain import attribute_error, attribute_severity, handler_notes, is_of_import
+from tfmemlint.rulekit.missing_names import (
+    NEVER_RUNS,
+    in_part,
+    is_of_variable,
+    of_lack,
+    own_names,
+    place_now,
+    successor,
+    why,
+)
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 _ABOUT = re.compile(r"memory|gpu|device|session|config|visible", re.IGNORECASE)
 _ASKS = re.compile(r"hasattr|getattr|version", re.IGNORECASE)
@@ -150,7 +159,7 @@ class NotInTargetRelease(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the name that the targeted release has, wherever the old one stands."""
-        from tfmemlint.fixes import moved
+        from tfmemlint.fixes.rewrites import moved
 
         new = str(finding.details["new"])
         lines: set[object] = set()

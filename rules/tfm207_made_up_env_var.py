@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.values import Const
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.variables import GROWTH, BadName, judge_name, judge_value, wants_growth
-from tfmemlint.rule import Rule
-from tfmemlint.writes import (
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.env_writes import (
     about_tensorflow_itself,
     growth_calls,
     in_time,
@@ -20,10 +19,11 @@ from tfmemlint.writes import (
     text_of,
     writes,
 )
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import EnvWrite, Program
+    from tfmemlint.interpreter.program import EnvWrite, Program
 
 _ADVICE = {
     Wish.GROWTH: "Set TF_FORCE_GPU_ALLOW_GROWTH to 'true', or call tf.config.experimental.set_memory_growth",
@@ -108,9 +108,9 @@ class MadeUpEnvVar(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Set the variable that was meant."""
-        from tfmemlint.fixes import variables
+        from tfmemlint.fixes.rewrites import env_variables
 
-        variables.rename(editor, finding)
+        env_variables.rename(editor, finding)
 
 
 def _is_sure(program: Program, bad: BadName) -> bool:

@@ -7,15 +7,15 @@ import tokenize
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.finding import Finding, Severity, Span
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.lacking import NEVER
-from tfmemlint.prose.names import BINDS, DENIED, NAME, made_up, sentence
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity, Span
+from tfmemlint.rulekit.missing_names import NEVER
+from tfmemlint.rulekit.rule import Rule
+from tfmemlint.text_checks.names import BINDS, DENIED, NAME, made_up, sentence
 
 if TYPE_CHECKING:
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 
 class MadeUpNameMentioned(Rule):

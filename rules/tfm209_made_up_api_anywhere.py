@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.lacking import FROM_THE_FIRST_KNOWN, fallbacks, never_there, of_made_up
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.rulekit.missing_names import FROM_THE_FIRST_KNOWN, fallbacks, never_there, of_made_up
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 
 class MadeUpApiAnywhere(Rule):
@@ -83,6 +83,6 @@ class MadeUpApiAnywhere(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Drop an import of what isn't there, where nothing uses it."""
-        from tfmemlint.fixes import repairs
+        from tfmemlint.fixes.rewrites import repairs
 
         repairs.drop_import(editor, finding)

@@ -7,24 +7,17 @@ import difflib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.finding import Finding, Severity, Span
-from tfmemlint.flow.program import Arg, Call
-from tfmemlint.flow.values import Const, Dict, Proto
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.program import Arg, Call
+from tfmemlint.interpreter.values import Const, Dict, Proto
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.functions import ENABLE_EAGER
-from tfmemlint.knowledge.options import (
-    JIT_CHECKED,
-    JIT_VALUES,
-    SET_JIT,
-    SET_OPTIONS,
-    options,
-    reads_option,
-)
-from tfmemlint.rule import Rule
+from tfmemlint.knowledge.options import JIT_CHECKED, JIT_VALUES, SET_JIT, SET_OPTIONS, options, reads_option
+from tfmemlint.model.finding import Finding, Severity, Span
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 
 class OptionSilentlyIgnored(Rule):

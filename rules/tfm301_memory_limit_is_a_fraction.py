@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import is_share
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION
-from tfmemlint.madeup import constants
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import is_share
+from tfmemlint.rulekit.made_up import constants
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 
 class MemoryLimitIsAFraction(Rule):
@@ -89,7 +89,7 @@ class MemoryLimitIsAFraction(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Turn the share into MiB."""
-        from tfmemlint.fixes import repairs
+        from tfmemlint.fixes.rewrites import repairs
 
         repairs.replace_limit_value(editor, finding)
 

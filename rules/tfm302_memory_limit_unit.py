@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.values import Const
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION
-from tfmemlint.madeup import LEAST_BYTES
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.made_up import LEAST_BYTES
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 _FEW = 64
 """MiB; hardly any kernel runs in so little, so a whole number up to this one is likely gigabytes."""
@@ -100,7 +100,7 @@ class MemoryLimitUnit(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write bytes, and numbers in quotes, as MiB."""
-        from tfmemlint.fixes import memory
+        from tfmemlint.fixes.rewrites import memory
 
         node = editor.expression_at(finding.span)
         if finding.details["unit"] == "string":

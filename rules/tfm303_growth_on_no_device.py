@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_severity, growth_intent, handler_notes
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.values import Const, Device, DeviceName, Devices, Index, Seq, Value
-from tfmemlint.intent import Wish
+from tfmemlint.interpreter.values import Const, Device, DeviceName, Devices, Index, Seq, Value
 from tfmemlint.knowledge.functions import SET_GROWTH
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Wish
+from tfmemlint.rulekit.explain import attribute_severity, growth_intent, handler_notes
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Call, Program
+    from tfmemlint.interpreter.program import Call, Program
 
 _UNRECOGNISED = "ValueError: Unrecognized device"
 _NOT_GPU = "ValueError: Cannot set memory growth on non-GPU and non-Pluggable devices"
@@ -92,7 +92,7 @@ class GrowthOnNoDevice(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Call it for every GPU, with a truth value."""
-        from tfmemlint.fixes import repairs
+        from tfmemlint.fixes.rewrites import repairs
 
         repairs.repair_growth(editor, finding)
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import short
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import ProtoMade
-from tfmemlint.flow.values import Const
-from tfmemlint.intent import Intent, Wish
-from tfmemlint.rule import Rule
+from tfmemlint.interpreter.program import ProtoMade
+from tfmemlint.interpreter.values import Const
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import short
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 _SHARE = "per_process_gpu_memory_fraction"
 _LEAST_PERCENT, _MOST_PERCENT = 10, 100
@@ -108,7 +108,7 @@ class FractionOutOfRange(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Turn percent into a share."""
-        from tfmemlint.fixes import shares
+        from tfmemlint.fixes.rewrites import shares
 
         shares.of_percent(editor, finding)
 

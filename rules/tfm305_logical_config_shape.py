@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_severity, device_words, handler_notes, short
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.values import Const, Dict, Limit, Seq, Value
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.values import Const, Dict, Limit, Seq, Value
 from tfmemlint.knowledge.functions import SET_LOGICAL
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import attribute_severity, device_words, handler_notes, short
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 _NO_LIMIT = "AttributeError: '{}' object has no attribute 'memory_limit'"
 
@@ -94,7 +94,7 @@ class LogicalConfigShape(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Make it a list of configurations."""
-        from tfmemlint.fixes import repairs
+        from tfmemlint.fixes.rewrites import repairs
 
         repairs.repair_logical(editor, finding)
 

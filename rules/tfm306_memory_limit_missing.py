@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_severity, device_words, handler_notes
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.values import Const, Device, Limit, Seq
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.values import Const, Device, Limit, Seq
 from tfmemlint.knowledge.functions import SET_LOGICAL
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import attribute_severity, device_words, handler_notes
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 _REQUIRED = "ValueError: Setting memory limit is required for GPU virtual devices"
 _ON_CPU = "ValueError: Setting memory limit on CPU virtual devices is currently not supported"

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.values import UNKNOWN, Const, Seq
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.values import UNKNOWN, Const, Seq
 from tfmemlint.knowledge.environment import read_at
 from tfmemlint.knowledge.functions import SET_LOGICAL
 from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE, BadValue, judge_value
-from tfmemlint.rule import Rule
-from tfmemlint.writes import growth_calls, is_replaced, place_of, text_of, writes
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.env_writes import growth_calls, is_replaced, place_of, text_of, writes
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import EnvWrite, Program
+    from tfmemlint.interpreter.program import EnvWrite, Program
 
 _WISHES = {GROWTH: Wish.GROWTH, ALLOCATOR: Wish.ALLOCATOR, VISIBLE: Wish.VISIBLE}
 
@@ -107,9 +107,9 @@ class EnvBadValue(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the value that was meant."""
-        from tfmemlint.fixes import variables
+        from tfmemlint.fixes.rewrites import env_variables
 
-        variables.set_value(editor, finding)
+        env_variables.set_value(editor, finding)
 
     def _no_string(self, program: Program, write: EnvWrite) -> Finding:
         kind = write.value.kind if isinstance(write.value, Seq) else type(getattr(write.value, "value", None)).__name__

@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import handler_notes, short
-from tfmemlint.finding import Finding, Severity, Span
-from tfmemlint.flow.program import Call, DeviceAt, EnvWrite, Event
-from tfmemlint.flow.values import Const
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.program import Call, DeviceAt, EnvWrite, Event
+from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.variables import VISIBLE, shown
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity, Span
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import handler_notes, short
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 _NAME = re.compile(r"(?:/job:\w+)?(?:/replica:\d+)?(?:/task:\d+)?/?(?:device:)?gpu:(\d+)", re.IGNORECASE)
 _REPORTS = (
@@ -99,9 +99,9 @@ class DeviceIndexOutOfRange(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the number that TensorFlow gives the card."""
-        from tfmemlint.fixes import variables
+        from tfmemlint.fixes.rewrites import env_variables
 
-        variables.renumber(editor, finding)
+        env_variables.renumber(editor, finding)
 
     def _judge(
         self, program: Program, event: Event, index: int, span: Span, error: str, text: str = ""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import device_words, limit_intent
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.values import Const, Limit, Seq
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.values import Const, Limit, Seq
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, SET_LOGICAL
-from tfmemlint.madeup import LEAST_BYTES
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import device_words, limit_intent
+from tfmemlint.rulekit.made_up import LEAST_BYTES
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
-    from tfmemlint.flow.program import Call, Program
+    from tfmemlint.interpreter.program import Call, Program
 
 
 class LimitsExceedMemory(Rule):

@@ -7,16 +7,16 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import handler_notes, short, visible_intent
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.values import Const, Device, DeviceName, Devices, Index, Seq, Value
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.values import Const, Device, DeviceName, Devices, Index, Seq, Value
 from tfmemlint.knowledge.functions import LIST_LOGICAL, LIST_PHYSICAL, SET_VISIBLE, meant_type
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import handler_notes, short, visible_intent
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Arg, Call, Program
+    from tfmemlint.interpreter.program import Arg, Call, Program
 
 _UNRECOGNISED = "TensorFlow raises ValueError: Unrecognized device"
 _NO_CPU = "NotFoundError when the runtime starts: No CPU devices are available in this process"
@@ -132,7 +132,7 @@ class VisibleDevicesArgument(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Give the devices and their type as TensorFlow knows them."""
-        from tfmemlint.fixes import visible
+        from tfmemlint.fixes.rewrites import visible
 
         visible.repair(editor, finding)
 

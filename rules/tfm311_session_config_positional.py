@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_severity, handler_notes, options_intent, plain_options, short
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.values import Proto
-from tfmemlint.intent import Intent
+from tfmemlint.interpreter.values import Proto
 from tfmemlint.knowledge.functions import SESSIONS, TARGETED
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent
+from tfmemlint.rulekit.explain import attribute_severity, handler_notes, options_intent, plain_options, short
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 _PLACES = (("target", "must be a string"), ("graph", "must be a tf.Graph"))
 
@@ -94,7 +94,7 @@ class SessionConfigPositional(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Name the argument."""
-        from tfmemlint.fixes import repairs
+        from tfmemlint.fixes.rewrites import repairs
 
         call = editor.call_at(finding.anchors["call"], *TARGETED)
         repairs.name_argument(editor, call, finding, "config")

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.finding import Finding, Severity, Step
-from tfmemlint.flow.program import RankTaken
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.program import RankTaken
 from tfmemlint.knowledge.functions import RANKS
-from tfmemlint.parting import written
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity, Step
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.rule import Rule
+from tfmemlint.rulekit.start_trace import written
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 _OUTCOMES = {
     "index": "On the second machine, where the first process has the number of GPUs for its rank, Python raises "
@@ -108,7 +108,7 @@ class RankIsNotLocalRank(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Use the number on the machine."""
-        from tfmemlint.fixes import ranks
+        from tfmemlint.fixes.rewrites import ranks
 
         ranks.make_local(editor, finding)
 

@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import guarded
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import DeviceAt
-from tfmemlint.intent import Intent, Wish
-from tfmemlint.parting import written
-from tfmemlint.rule import Rule
+from tfmemlint.interpreter.program import DeviceAt
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import guarded
+from tfmemlint.rulekit.rule import Rule
+from tfmemlint.rulekit.start_trace import written
 
 if TYPE_CHECKING:
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 
 _NUMBER = re.compile(r"0|[A-Z_][A-Z_0-9]*")

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import ChildEnv, EnvWrite
-from tfmemlint.flow.values import Const
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.program import ChildEnv, EnvWrite
+from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.variables import run_together
-from tfmemlint.rule import Rule
-from tfmemlint.writes import is_replaced, place_of, text_of, writes
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.env_writes import is_replaced, place_of, text_of, writes
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 
 class EnvRunTogether(Rule):
@@ -75,9 +75,9 @@ class EnvRunTogether(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Set each variable by itself."""
-        from tfmemlint.fixes import variables
+        from tfmemlint.fixes.rewrites import env_variables
 
-        variables.part(editor, finding)
+        env_variables.part(editor, finding)
 
     def _judge(self, program: Program, write: EnvWrite | ChildEnv, text: str | None) -> Iterator[Finding]:
         settings = run_together(write.name, text) if text is not None else ()

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.finding import Finding, Severity, Step
-from tfmemlint.flow.program import EnvLost
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.program import EnvLost
 from tfmemlint.knowledge.environment import Moment, read_at
 from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity, Step
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 _WISHES = {GROWTH: Wish.GROWTH, ALLOCATOR: Wish.ALLOCATOR, VISIBLE: Wish.VISIBLE}
 _ABOUT_GPUS = (Moment.LISTING, Moment.DEVICES, Moment.CONVOLUTION, Moment.SHORTAGE)
@@ -99,9 +99,9 @@ class VariableLost(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Pass it on."""
-        from tfmemlint.fixes import plain
+        from tfmemlint.fixes import text_editor
 
-        plain.pass_on(editor, finding)
+        text_editor.pass_on(editor, finding)
 
 
 def _words(lost: EnvLost) -> tuple[str, str]:

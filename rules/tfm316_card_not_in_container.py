@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.finding import Finding, Severity, Step
-from tfmemlint.flow.program import CardsGiven, EnvWrite
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.program import CardsGiven, EnvWrite
 from tfmemlint.knowledge.variables import VISIBLE, shown
-from tfmemlint.rule import Rule
-from tfmemlint.writes import is_replaced, place_of, text_of, writes
+from tfmemlint.model.finding import Finding, Severity, Step
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.env_writes import is_replaced, place_of, text_of, writes
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 
 class CardNotInContainer(Rule):
@@ -85,9 +85,9 @@ class CardNotInContainer(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the numbers that the cards have in the container."""
-        from tfmemlint.fixes import variables
+        from tfmemlint.fixes.rewrites import env_variables
 
-        variables.set_value(editor, finding)
+        env_variables.set_value(editor, finding)
 
     def _finding(
         self, program: Program, write: EnvWrite, one: CardsGiven, count: int, cards: tuple[str, ...], missing: str

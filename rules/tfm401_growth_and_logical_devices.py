@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import growth_intent, handler_notes, in_line, is_swallowed, limit_intent, line, short
-from tfmemlint.finding import Finding, Severity, Step
-from tfmemlint.flow.program import EnvWrite
-from tfmemlint.flow.state import Tri
-from tfmemlint.flow.values import Const, Seq
+from tfmemlint.interpreter.program import EnvWrite
+from tfmemlint.interpreter.state import Tri
+from tfmemlint.interpreter.values import Const, Seq
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
 from tfmemlint.knowledge.variables import GROWTH as FORCE
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity, Step
+from tfmemlint.rulekit.explain import growth_intent, handler_notes, in_line, is_swallowed, limit_intent, line, short
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Call, Program
+    from tfmemlint.interpreter.program import Call, Program
 
 
 class GrowthAndLogicalDevices(Rule):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import growth_intent, in_line, short, written
-from tfmemlint.finding import Finding, Severity, Step
-from tfmemlint.flow.program import Call, End, Start
-from tfmemlint.flow.values import Const
-from tfmemlint.rule import Rule
+from tfmemlint.interpreter.program import Call, End, Start
+from tfmemlint.interpreter.values import Const
+from tfmemlint.model.finding import Finding, Severity, Step
+from tfmemlint.rulekit.explain import growth_intent, in_line, short, written
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Event, Program
+    from tfmemlint.interpreter.program import Event, Program
 
 
 class GrowthOnOneGpu(Rule):
@@ -103,7 +103,7 @@ class GrowthOnOneGpu(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Spread the growth over all GPUs."""
-        from tfmemlint.fixes import repairs
+        from tfmemlint.fixes.rewrites import repairs
 
         repairs.spread_growth(editor, finding)
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import growth_intent, in_line, options_intent
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import Call, SessionMade
-from tfmemlint.flow.state import Tri
-from tfmemlint.flow.values import Const
+from tfmemlint.interpreter.program import Call, SessionMade
+from tfmemlint.interpreter.state import Tri
+from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.variables import GROWTH
-from tfmemlint.rule import Rule
-from tfmemlint.writes import beaten_by, settings_in_force, write_of
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.rulekit.env_writes import beaten_by, settings_in_force, write_of
+from tfmemlint.rulekit.explain import growth_intent, in_line, options_intent
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
-    from tfmemlint.flow.program import Program
-    from tfmemlint.flow.state import State
+    from tfmemlint.interpreter.program import Program
+    from tfmemlint.interpreter.state import State
 
 _FIELD = "gpu_options.allow_growth"
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import growth_intent, in_line, limit_intent, short, visible_intent
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import Call, SessionMade
-from tfmemlint.flow.state import Setting, Tri
-from tfmemlint.flow.values import Const
-from tfmemlint.intent import Intent
+from tfmemlint.interpreter.program import Call, SessionMade
+from tfmemlint.interpreter.state import Setting, Tri
+from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.functions import SESSIONS, SET_GROWTH, SET_VISIBLE
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent
+from tfmemlint.rulekit.explain import growth_intent, in_line, limit_intent, short, visible_intent
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 _PLAIN = frozenset(name for name in SESSIONS if "Monitored" not in name)
 """A monitored session asks the eager context for its devices before it makes its own."""

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import carriers, in_line, options_intent, plain_options, short, start_trace, written
-from tfmemlint.finding import Finding, Severity, Span
-from tfmemlint.flow.program import Call, SessionMade, Start
-from tfmemlint.flow.state import Tri
-from tfmemlint.flow.values import Const, Proto, Value
+from tfmemlint.interpreter.program import Call, SessionMade, Start
+from tfmemlint.interpreter.state import Tri
+from tfmemlint.interpreter.values import Const, Proto, Value
 from tfmemlint.knowledge import effects, names
 from tfmemlint.knowledge.functions import MAKES_VARIABLES
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity, Span
+from tfmemlint.rulekit.explain import carriers, in_line, options_intent, plain_options, short, start_trace, written
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
-    from tfmemlint.flow.state import State
+    from tfmemlint.interpreter.program import Program
+    from tfmemlint.interpreter.state import State
 
 _GROWTH = "gpu_options.allow_growth"
 _SHARE = "gpu_options.per_process_gpu_memory_fraction"
@@ -164,7 +164,7 @@ class SecondSessionOtherOptions(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Set the same by ``tf.config`` as well, above."""
-        from tfmemlint.fixes import sessions
+        from tfmemlint.fixes.rewrites import sessions
 
         sessions.say_by_tf_config(editor, finding)
 

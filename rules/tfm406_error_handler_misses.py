@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import growth_intent, limit_intent, short
-from tfmemlint.finding import Finding, Severity
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.rulekit.explain import growth_intent, limit_intent, short
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 
 class ErrorHandlerMisses(Rule):

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import device_words, handler_notes, in_line, limit_intent, options_intent, short
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import Call, Event, SessionMade
-from tfmemlint.flow.state import Tri
-from tfmemlint.flow.values import Const, DeviceName, Limit, Seq, Value
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.program import Call, Event, SessionMade
+from tfmemlint.interpreter.state import Tri
+from tfmemlint.interpreter.values import Const, DeviceName, Limit, Seq, Value
 from tfmemlint.knowledge.variables import ALLOCATOR
-from tfmemlint.rule import Rule
-from tfmemlint.writes import beaten_by, settings_in_force, write_of
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.env_writes import beaten_by, settings_in_force, write_of
+from tfmemlint.rulekit.explain import device_words, handler_notes, in_line, limit_intent, options_intent, short
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
-    from tfmemlint.flow.program import Program
-    from tfmemlint.flow.state import State
+    from tfmemlint.interpreter.program import Program
+    from tfmemlint.interpreter.state import State
 
 _FRACTION = "gpu_options.per_process_gpu_memory_fraction"
 _REPORTS = {

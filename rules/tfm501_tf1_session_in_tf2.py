@@ -6,7 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import (
+from tfmemlint.interpreter.program import SessionMade, Use
+from tfmemlint.knowledge import names
+from tfmemlint.knowledge.functions import DISABLE_EAGER, PROTOS, SESSIONS, SET_SESSION, SET_SESSION_OF_KERAS
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.rulekit.explain import (
     attribute_error,
     attribute_severity,
     carriers,
@@ -16,16 +20,12 @@ from tfmemlint.explain import (
     plain_options,
     short,
 )
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import SessionMade, Use
-from tfmemlint.knowledge import names
-from tfmemlint.knowledge.functions import DISABLE_EAGER, PROTOS, SESSIONS, SET_SESSION, SET_SESSION_OF_KERAS
-from tfmemlint.lacking import own_names, place_now, without_successor
-from tfmemlint.rule import Rule
+from tfmemlint.rulekit.missing_names import own_names, place_now, without_successor
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 NAMES = frozenset(
     {name for name in SESSIONS | PROTOS if not name.startswith("tf.compat.")}
@@ -147,7 +147,7 @@ class Tf1SessionInTf2(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Spell it by ``tf.compat.v1``, in graph mode; what only carries options becomes ``tf.config``."""
-        from tfmemlint.fixes import moved, sessions
+        from tfmemlint.fixes.rewrites import moved, sessions
 
         name = str(finding.details["name"])
         if finding.details["stays"] != "nothing":
@@ -179,7 +179,7 @@ class Tf1SessionInTf2(Rule):
         self._say(editor, bool(graph_mode))
 
     def _say(self, editor: Editor, graph_mode: bool) -> None:
-        from tfmemlint.fixes import sessions
+        from tfmemlint.fixes.rewrites import sessions
 
         if graph_mode:
             editor.unsafe("Spell it by tf.compat.v1")

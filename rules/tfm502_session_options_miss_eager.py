@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import carriers, constants_of, line, options_intent, plain_options, short, start_trace, written
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import SessionMade
-from tfmemlint.flow.state import Tri
+from tfmemlint.interpreter.program import SessionMade
+from tfmemlint.interpreter.state import Tri
 from tfmemlint.knowledge import names
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.rulekit.explain import (
+    carriers,
+    constants_of,
+    line,
+    options_intent,
+    plain_options,
+    short,
+    start_trace,
+    written,
+)
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 
 class SessionOptionsMissEager(Rule):
@@ -93,6 +102,6 @@ class SessionOptionsMissEager(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Set the same by ``tf.config``."""
-        from tfmemlint.fixes import sessions
+        from tfmemlint.fixes.rewrites import sessions
 
         sessions.replace_session(editor, finding)

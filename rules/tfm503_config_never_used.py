@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import constants_of, options_intent, plain_options, short
-from tfmemlint.exported import is_for_others
 from tfmemlint.facts.names import is_tensorflow
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import ProtoMade
+from tfmemlint.interpreter.program import ProtoMade
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.functions import PROTOS
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.rulekit.explain import constants_of, options_intent, plain_options, short
+from tfmemlint.rulekit.exports import is_for_others
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 
 class ConfigNeverUsed(Rule):
@@ -81,6 +81,6 @@ class ConfigNeverUsed(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Set the same by ``tf.config``."""
-        from tfmemlint.fixes import sessions
+        from tfmemlint.fixes.rewrites import sessions
 
         sessions.replace_proto(editor, finding)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import (
+from tfmemlint.interpreter.program import Call, SessionMade
+from tfmemlint.interpreter.values import Made
+from tfmemlint.knowledge import names
+from tfmemlint.knowledge.functions import SET_SESSION, SET_SESSION_OF_KERAS
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.rulekit.explain import (
     attribute_error,
     attribute_severity,
     carriers,
@@ -14,16 +19,11 @@ from tfmemlint.explain import (
     options_intent,
     plain_options,
 )
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import Call, SessionMade
-from tfmemlint.flow.values import Made
-from tfmemlint.knowledge import names
-from tfmemlint.knowledge.functions import SET_SESSION, SET_SESSION_OF_KERAS
-from tfmemlint.rule import Rule
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 
 class KerasSetSession(Rule):
@@ -107,6 +107,6 @@ class KerasSetSession(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Set the same by ``tf.config``."""
-        from tfmemlint.fixes import sessions
+        from tfmemlint.fixes.rewrites import sessions
 
         sessions.replace_session(editor, finding)

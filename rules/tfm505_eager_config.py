@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_error, constants_of, options_intent, plain_options
-from tfmemlint.finding import Finding, Severity, Span
-from tfmemlint.flow.values import Const, Proto, Value
+from tfmemlint.interpreter.values import Const, Proto, Value
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.functions import ENABLE_EAGER
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity, Span
+from tfmemlint.rulekit.explain import attribute_error, constants_of, options_intent, plain_options
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 
 class EagerConfig(Rule):
@@ -83,7 +83,7 @@ class EagerConfig(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Set the same by ``tf.config``."""
-        from tfmemlint.fixes import sessions
+        from tfmemlint.fixes.rewrites import sessions
 
         sessions.replace_session(editor, finding)
 

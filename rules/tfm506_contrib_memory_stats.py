@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_error, attribute_severity, handler_notes, short
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import Use
-from tfmemlint.intent import Intent, Wish
-from tfmemlint.rule import Rule
+from tfmemlint.interpreter.program import Use
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import attribute_error, attribute_severity, handler_notes, short
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 _REPORTS = {"BytesInUse": "current", "MaxBytesInUse": "peak", "BytesLimit": "total"}
 _PLACE = "tf.contrib.memory_stats."
@@ -89,6 +89,6 @@ class ContribMemoryStats(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Ask the eager runtime, without a session."""
-        from tfmemlint.fixes import stats
+        from tfmemlint.fixes.rewrites import memory_stats
 
-        stats.replace_stats(editor, finding)
+        memory_stats.replace_stats(editor, finding)

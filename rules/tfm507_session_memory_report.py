@@ -6,15 +6,15 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_error, attribute_severity, handler_notes
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge import wishes
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import attribute_error, attribute_severity, handler_notes
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 
 class SessionMemoryReport(Rule):
@@ -92,6 +92,6 @@ class SessionMemoryReport(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Ask the eager runtime, without a session."""
-        from tfmemlint.fixes import reports
+        from tfmemlint.fixes.rewrites import reports
 
         reports.replace_run(editor, finding)

@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_severity, device_words, guarded, handler_notes, short
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.values import Const, Device, DeviceName, Devices, Index, Value
-from tfmemlint.intent import Intent, Wish
-from tfmemlint.rule import Rule
+from tfmemlint.interpreter.values import Const, Device, DeviceName, Devices, Index, Value
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import attribute_severity, device_words, guarded, handler_notes, short
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 REPORTS = (
     "tf.config.experimental.get_memory_info",
@@ -104,7 +104,7 @@ class MemoryInfoDevice(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Name the logical device."""
-        from tfmemlint.fixes import reports
+        from tfmemlint.fixes.rewrites import reports
 
         reports.name_device(editor, finding)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import attribute_severity, handler_notes, short
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.intent import Intent, Wish
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import attribute_severity, handler_notes, short
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 RESET = "tf.config.experimental.reset_memory_stats"
 
@@ -81,8 +81,8 @@ class ResetNeedsDevice(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Name the first GPU."""
-        from tfmemlint.fixes import settings
+        from tfmemlint.fixes.rewrites import render_intent
 
         call = editor.call_at(finding.span, short(str(finding.details["name"])))
-        editor.replace_args(call, settings.logical_name("", 0, guarded=False, editor=editor))
+        editor.replace_args(call, render_intent.logical_name("", 0, guarded=False, editor=editor))
         editor.unsafe("Name the first GPU; there may be others")

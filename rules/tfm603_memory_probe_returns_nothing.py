@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.facts.reach import definitions
 from tfmemlint.facts.syntax import dotted
-from tfmemlint.finding import Finding, Severity, Step
-from tfmemlint.intent import Intent, Wish
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity, Step
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 _PROBE = re.compile(r"(?:^|_)(?:mem|memory|vram|usage|allocated)(?:_|$)|[a-z]Memory|[a-z]Usage", re.IGNORECASE)
 _NAMED = re.compile(r"def \w*(?:mem|vram|usage|allocated)", re.IGNORECASE)
@@ -119,7 +119,7 @@ class MemoryProbeReturnsNothing(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Return the memory in use."""
-        from tfmemlint.fixes import reports
+        from tfmemlint.fixes.rewrites import reports
 
         reports.fill_probe(editor, finding)
 

@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import in_line
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.values import Const, Value
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.values import Const, Value
 from tfmemlint.knowledge.variables import VISIBLE, shown
-from tfmemlint.rule import Rule
-from tfmemlint.writes import write_of
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.env_writes import write_of
+from tfmemlint.rulekit.explain import in_line
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 _HANDLE = re.compile(r"(?:pynvml|nvidia_smi|py3nvml(?:\.py3nvml)?)\.nvmlDeviceGetHandleByIndex(?:_v2)?")
 _REPORTS = ("tf.config.experimental.get_memory_info", "tf.config.experimental.get_memory_usage")
@@ -114,6 +114,6 @@ class NvmlIndex(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the number of the card."""
-        from tfmemlint.fixes import variables
+        from tfmemlint.fixes.rewrites import env_variables
 
-        variables.renumber_card(editor, finding)
+        env_variables.renumber_card(editor, finding)

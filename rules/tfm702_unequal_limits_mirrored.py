@@ -6,16 +6,16 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import in_line, short
-from tfmemlint.finding import Finding, Severity, Step
-from tfmemlint.flow.values import Const, Limit, Seq
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.interpreter.values import Const, Limit, Seq
 from tfmemlint.knowledge import wishes
 from tfmemlint.knowledge.functions import SET_LOGICAL
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity, Step
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import in_line, short
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
-    from tfmemlint.flow.program import Call, Program
+    from tfmemlint.interpreter.program import Call, Program
 
 _MIRRORED = (
     "tf.distribute.MirroredStrategy",

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import short, while_training
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge import wishes
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import short, while_training
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 
 class LimitChangedWhileTraining(Rule):

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import EnvWrite
-from tfmemlint.flow.values import Const
-from tfmemlint.intent import Intent, Wish
-from tfmemlint.rule import Rule
+from tfmemlint.interpreter.program import EnvWrite
+from tfmemlint.interpreter.values import Const
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 _HIDES = re.compile(
     r"\b(?:hid(?:e|es|ing|den)|exclud\w+|disabl\w+|mask\w*|without|ignor\w+|skip\w*|block\w*)\b", re.IGNORECASE

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import short
 from tfmemlint.facts.names import called_name
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import Use
+from tfmemlint.interpreter.program import Use
 from tfmemlint.knowledge import names
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.rulekit.explain import short
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
     from tfmemlint.knowledge.releases import Target
 
 
@@ -72,7 +72,7 @@ class OldAlias(Rule):
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the stable name."""
         if finding.details["imported"]:
-            from tfmemlint.fixes.moved import import_from
+            from tfmemlint.fixes.rewrites.moved import import_from
 
             import_from(editor, finding.span, lambda name: _stable_place(name, editor.target))
             editor.safe(f"Use {finding.details['twin']}")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import short
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.intent import Intent, Wish
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.explain import short
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 _TESTS = ("tf.test.is_gpu_available", "tf.test.gpu_device_name")
 
@@ -70,6 +70,6 @@ class DeprecatedGpuTest(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """List the physical GPUs."""
-        from tfmemlint.fixes import listing
+        from tfmemlint.fixes.rewrites import listing
 
         listing.replace_gpu_test(editor, finding.span)

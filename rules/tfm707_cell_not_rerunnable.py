@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.cells import Again, cells_of, fails_again
-from tfmemlint.explain import growth_intent, limit_intent, line, short, visible_intent
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.intent import Intent, Wish
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.cells import Again, cells_of, fails_again
+from tfmemlint.rulekit.explain import growth_intent, limit_intent, line, short, visible_intent
+from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
-    from tfmemlint.flow.program import Program
+    from tfmemlint.interpreter.program import Program
 
 _SETTING = (SET_GROWTH, *SET_LOGICAL, *SET_VISIBLE)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.fixture_files import FIXTURES, read_text, strip_markers
-from tfmemlint.engine import check_source
-from tfmemlint.finding import Finding
+from tfmemlint.engine.check_source import check_source
 from tfmemlint.fixes.loop import Fixed, Options, fix_source
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.rule import rules
+from tfmemlint.model.finding import Finding
+from tfmemlint.rulekit.rule import rules
 from tfmemlint.sources import Source
 
 ARTICLES = FIXTURES / "articles"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tfmemlint import cache
+from tfmemlint.engine import cache
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from tests.articles import ARTICLES, fixed_article, found_in_article, read_article
-from tfmemlint.cli import main
+from tfmemlint.cli.main import main
 
 NAMES = sorted(path.name for path in ARTICLES.glob("*.py"))
 SILENT = ("a09_profiler.py", "c06_env_first.py", "c07_throughput.py")

@@ -13,11 +13,11 @@ import pytest
 
 import tfmemlint.flow
 from tests.fixes.projects import make
-from tfmemlint import cache, screened
-from tfmemlint.finding import Finding
-from tfmemlint.job import Job
+from tfmemlint.engine import cache, prefilter_cache
+from tfmemlint.engine.job import Job
+from tfmemlint.engine.run import WORTH_A_CACHE, run
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.run import WORTH_A_CACHE, run
+from tfmemlint.model.finding import Finding
 from tfmemlint.sources import walk
 
 PROGRAMS = Path(__file__).parent.parent / "fixtures" / "programs"
@@ -52,8 +52,8 @@ def nothing_is_gone_through(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a file is gone through")
 
-    monkeypatch.setattr(tfmemlint.flow, "analyze", refuse)
-    monkeypatch.setattr("tfmemlint.programs.analyze", refuse)
+    monkeypatch.setattr(tfmemlint.interpreter, "analyze", refuse)
+    monkeypatch.setattr("tfmemlint.engine.programs.analyze", refuse)
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in PROGRAMS.iterdir() if path.name.startswith("bad_"))[::8])
@@ -221,14 +221,17 @@ def test_what_nobody_asks_for_is_dropped(monkeypatch: pytest.MonkeyPatch) -> Non
 def many_files() -> None:
     """As many as are worth it, of which one matters."""
     module = "import tensorflow as tf\n\n\ndef decode(x):\n    return x\n"
-    make(Path(), {"main.py": LATE.replace("core.yolov4", "m0"), **{f"m{i}.py": module for i in range(screened.MANY)}})
+    make(
+        Path(),
+        {"main.py": LATE.replace("core.yolov4", "m0"), **{f"m{i}.py": module for i in range(prefilter_cache.MANY)}},
+    )
 
 
 def nothing_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: bytes) -> int:
         raise AssertionError("a file is searched")
 
-    monkeypatch.setattr("tfmemlint.run.look", refuse)
+    monkeypatch.setattr("tfmemlint.engine.run.look", refuse)
 
 
 def test_what_a_search_said_of_many_files_is_known_the_next_time(monkeypatch: pytest.MonkeyPatch) -> None:

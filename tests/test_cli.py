@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tfmemlint import __version__
-from tfmemlint.cli import main
+from tfmemlint.cli.main import main
 
 CLEAN = """\
 import tensorflow as tf
@@ -260,7 +260,7 @@ def test_an_option_for_the_cache_is_accepted(project: Path) -> None:
 
 
 def test_every_rule_has_its_page(capsys: pytest.CaptureFixture[str]) -> None:
-    from tfmemlint.rule import rules
+    from tfmemlint.rulekit.rule import rules
 
     assert run("rule", "--all", "--output-format", "json") == 0
     pages = json.loads(capsys.readouterr().out)

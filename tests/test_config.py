@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tfmemlint.config import Config, ConfigError, Layer, load, parse_memory, read
-from tfmemlint.finding import Finding, Severity
+from tfmemlint.config.files import Config, ConfigError, Layer, load, parse_memory, read
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.rulekit.rule import Rule
 
 
 class Growth(Rule):
@@ -227,8 +227,7 @@ def test_what_is_no_amount_of_memory(text: str, message: str) -> None:
 
 
 def test_importing_it_is_cheap() -> None:
-    code = (
-        "import sys, tfmemlint.config; print(*{'rich', 'pathspec', 'tomllib', 'libcst', 'difflib'} & set(sys.modules))"
-    )
+    heavy = "{'rich', 'pathspec', 'tomllib', 'libcst', 'difflib'}"
+    code = f"import sys, tfmemlint.config.files; print(*{heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == ""

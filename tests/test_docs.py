@@ -11,7 +11,7 @@ import pytest
 
 from tests.checkout import ROOT
 from tests.fixture_files import FIXTURES, read_text, strip_markers
-from tfmemlint.rule import codes
+from tfmemlint.rulekit.rule import codes
 
 WRITTEN = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.fixture_files import FIXTURES, fixture_paths, read_text, strip_markers
-from tfmemlint.engine import check_source
-from tfmemlint.finding import Finding, Severity
+from tfmemlint.engine.check_source import check_source
 from tfmemlint.fixes.loop import Fixed, Options, fix_source
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.rule import Rule, rules
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.rulekit.rule import Rule, rules
 from tfmemlint.sources import Source
 
 UNSAFE = Options(unsafe=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Wish
 
 
 @pytest.mark.parametrize(

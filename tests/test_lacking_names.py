@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tfmemlint.engine import check_source
-from tfmemlint.finding import Finding
-from tfmemlint.job import Job
+from tfmemlint.config.selection import Layer, Selection
+from tfmemlint.engine.check_source import check_source
+from tfmemlint.engine.job import Job
+from tfmemlint.engine.run import run
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.rule import rules
-from tfmemlint.run import run
-from tfmemlint.selection import Layer, Selection
+from tfmemlint.model.finding import Finding
+from tfmemlint.rulekit.rule import rules
 from tfmemlint.sources import Source
 
 CODES = ("TFM201", "TFM202", "TFM206", "TFM209", "TFM604", "TFM705", "TFM706")

@@ -16,11 +16,11 @@ import pytest
 
 from tests.fixture_files import read_text, strip_markers
 from tests.legacy import LEGACY, legacy_paths
-from tfmemlint.engine import check_source
-from tfmemlint.finding import Finding, Severity
+from tfmemlint.engine.check_source import check_source
 from tfmemlint.fixes.loop import Fixed, Options, fix_source
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.rule import Rule, rules
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.rulekit.rule import Rule, rules
 from tfmemlint.sources import Source
 
 RULES: tuple[Rule, ...] = tuple(rule for rule in rules() if rule.severity is not Severity.ADVICE)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tfmemlint.engine import check_source
-from tfmemlint.finding import Applicability, Finding
+from tfmemlint.engine.check_source import check_source
 from tfmemlint.fixes.loop import Options, compute, fix_source
-from tfmemlint.intent import Wish
 from tfmemlint.knowledge import wishes
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.rule import rules
+from tfmemlint.model.finding import Applicability, Finding
+from tfmemlint.model.intent import Wish
+from tfmemlint.rulekit.rule import rules
 from tfmemlint.sources import Source
 
 RULES = [rule for rule in rules() if rule.code in ("TFM201", "TFM202", "TFM203")]

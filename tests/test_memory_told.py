@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tfmemlint.job import Job
+from tfmemlint.engine.job import Job
+from tfmemlint.engine.run import run
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.plan.read import plan_of
-from tfmemlint.run import run
 from tfmemlint.sources import Source
 
 LIMITS = """\

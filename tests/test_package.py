@@ -69,7 +69,7 @@ def test_the_wheel_holds_what_the_tool_needs(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     wanted = {f"tfmemlint/rules/{path.name}" for path in (ROOT / "rules").glob("*.py")}
-    for package in ("tfmemlint", "tfmemlint/knowledge/data", "tfmemlint/fixes/templates"):
+    for package in ("tfmemlint", "tfmemlint/knowledge/data", "tfmemlint/fixes/rewrites/templates"):
         wanted |= {f"{package}/{path.name}" for path in (ROOT / package).iterdir() if path.is_file()}
     wanted |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "tfmemlint").rglob("*.py")}
     wanted.add("tfmemlint/py.typed")
@@ -114,7 +114,7 @@ def test_it_runs_as_a_module(installed: Path, tmp_path: Path) -> None:
 def _loaded(folder: Path, *arguments: str) -> set[str]:
     """The top-level modules that a run of the tool imports."""
     code = (
-        "import sys, tfmemlint.cli as cli; cli.main(sys.argv[1:]); "
+        "import sys, tfmemlint.cli.main as cli; cli.main(sys.argv[1:]); "
         "print(' '.join({name.split('.')[0] for name in sys.modules}), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=folder, capture_output=True, text=True)

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.program_files import ProgramFixture, program_folders, read_program
-from tfmemlint.engine import check_source
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.job import Job, enabled
+from tfmemlint.config.selection import Layer, Selection
+from tfmemlint.engine.check_source import check_source
+from tfmemlint.engine.job import Job, enabled
+from tfmemlint.engine.run import run
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.rule import rules
-from tfmemlint.run import run
-from tfmemlint.selection import Layer, Selection
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.rulekit.rule import rules
 from tfmemlint.sources import Source
 
 Places = Counter[tuple[str, int, str]]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.program_files import PROGRAMS, read_program
-from tfmemlint.cli import main
+from tfmemlint.cli.main import main
 
 LATE = "set_memory_growth comes too late"
 

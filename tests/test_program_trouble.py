@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.project.trees import write
-from tfmemlint.cli import main
+from tfmemlint.cli.main import main
 
 GROW = """\
 for gpu in tf.config.list_physical_devices("GPU"):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tfmemlint.finding import Span
-from tfmemlint.rows import Rows
+from tfmemlint.model.finding import Span
 from tfmemlint.sources import Source
+from tfmemlint.sources.line_map import Rows
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.rule import Rule
-from tfmemlint.selection import ConfigError, Layer, Selection
+from tfmemlint.config.selection import ConfigError, Layer, Selection
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.rulekit.rule import Rule
 
 
 def rule(code: str, severity: Severity = Severity.ERROR, name: str = "") -> Rule:

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.fixture_files import SILENCE, read_text, silent_paths, strip_markers
-from tfmemlint.engine import check_source
-from tfmemlint.finding import Severity
+from tfmemlint.engine.check_source import check_source
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.rule import rules
+from tfmemlint.model.finding import Severity
+from tfmemlint.rulekit.rule import rules
 from tfmemlint.sources import Source
 
 SPELLINGS = 5

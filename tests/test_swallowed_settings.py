@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tfmemlint.engine import check_source
-from tfmemlint.finding import Finding, Severity
+from tfmemlint.engine.check_source import check_source
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.rule import rules
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.rulekit.rule import rules
 from tfmemlint.sources import Source
 
 RULES = [rule for rule in rules() if rule.severity is not Severity.ADVICE]

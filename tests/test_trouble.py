@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.fixture_files import FIXTURES
-from tfmemlint.engine import check_source
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.flow.program import Program
-from tfmemlint.job import Item, Job
+from tfmemlint.engine.check_source import check_source
+from tfmemlint.engine.job import Item, Job
+from tfmemlint.engine.run import one
+from tfmemlint.interpreter.program import Program
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.rule import Rule, rules
-from tfmemlint.run import one
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.rulekit.rule import Rule, rules
 from tfmemlint.sources import Source
 
 UNREADABLE = {

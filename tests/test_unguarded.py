@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.fixture_files import FIXTURES, fixture_paths, read_text, strip_markers
-from tfmemlint.flow import analyze
+from tfmemlint.interpreter import analyze
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.rule import rules
+from tfmemlint.rulekit.rule import rules
 from tfmemlint.sources import Source
 
 UNGUARDED = next(rule for rule in rules() if rule.code == "TFM313")

@@ -2,7 +2,7 @@
 
 import sys
 
-from tfmemlint.cli import main
+from tfmemlint.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -17,8 +17,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
-from tfmemlint.sources import docstrings, kinds, markdown, restructured
-from tfmemlint.sources.blocks import PYTHON, Block
+from tfmemlint.sources import kinds
+from tfmemlint.sources.documents import docstrings, markdown, restructured
+from tfmemlint.sources.documents.blocks import PYTHON, Block
 from tfmemlint.sources.magics import as_python
 from tfmemlint.sources.text import normalized
 

@@ -11,12 +11,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfmemlint.finding import Severity
+from tfmemlint.model.finding import Severity
 from tfmemlint.reporters.page import markdown
-from tfmemlint.rule import rules
+from tfmemlint.rulekit.rule import rules
 
 if TYPE_CHECKING:
-    from tfmemlint.rule import Rule
+    from tfmemlint.rulekit.rule import Rule
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "rules"
 

@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.fixture_files import FIXTURES, read_text, strip_markers  # noqa: E402
 from tests.program_files import ProgramFixture, program_folders, read_program  # noqa: E402
-from tfmemlint.rule import Rule, rules  # noqa: E402
+from tfmemlint.rulekit.rule import Rule, rules  # noqa: E402
 from tools.make_docs import GROUPS  # noqa: E402
 
 PAGE = ROOT / "docs" / "recall.md"

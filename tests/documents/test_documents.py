@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tfmemlint.cli import main
-from tfmemlint.sources import document
+from tfmemlint.cli.main import main
+from tfmemlint.sources.documents import document
 
 LATE = """\
 import tensorflow as tf

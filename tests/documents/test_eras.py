@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.documents.test_documents import fenced, found, write
-from tfmemlint.cli import main
-from tfmemlint.run import WORTH_A_CACHE
+from tfmemlint.cli.main import main
+from tfmemlint.engine.run import WORTH_A_CACHE
 
 SESSION = """\
 import tensorflow as tf

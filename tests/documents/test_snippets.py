@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfmemlint.sources import kinds
-from tfmemlint.sources.document import Document, decode_document
-from tfmemlint.sources.snippet import Snippet
+from tfmemlint.sources.documents.document import Document, decode_document
+from tfmemlint.sources.documents.snippet import Snippet
 
 FRONTS = st.sampled_from(["", "  ", "> ", ">   "])
 CODE = st.lists(

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tfmemlint.fit.measure import Conditions, Fitting, Outcome, measure
+from tfmemlint.fit.observation import MIB
 from tfmemlint.fit.report import as_data, exit_code
-from tfmemlint.fit.seen import MIB
 from tfmemlint.verify.ground import Ground
 
 TF = "import tensorflow as tf\n"

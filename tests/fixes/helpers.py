@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from tfmemlint.finding import Finding, Severity, Span, Step
 from tfmemlint.fixes.editor import Editor, Withheld
 from tfmemlint.knowledge.releases import Target
+from tfmemlint.model.finding import Finding, Severity, Span, Step
 
 GROW = "tf.config.experimental.set_memory_growth(gpu, True)"
 START = "tf.distribute.MirroredStrategy()"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.fixes.helpers import code
-from tfmemlint.finding import Finding
-from tfmemlint.job import Job, Outcome
-from tfmemlint.run import run
+from tfmemlint.engine.job import Job, Outcome
+from tfmemlint.engine.run import run
+from tfmemlint.model.finding import Finding
 from tfmemlint.sources import walk
 
 STARTER = """

@@ -12,9 +12,9 @@ from tests.fixes.helpers import code
 from tests.fixes.moving import ENVIRONMENT, ENVIRONMENT_FIXED, FLAT, MOVES
 from tests.fixes.projects import BUILD, fix, left, make, withheld
 from tests.fixes.staying import STAYS
-from tfmemlint.finding import Applicability
-from tfmemlint.job import Job
-from tfmemlint.run import run
+from tfmemlint.engine.job import Job
+from tfmemlint.engine.run import run
+from tfmemlint.model.finding import Applicability
 
 
 @pytest.mark.parametrize("case", STAYS)

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from tests.fixes.helpers import code
-from tfmemlint.asking import Asker
-from tfmemlint.cli import main
-from tfmemlint.finding import Span
+from tfmemlint.cli.main import main
+from tfmemlint.cli.prompt import Asker
+from tfmemlint.engine.job import Job, Outcome, Unproven
+from tfmemlint.engine.run import run
 from tfmemlint.fixes.git import UNCOMMITTED, UNTRACKED
 from tfmemlint.fixes.loop import DECLINED, NOT_CHOSEN
-from tfmemlint.job import Job, Outcome, Unproven
-from tfmemlint.run import run
+from tfmemlint.model.finding import Span
 from tfmemlint.sources import Source
 
 LIMITS = code("""

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfmemlint.finding import Edit, Span
 from tfmemlint.fixes.edits import apply, difference, overlap
+from tfmemlint.model.finding import Edit, Span
 
 TEXTS = st.text(alphabet="ab\n\x0c", max_size=30)
 

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import libcst as cst
 
-from tfmemlint.finding import Applicability, Finding, Severity, Span
 from tfmemlint.fixes.editor import Editor
 from tfmemlint.fixes.loop import Fixed, Options, compute, fix_source
-from tfmemlint.flow.program import Program
+from tfmemlint.interpreter.program import Program
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.rule import Rule
+from tfmemlint.model.finding import Applicability, Finding, Severity, Span
+from tfmemlint.rulekit.rule import Rule
 from tfmemlint.sources import Source, decode
 
 UNSAFE = Options(unsafe=True)

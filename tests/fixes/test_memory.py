@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from tests.fixes.helpers import editor, span
-from tfmemlint.engine import check_source
-from tfmemlint.finding import Severity
-from tfmemlint.fixes import memory
+from tfmemlint.engine.check_source import check_source
 from tfmemlint.fixes.loop import Options, fix_source
+from tfmemlint.fixes.rewrites import memory
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.rule import rules
+from tfmemlint.model.finding import Severity
+from tfmemlint.rulekit.rule import rules
 from tfmemlint.sources import Source
 
 GIB = 1024

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tfmemlint.engine import check_source
-from tfmemlint.finding import Severity
+from tfmemlint.engine.check_source import check_source
 from tfmemlint.fixes.loop import Fixed, Options, fix_source
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.rule import rules
+from tfmemlint.model.finding import Severity
+from tfmemlint.rulekit.rule import rules
 from tfmemlint.sources import Source
 
 START = "import sys\nimport tensorflow as tf\n\nx = float(sys.argv[1])\nconfig = tf.compat.v1.ConfigProto()\n"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tests.fixes.helpers import code
-from tfmemlint.engine import check_source
-from tfmemlint.finding import Severity
+from tfmemlint.engine.check_source import check_source
 from tfmemlint.fixes.loop import Fixed, Options, fix_source
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.rule import rules
+from tfmemlint.model.finding import Severity
+from tfmemlint.rulekit.rule import rules
 from tfmemlint.sources import Source
 
 RULES = tuple(rule for rule in rules() if rule.severity is not Severity.ADVICE)

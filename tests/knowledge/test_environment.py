@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tfmemlint.intent import Wish
 from tfmemlint.knowledge.environment import Moment, allowed, is_made_up, read_at, wish_of
+from tfmemlint.model.intent import Wish
 
 
 @pytest.mark.parametrize(

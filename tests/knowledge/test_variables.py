@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from tfmemlint.intent import Wish
 from tfmemlint.knowledge import named
 from tfmemlint.knowledge.environment import MADE_UP, OTHERS, VARIABLES, Moment
 from tfmemlint.knowledge.variables import (
@@ -18,6 +17,7 @@ from tfmemlint.knowledge.variables import (
     shows_owner,
     wants_growth,
 )
+from tfmemlint.model.intent import Wish
 
 GROWTH, ALLOCATOR, VISIBLE = "TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR", "CUDA_VISIBLE_DEVICES"
 

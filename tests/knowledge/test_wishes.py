@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tfmemlint.intent import Wish
 from tfmemlint.knowledge import wishes
 from tfmemlint.knowledge.wishes import wish_of
+from tfmemlint.model.intent import Wish
 
 
 @pytest.mark.parametrize(

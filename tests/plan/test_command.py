@@ -18,7 +18,7 @@ from tfmemlint.knowledge.releases import Target
 from tfmemlint.plan.command import add_arguments, run
 from tfmemlint.plan.model import Plan
 from tfmemlint.plan.read import plan_of
-from tfmemlint.plan.text import show
+from tfmemlint.plan.report import show
 from tfmemlint.sources import Source
 
 FILES = {

@@ -6,10 +6,10 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tfmemlint.finding import Applicability, Edit, Finding, Fix, Severity, Span, Step
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.model.finding import Applicability, Edit, Finding, Fix, Severity, Span, Step
+from tfmemlint.model.intent import Intent, Wish
 from tfmemlint.reporters import Summary, render
-from tfmemlint.rule import Rule
+from tfmemlint.rulekit.rule import Rule
 from tfmemlint.sources import Source
 
 TRAIN = """\

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tfmemlint.finding import Applicability, Finding, Severity
+from tfmemlint.model.finding import Applicability, Finding, Severity
 from tfmemlint.reporters import Summary, close, statistics
 
 from .report_samples import complete, fix, made, printed

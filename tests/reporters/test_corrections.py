@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.fixture_files import FIXTURES, ROOT
-from tfmemlint.cli import main
+from tfmemlint.cli.main import main
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.releases import KNOWN, Target
 

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from tfmemlint.finding import Applicability, Severity, Span, Step
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.model.finding import Applicability, Severity, Span, Step
+from tfmemlint.model.intent import Intent, Wish
 from tfmemlint.reporters import Summary
 
 from .report_samples import TRAIN, complete, fix, made, marked, printed
@@ -264,7 +264,7 @@ def test_rich_is_not_imported_where_there_is_no_terminal(output_format: str) -> 
     code = f"""
 import io, sys
 from tfmemlint.reporters import render, statistics, Summary
-from tfmemlint.finding import Finding, Severity, Span
+from tfmemlint.model.finding import Finding, Severity, Span
 finding = Finding("TFM101", "x", Severity.ERROR, "a.py", Span(1, 1, 1, 2), "bad")
 options = {{"output_format": {output_format!r}, "stream": io.StringIO(), "rules": {{}}}}
 render([finding], {{}}, summary=Summary.of([finding]), **options)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tfmemlint.finding import Applicability, Severity, Span
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.model.finding import Applicability, Severity, Span
+from tfmemlint.model.intent import Intent, Wish
 
 from .report_samples import complete, fix, made, printed
 

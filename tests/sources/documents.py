@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from hypothesis import strategies as st
 
-from tfmemlint.sources.blocks import Block
+from tfmemlint.sources.documents.blocks import Block
 
 Reader = Callable[[str], list[Block]]
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 
 from tests.sources.documents import check, read_with, text_of, texts, told
-from tfmemlint.sources.blocks import Block
-from tfmemlint.sources.docstrings import blocks
+from tfmemlint.sources.documents.blocks import Block
+from tfmemlint.sources.documents.docstrings import blocks
 
 
 def read(document: str) -> list[Block]:

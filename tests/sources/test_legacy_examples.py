@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tfmemlint.sources import markdown, restructured
+from tfmemlint.sources.documents import markdown, restructured
 
 CODE = "```python\nconfig = tf.ConfigProto()\n```\n"
 DIRECTIVE = ".. code-block:: python\n   :linenos:\n\n   config = tf.ConfigProto()\n"

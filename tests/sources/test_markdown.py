@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tests.sources.documents import check, read_with, texts, told
-from tfmemlint.sources.blocks import Block
-from tfmemlint.sources.markdown import blocks
-from tfmemlint.sources.markdown_rules import code_of
+from tfmemlint.sources.documents.blocks import Block
+from tfmemlint.sources.documents.markdown import blocks
+from tfmemlint.sources.documents.markdown_rules import code_of
 
 CODE = "import tensorflow as tf\n"
 

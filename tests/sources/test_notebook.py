@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfmemlint import screen
-from tfmemlint.cli import main
-from tfmemlint.finding import Finding, Severity, Span
-from tfmemlint.job import Job, Outcome
+from tfmemlint.cli.main import main
+from tfmemlint.engine.job import Job, Outcome
+from tfmemlint.engine.run import run
+from tfmemlint.facts import prefilter
+from tfmemlint.model.finding import Finding, Severity, Span
+from tfmemlint.project.targets.find import Finder
 from tfmemlint.reporters.cells import in_cells
-from tfmemlint.run import run
 from tfmemlint.sources import Source, Unreadable, decode, walk
 from tfmemlint.sources.notebook import Notebook
-from tfmemlint.targets.find import Finder
 
 LIMIT = "tf.config.experimental.set_memory_limit(gpu, 4096)"
 
@@ -474,9 +474,9 @@ def test_large_outputs_are_not_searched(
 
     def searching(data: bytes) -> int:
         searched.append(len(data))
-        return screen.look(data)
+        return prefilter.look(data)
 
-    monkeypatch.setattr("tfmemlint.run.look", searching)
+    monkeypatch.setattr("tfmemlint.engine.run.look", searching)
     main(["check", "--no-cache", "--output-format", "json", "a.ipynb"])
     assert [one["code"] for one in json.loads(capsys.readouterr().out)] == ["TFM202"]
     assert searched

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tfmemlint.finding import Span
-from tfmemlint.sources.page import Page, read
+from tfmemlint.model.finding import Span
+from tfmemlint.sources.documents.page import Page, read
 
 
 def shown(html: str) -> list[str]:

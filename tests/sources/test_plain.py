@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tfmemlint.sources.blocks import Block
-from tfmemlint.sources.plain import blocks
+from tfmemlint.sources.documents.blocks import Block
+from tfmemlint.sources.documents.plain_text import blocks
 
 
 def only(text: str) -> Block:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 
 from tests.sources.documents import check, read_with, texts, told
-from tfmemlint.sources.blocks import Block
-from tfmemlint.sources.restructured import blocks
+from tfmemlint.sources.documents.blocks import Block
+from tfmemlint.sources.documents.restructured import blocks
 
 
 def read(document: str) -> list[Block]:

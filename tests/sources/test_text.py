@@ -7,7 +7,7 @@ import codecs
 
 import pytest
 
-from tfmemlint.finding import Span
+from tfmemlint.model.finding import Span
 from tfmemlint.sources import Source, Unreadable, decode
 
 

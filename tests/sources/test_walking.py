@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tfmemlint.sources import walk
-from tfmemlint.sources.marks import Marks
+from tfmemlint.sources.gitattributes import Marks
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from tests.fixture_files import FIXTURES, read_text, strip_markers
 from tests.truth.harness import failure, run
-from tfmemlint.cells import percent_cells
+from tfmemlint.rulekit.cells import percent_cells
 from tfmemlint.verify.edge import Edge
 
 PATHS = sorted(path for path in (FIXTURES / "TFM707").glob("*.py") if not path.name.endswith(".fixed.py"))

@@ -11,7 +11,7 @@ import pytest
 from tests.fixture_files import FIXTURES, fixture_paths
 from tests.truth.choosing import chosen_paths
 from tests.truth.harness import Case, failure, judge, read_case, run
-from tfmemlint.rule import Rule, rules
+from tfmemlint.rulekit.rule import Rule, rules
 from tfmemlint.verify.edge import Edge
 
 

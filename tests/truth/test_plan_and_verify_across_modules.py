@@ -9,12 +9,12 @@ import pytest
 
 from tests.fixes.projects import make
 from tests.verify.programs import GROW, TF, indented, limited
-from tfmemlint.engine import check_source
-from tfmemlint.job import Job
+from tfmemlint.engine.check_source import check_source
+from tfmemlint.engine.job import Job
+from tfmemlint.engine.run import run
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.plan.model import Verdict as Planned
 from tfmemlint.plan.read import plan_of
-from tfmemlint.run import run
 from tfmemlint.sources import Source
 from tfmemlint.verify.edge import Edge
 from tfmemlint.verify.prove import Conditions, Proof, prove

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfmemlint.flow import analyze
-from tfmemlint.flow.program import Program
+from tfmemlint.intents import wanted
+from tfmemlint.interpreter import analyze
+from tfmemlint.interpreter.program import Program
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.sources import Source
 from tfmemlint.verify.ground import Ground
 from tfmemlint.verify.judge import judge
+from tfmemlint.verify.observation import Seen
 from tfmemlint.verify.prove import Conditions, Proof, prove
 from tfmemlint.verify.result import Result
-from tfmemlint.verify.seen import Seen
-from tfmemlint.verify.slices import Slice, cut
+from tfmemlint.verify.slicing.slices import Slice, cut
 from tfmemlint.verify.verdict import Facts, Verdict
-from tfmemlint.wanted import wanted
 
 TF = "import tensorflow as tf\n"
 GROW = """\

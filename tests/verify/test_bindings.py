@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tfmemlint.verify.bindings import Bindings
+from tfmemlint.verify.slicing.bindings import Bindings
 
 
 def rows(text: str, name: str, function: str = "") -> list[int]:

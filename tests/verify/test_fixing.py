@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.fixes.helpers import code
-from tfmemlint.cli import main
-from tfmemlint.job import Job, Unproven
-from tfmemlint.run import run
+from tfmemlint.cli.main import main
+from tfmemlint.engine.job import Job, Unproven
+from tfmemlint.engine.run import run
 from tfmemlint.sources import Source, decode
 from tfmemlint.verify.fixing import prover
 

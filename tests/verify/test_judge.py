@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.verify.programs import GROWING, TF, Ran, asked, config, gpu, limited
-from tfmemlint.intent import Wish
+from tfmemlint.model.intent import Wish
 from tfmemlint.verify.verdict import Kind
 
 LIMITED = TF + limited(4096)

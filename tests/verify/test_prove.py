@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.verify.programs import GROW, GROWING, TF, indented, limited, program_of, proved, verdicts
+from tfmemlint.intents import wanted
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.sources import Source
 from tfmemlint.verify.conditions import Conditions, gpus_named
 from tfmemlint.verify.edge import Edge
 from tfmemlint.verify.prove import prove_fixed
 from tfmemlint.verify.verdict import Kind
-from tfmemlint.wanted import wanted
 
 GROWS = ("takes effect", "allow_growth=True")
 LATE = ("raises", "RuntimeError: Physical devices cannot be modified after being initialized")

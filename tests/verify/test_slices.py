@@ -13,11 +13,11 @@ import pytest
 from tests.fixture_files import FIXTURES
 from tests.truth.harness import read_case
 from tests.verify.programs import GROW, GROWING, TF, indented, kept, limited, program_of, sliced
+from tfmemlint.intents import wanted
 from tfmemlint.verify.conditions import gpus_named
 from tfmemlint.verify.edge import Edge, Result
-from tfmemlint.verify.seen import Seen
-from tfmemlint.verify.slices import CannotCut, cut
-from tfmemlint.wanted import wanted
+from tfmemlint.verify.observation import Seen
+from tfmemlint.verify.slicing.slices import CannotCut, cut
 
 
 def test_what_does_not_matter_is_left_out_and_every_line_stays_where_it_was() -> None:

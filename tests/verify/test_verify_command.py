@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.verify.programs import GROW, GROWING, TF, limited
-from tfmemlint.cli import main
+from tfmemlint.cli.main import main
 from tfmemlint.verify.edge import Edge, GroundError
 
 LATE = f"{TF}x = tf.constant(1)\n{GROW}"

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from tfmemlint.intent import Wish
 from tfmemlint.knowledge.environment import OTHERS, Moment, allowed, is_made_up, read_at, wish_of
+from tfmemlint.model.intent import Wish
 
 
 class Verdict(Enum):

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tfmemlint.doctor import machine as machines
-from tfmemlint.doctor import surroundings, tensorflow
+from tfmemlint.doctor import machine, surroundings, tensorflow
 from tfmemlint.doctor.environment import Setting, settings
 from tfmemlint.doctor.grounds import Ground, grounds
 from tfmemlint.doctor.machine import Machine
@@ -65,7 +64,7 @@ def examine(
     """
     environment = dict(os.environ if env is None else env)
     found = tensorflow.probe(python or sys.executable, seconds=seconds, env=environment)
-    cards = machines.read(nvml)
+    cards = machine.read(nvml)
     around = surroundings.look(root)
     # With MIG, CUDA counts MIG devices and not cards.
     counted = None if cards.trouble or any(card.mig for card in cards.cards) else len(cards.cards)

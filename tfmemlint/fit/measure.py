@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfmemlint.fit.messages import of_allocator
-from tfmemlint.fit.seen import MIB, Seen, seen_of
+from tfmemlint.fit.observation import MIB, Seen, seen_of
 
 if TYPE_CHECKING:
     from tfmemlint.verify.ground import Ground

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 from tfmemlint.fit.measure import Fitting, Outcome, steps_words
 from tfmemlint.fit.messages import of_allocator, refused
-from tfmemlint.fit.seen import MIB, Device, Seen
+from tfmemlint.fit.observation import MIB, Device, Seen
 from tfmemlint.reporters.paint import Line, Segment, colourful, columns, painter, printable
 
 PIPED_COLUMNS = 100

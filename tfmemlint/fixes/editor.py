@@ -10,19 +10,19 @@ from typing import ClassVar, TypeVar
 
 import libcst as cst
 
-from tfmemlint.finding import Applicability, Finding, Span
-from tfmemlint.fixes import memory
 from tfmemlint.fixes.changes import Changes, Rewriter
 from tfmemlint.fixes.hoist import Hoist
+from tfmemlint.fixes.hoist_out_of_function import above_start
+from tfmemlint.fixes.import_sorter_guards import CONFIGURED, JOINS, SET, imports, keep
 from tfmemlint.fixes.imports import imports_of, is_import
-from tfmemlint.fixes.keeping import CONFIGURED, JOINS, SET, imports, keep
 from tfmemlint.fixes.layout import parse
-from tfmemlint.fixes.lift import above_start
+from tfmemlint.fixes.rewrites import memory
 from tfmemlint.fixes.spelling import Spelling
 from tfmemlint.fixes.strings import fitted
 from tfmemlint.fixes.tree import Statement, comments_in, comments_of, differs, tree
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.knowledge.releases import Target
+from tfmemlint.model.finding import Applicability, Finding, Span
 
 NodeT = TypeVar("NodeT", bound=cst.CSTNode)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-from tfmemlint.finding import Edit, Span
+from tfmemlint.model.finding import Edit, Span
 
 
 def difference(old: str, new: str) -> tuple[Edit, ...]:

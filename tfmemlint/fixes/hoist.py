@@ -8,11 +8,11 @@ from itertools import takewhile
 
 import libcst as cst
 
-from tfmemlint.finding import Finding, Span, Step
 from tfmemlint.fixes.imports import Imports
 from tfmemlint.fixes.names import HARMLESS, Names, names_of
 from tfmemlint.fixes.tree import Statement, Tree
 from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.model.finding import Finding, Span, Step
 
 _CONFIGURES = ("tf.config.", "tf.compat.v1.config.", "tf.compat.v1.ConfigProto", "tf.compat.v1.GPUOptions", "tf.test.")
 _ABOUT_DEVICES = frozenset({"list_physical_devices", "gpu_memory_mib"})

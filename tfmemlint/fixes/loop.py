@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tfmemlint.finding import Applicability, Edit, Finding, Fix, Severity, Span
 from tfmemlint.fixes.edits import apply, difference, overlap
 from tfmemlint.fixes.withheld import Withheld
-from tfmemlint.sources.blocks import PYTHON
+from tfmemlint.model.finding import Applicability, Edit, Finding, Fix, Severity, Span
+from tfmemlint.sources.documents.blocks import PYTHON
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.knowledge.releases import Target
-    from tfmemlint.rule import Rule
+    from tfmemlint.rulekit.rule import Rule
     from tfmemlint.sources import Source
 
 NEEDS_UNSAFE = "unsafe: needs --unsafe-fixes"
@@ -95,7 +95,7 @@ def _editor(source: Source, target: Target, options: Options) -> Editor:
         from tfmemlint.fixes.editor import Editor
 
         return Editor(source.text, target, options.gpu_memory_mib)
-    from tfmemlint.fixes.plain import PlainEditor
+    from tfmemlint.fixes.text_editor import PlainEditor
 
     return PlainEditor(source.text, source.language, target)  # type: ignore[return-value]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from tfmemlint.fixes import memory
 from tfmemlint.fixes.imports import Imports, asked_for, is_docstring, is_import, is_standard, place
 from tfmemlint.fixes.layout import Line, parse
+from tfmemlint.fixes.rewrites import memory
 from tfmemlint.fixes.tree import Tree
 from tfmemlint.knowledge.names import exists
 from tfmemlint.knowledge.releases import Target

@@ -12,8 +12,8 @@ from typing import TypeAlias, cast
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
-from tfmemlint.finding import Span
 from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.model.finding import Span
 
 Block: TypeAlias = cst.Module | cst.IndentedBlock | cst.SimpleStatementSuite
 """What holds statements."""

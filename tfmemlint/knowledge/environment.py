@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from tfmemlint.intent import Wish
+from tfmemlint.model.intent import Wish
 
 LOGGED = ("2.12", "2.15", "2.21")
 """The releases in which TensorFlow was watched reading its variables."""

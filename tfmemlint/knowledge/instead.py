@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from tfmemlint.intent import Wish
 from tfmemlint.knowledge import environment, named, names, wishes
 from tfmemlint.knowledge.misplaced import REAL_PLACES
 from tfmemlint.knowledge.releases import KNOWN, Target
 from tfmemlint.knowledge.signatures import SIGNATURES
+from tfmemlint.model.intent import Wish
 
 SAME, WISH, NEAREST = "same", "wish", "nearest"
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from itertools import zip_longest
 from typing import NamedTuple
 
-from tfmemlint.intent import Wish
 from tfmemlint.knowledge import environment, named
+from tfmemlint.model.intent import Wish
 
 GROWTH = "TF_FORCE_GPU_ALLOW_GROWTH"
 ALLOCATOR = "TF_GPU_ALLOCATOR"

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from tfmemlint.intent import Wish
 from tfmemlint.knowledge import names, tables
+from tfmemlint.model.intent import Wish
 
 DEVICE_KEYWORDS = ("device", "gpu", "dev", "devices", "gpus", "physical_device", "device_name", "device_index", "index")
 """How the argument that says the device is likely called."""

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 
-from tfmemlint.explain import short
-from tfmemlint.flow.configuring import device_key
-from tfmemlint.flow.program import Call, Store
-from tfmemlint.flow.state import Outcome
-from tfmemlint.flow.values import EACH, Device
-from tfmemlint.intent import Wish
+from tfmemlint.intents import Wanted
+from tfmemlint.interpreter.configuring import device_key
+from tfmemlint.interpreter.program import Call, Store
+from tfmemlint.interpreter.state import Outcome
+from tfmemlint.interpreter.values import EACH, Device
 from tfmemlint.knowledge.functions import GROWTH_REFUSED, SET_VISIBLE
+from tfmemlint.model.intent import Wish
 from tfmemlint.plan.conflicts import beyond, granted, hidden, lost_again, overruled, same, voided, words_of
+from tfmemlint.plan.entry_run import Scene, numbers_of
 from tfmemlint.plan.model import Fate, Verdict
 from tfmemlint.plan.replacing import replaced
-from tfmemlint.plan.scene import Scene, numbers_of
 from tfmemlint.plan.starting import SEVERAL
-from tfmemlint.wanted import Wanted
+from tfmemlint.rulekit.explain import short
 
 IN_FORCE = Fate(Verdict.HAPPENS, words="takes effect")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tfmemlint.config import Config
+    from tfmemlint.config.files import Config
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.plan.model import FilePlan, Plan, Problem
     from tfmemlint.sources import Source
@@ -52,7 +52,7 @@ def _gpus(text: str) -> int:
 def run(arguments: argparse.Namespace) -> int:
     """Plan the given paths; returns 0 where all that is asked for will happen, as far as is known, 1 where some wish
     and what becomes of it differ, 2 where some path could not be read."""
-    from tfmemlint.config import ConfigError, load
+    from tfmemlint.config.files import ConfigError, load
     from tfmemlint.plan.model import Plan, Problem
 
     try:
@@ -98,7 +98,7 @@ def _options(arguments: argparse.Namespace, config: Config) -> tuple[Target | No
     Raises:
         ConfigError: an option can't be followed.
     """
-    from tfmemlint.config import ConfigError, parse_memory
+    from tfmemlint.config.files import ConfigError, parse_memory
     from tfmemlint.knowledge.releases import Target
 
     target, memory, option = config.target_version, config.gpu_memory_mib, "--target-version"
@@ -115,9 +115,9 @@ def _options(arguments: argparse.Namespace, config: Config) -> tuple[Target | No
 
 def _files(arguments: argparse.Namespace, config: Config, plan: Plan) -> Iterator[_Read]:
     """The files that may matter, with their bytes; what can't be read goes to the plan's problems."""
+    from tfmemlint.deployment.project_launches import begin, starts_of
+    from tfmemlint.facts.prefilter import matters
     from tfmemlint.plan.model import Problem
-    from tfmemlint.screen import matters
-    from tfmemlint.settings.nearby import begin, starts_of
     from tfmemlint.sources import Unreadable, read_bytes, walk
 
     begin()
@@ -151,9 +151,9 @@ def _files(arguments: argparse.Namespace, config: Config, plan: Plan) -> Iterato
 
 def _programs(paths: list[str], read: Mapping[str, bytes]) -> set[str]:
     """The files in which programs start that import modules of their project, and may configure something there."""
-    from tfmemlint.modules import prepare
+    from tfmemlint.engine.find_programs import starting
+    from tfmemlint.interpreter.modules import prepare
     from tfmemlint.project.kinds import Kind
-    from tfmemlint.starting import starting
 
     found = starting(prepare(paths), paths, read)
     return {os.path.normpath(one.path) for one in found if one.kind is not Kind.LIBRARY}
@@ -185,9 +185,9 @@ def without_what_programs_do(plans: Sequence[FilePlan | Problem | None]) -> Iter
 
 
 def _plans(files: list[_Read], job: _Job) -> Iterator[_Found]:
-    from tfmemlint.run import WORTH_A_POOL
-    from tfmemlint.settings.nearby import starts_of
-    from tfmemlint.targets.find import begin
+    from tfmemlint.deployment.project_launches import starts_of
+    from tfmemlint.engine.run import WORTH_A_POOL
+    from tfmemlint.project.targets.find import begin
 
     finder = begin()
     workers = min(os.cpu_count() or 1, 8)
@@ -201,9 +201,9 @@ def _plans(files: list[_Read], job: _Job) -> Iterator[_Found]:
     from itertools import repeat
 
     # Imported here, once: the workers are forks of this process.
-    importlib.import_module("tfmemlint.flow.interpreter")
+    importlib.import_module("tfmemlint.interpreter.interpreter")
     importlib.import_module("tfmemlint.plan.read")
-    from tfmemlint.rule import rules
+    from tfmemlint.rulekit.rule import rules
 
     rules()
     for path, *_ in files:
@@ -217,13 +217,13 @@ def _plans(files: list[_Read], job: _Job) -> Iterator[_Found]:
 
 def _one(file: _Read, job: _Job) -> _Found:
     """The plan of one file, or why there is none; None where the file asks to be left out."""
+    from tfmemlint.deployment.project_launches import starts_of
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.plan.model import Problem
     from tfmemlint.plan.read import plan_of
-    from tfmemlint.settings.nearby import starts_of
+    from tfmemlint.project.targets.find import current
     from tfmemlint.sources import Unreadable, decode
-    from tfmemlint.suppressions import read_suppressions
-    from tfmemlint.targets.find import current
+    from tfmemlint.sources.suppressions import read_suppressions
 
     path, data, named, alone = file
     target, gpus, memory, kinds = job
@@ -269,7 +269,7 @@ def _show(plan: Plan, as_json: bool) -> None:
 
         print(json.dumps(as_data(plan), indent=2))
         return
-    from tfmemlint.plan.text import show
+    from tfmemlint.plan.report import show
 
     show(plan, sys.stdout)
 

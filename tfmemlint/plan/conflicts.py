@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tfmemlint.explain import written
-from tfmemlint.flow.program import Call, Start
-from tfmemlint.flow.state import Outcome, Setting, Tri
-from tfmemlint.flow.values import EACH, UNKNOWN, Const, Devices, Value
-from tfmemlint.intent import Wish
+from tfmemlint.intents import Wanted
+from tfmemlint.interpreter.program import Call, Start
+from tfmemlint.interpreter.state import Outcome, Setting, Tri
+from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Devices, Value
 from tfmemlint.knowledge.functions import SET_VISIBLE
+from tfmemlint.model.intent import Wish
+from tfmemlint.plan.entry_run import BLIND, Scene, numbers_of
 from tfmemlint.plan.model import Fate, Verdict
-from tfmemlint.plan.scene import BLIND, Scene, numbers_of
-from tfmemlint.wanted import Wanted
+from tfmemlint.rulekit.explain import written
 
 
 def words_of(outcome: Outcome) -> str:

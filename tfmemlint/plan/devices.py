@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tfmemlint.explain import written
-from tfmemlint.finding import Span
-from tfmemlint.flow.program import SessionMade
-from tfmemlint.flow.state import ANY, Key, Setting, State
-from tfmemlint.flow.values import EACH, Const, Device, Devices
+from tfmemlint.interpreter.program import SessionMade
+from tfmemlint.interpreter.state import ANY, Key, Setting, State
+from tfmemlint.interpreter.values import EACH, Const, Device, Devices
+from tfmemlint.model.finding import Span
+from tfmemlint.plan.entry_run import Scene, listed_numbers, numbers_of
 from tfmemlint.plan.memory import of_session, of_settings
 from tfmemlint.plan.model import Device as Row
 from tfmemlint.plan.model import Memory
-from tfmemlint.plan.scene import Scene, listed_numbers, numbers_of
+from tfmemlint.rulekit.explain import written
 
 
 def devices(scene: Scene, refused: frozenset[Span]) -> tuple[Row, ...]:

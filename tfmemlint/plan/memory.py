@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tfmemlint.explain import plain_options
-from tfmemlint.flow.program import ProtoMade, SessionMade
-from tfmemlint.flow.state import ANY, Key, Setting, State
-from tfmemlint.flow.values import EACH, Const, Limit, Seq, Value
+from tfmemlint.interpreter.program import ProtoMade, SessionMade
+from tfmemlint.interpreter.state import ANY, Key, Setting, State
+from tfmemlint.interpreter.values import EACH, Const, Limit, Seq, Value
+from tfmemlint.plan.entry_run import Scene
 from tfmemlint.plan.model import Memory
-from tfmemlint.plan.scene import Scene
+from tfmemlint.rulekit.explain import plain_options
 
 EVERYTHING = "everything that is free"
 

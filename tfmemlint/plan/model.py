@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from tfmemlint.finding import Span
-from tfmemlint.rows import Rows
+from tfmemlint.model.finding import Span
+from tfmemlint.sources.line_map import Rows
 
 if TYPE_CHECKING:
-    from tfmemlint.settings.across import Begun
+    from tfmemlint.deployment.launches import Begun
 
 
 class Verdict(str, Enum):
@@ -64,10 +64,10 @@ class Asked:
     """One intent and its fate.
 
     Attributes:
-        wish, devices, value, words: the intent (`tfmemlint.intent`), and all of it in words.
+        wish, devices, value, words: the intent (`tfmemlint.model.intent`), and all of it in words.
         gpu: the number of the GPU, ``each``, or None where it isn't known.
         mib: for a limit, the MiB of each logical device, as far as they are known.
-        by: how it is asked for (`tfmemlint.wanted`).
+        by: how it is asked for (`tfmemlint.intents`).
         name: canonical name of what is called, set or made. place: where. certain: it stands under no condition.
         rules: codes of the rules that find something here.
     """

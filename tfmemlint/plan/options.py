@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from tfmemlint.explain import short, written
-from tfmemlint.flow.program import SessionMade, Start
-from tfmemlint.flow.state import Tri
-from tfmemlint.flow.values import EACH, Const
-from tfmemlint.intent import Wish
+from tfmemlint.intents import Wanted
+from tfmemlint.interpreter.program import SessionMade, Start
+from tfmemlint.interpreter.state import Tri
+from tfmemlint.interpreter.values import EACH, Const
 from tfmemlint.knowledge.functions import MAKES_VARIABLES
+from tfmemlint.model.intent import Wish
+from tfmemlint.plan.entry_run import Scene
 from tfmemlint.plan.model import Fate, Verdict
-from tfmemlint.plan.scene import Scene
-from tfmemlint.wanted import Wanted
+from tfmemlint.rulekit.explain import short, written
 
 
 def fate(one: Wanted, session: SessionMade, scene: Scene) -> Fate | None:

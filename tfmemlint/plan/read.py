@@ -7,23 +7,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfmemlint.explain import written
-from tfmemlint.flow.program import Call
-from tfmemlint.flow.values import Devices
-from tfmemlint.intent import Intent, Wish
+from tfmemlint.intents import Wanted, entries, wanted_by
+from tfmemlint.interpreter.program import Call
+from tfmemlint.interpreter.values import Devices
 from tfmemlint.knowledge.releases import Target
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.plan.abort import refused, stopped, unreached
 from tfmemlint.plan.devices import devices
-from tfmemlint.plan.fates import fate
+from tfmemlint.plan.entry_run import Scene, numbers_of
 from tfmemlint.plan.model import Asked, Entry, FilePlan, Place, Start, Stop
-from tfmemlint.plan.scene import Scene, numbers_of
-from tfmemlint.plan.several import told
-from tfmemlint.plan.stops import refused, stopped, unreached
+from tfmemlint.plan.predictions import fate
+from tfmemlint.plan.shared_devices import told
 from tfmemlint.plan.variables import variables
+from tfmemlint.rulekit.explain import written
 from tfmemlint.sources import Source
-from tfmemlint.wanted import Wanted, entries, wanted_by
 
 if TYPE_CHECKING:
-    from tfmemlint.settings.across import Begun
+    from tfmemlint.deployment.launches import Begun
 
 
 def plan_of(
@@ -46,7 +46,7 @@ def plan_of(
     Raises:
         SyntaxError, ValueError: the text isn't Python 3. RecursionError: it is nested too deeply.
     """
-    from tfmemlint.whole import findings_of, whole_of
+    from tfmemlint.engine.whole_program import findings_of, whole_of
 
     whole = whole_of(source, target, alone=alone, begun=begun)
     program = whole.program

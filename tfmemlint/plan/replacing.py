@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tfmemlint.explain import device_words, short
-from tfmemlint.flow.program import Call
-from tfmemlint.flow.state import Setting, State
-from tfmemlint.flow.values import EACH
-from tfmemlint.intent import Wish
+from tfmemlint.intents import Wanted
+from tfmemlint.interpreter.program import Call
+from tfmemlint.interpreter.state import Setting, State
+from tfmemlint.interpreter.values import EACH
+from tfmemlint.model.intent import Wish
 from tfmemlint.plan.conflicts import is_in
+from tfmemlint.plan.entry_run import Scene
 from tfmemlint.plan.model import Fate, Verdict
-from tfmemlint.plan.scene import Scene
 from tfmemlint.plan.starting import in_force
-from tfmemlint.wanted import Wanted
+from tfmemlint.rulekit.explain import device_words, short
 
 _ARGUMENTS = {
     Wish.GROWTH: ((1, "enable"),),

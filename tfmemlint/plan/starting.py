@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tfmemlint.explain import written
-from tfmemlint.flow.program import End, Event, Start
-from tfmemlint.flow.state import Key, Setting, State
-from tfmemlint.flow.values import EACH, Const, Devices
-from tfmemlint.intent import Wish
+from tfmemlint.intents import Wanted
+from tfmemlint.interpreter.program import End, Event, Start
+from tfmemlint.interpreter.state import Key, Setting, State
+from tfmemlint.interpreter.values import EACH, Const, Devices
+from tfmemlint.model.intent import Wish
+from tfmemlint.plan.entry_run import Scene, numbers_of
 from tfmemlint.plan.model import Fate, Verdict
-from tfmemlint.plan.scene import Scene, numbers_of
-from tfmemlint.wanted import Wanted
+from tfmemlint.rulekit.explain import written
 
 DIFFERS = "Memory growth cannot differ between GPU devices"
 SEVERAL = "with two or more GPUs"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from tfmemlint.explain import written
-from tfmemlint.flow.program import EnvWrite
-from tfmemlint.flow.state import Phase, Tri
-from tfmemlint.flow.values import UNKNOWN, Const
+from tfmemlint.intents import Wanted
+from tfmemlint.interpreter.program import EnvWrite
+from tfmemlint.interpreter.state import Phase, Tri
+from tfmemlint.interpreter.values import UNKNOWN, Const
 from tfmemlint.knowledge import environment
 from tfmemlint.knowledge.environment import Moment
 from tfmemlint.knowledge.variables import judge_name, judge_value, run_together
+from tfmemlint.plan.entry_run import Scene
 from tfmemlint.plan.model import Fate, Variable, Verdict
-from tfmemlint.plan.scene import Scene
-from tfmemlint.wanted import Wanted
-from tfmemlint.writes import is_for_others
+from tfmemlint.rulekit.env_writes import is_for_others
+from tfmemlint.rulekit.explain import written
 
 _PHASES = {Moment.LISTING: "listed", Moment.DEVICES: "allocator"}
 _READ = {

@@ -10,8 +10,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from tfmemlint.facts.prefilter import configures
 from tfmemlint.project.imports import Imported, scan
-from tfmemlint.screen import configures
 
 LARGEST_PROJECT = 20_000
 """Files beyond which nobody looks for programs that import a module."""

@@ -10,9 +10,9 @@ from tfmemlint.reporters.paint import Line, Segment, columns, painter, write
 from tfmemlint.reporters.summary import Summary
 
 if TYPE_CHECKING:
-    from tfmemlint.finding import Finding
     from tfmemlint.knowledge.releases import Target
-    from tfmemlint.rule import Rule
+    from tfmemlint.model.finding import Finding
+    from tfmemlint.rulekit.rule import Rule
     from tfmemlint.sources import Source
 
 __all__ = ["FORMATS", "Summary", "close", "render", "statistics"]

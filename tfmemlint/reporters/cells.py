@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tfmemlint.finding import Finding, Fix, Span, Step
+from tfmemlint.model.finding import Finding, Fix, Span, Step
 from tfmemlint.sources import Source
 
 if TYPE_CHECKING:

@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfmemlint import __version__
-from tfmemlint.finding import Finding, Span
-from tfmemlint.intent import Wish
 from tfmemlint.knowledge import environment, names, wishes
 from tfmemlint.knowledge.instead import (
     NEAREST,
@@ -24,10 +22,12 @@ from tfmemlint.knowledge.instead import (
     releases_of,
 )
 from tfmemlint.knowledge.releases import Target
+from tfmemlint.model.finding import Finding, Span
+from tfmemlint.model.intent import Wish
 from tfmemlint.reporters.machines import absolute, edits_of, places
 
 if TYPE_CHECKING:
-    from tfmemlint.rule import Rule
+    from tfmemlint.rulekit.rule import Rule
     from tfmemlint.sources import Source
 
 VERSION = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tfmemlint.finding import Span
+from tfmemlint.model.finding import Span
 from tfmemlint.reporters.paint import Line, Segment, cells
 
 ROWS = 7

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import IO
 
-from tfmemlint.finding import Applicability, Finding
+from tfmemlint.model.finding import Applicability, Finding
 from tfmemlint.reporters.paint import Line, Segment, painter, printable
 
 

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfmemlint.finding import Finding, Fix, Severity, Span, Step
-from tfmemlint.intent import Intent
+from tfmemlint.model.finding import Finding, Fix, Severity, Span, Step
+from tfmemlint.model.intent import Intent
 from tfmemlint.reporters.paint import printable
 
 if TYPE_CHECKING:
-    from tfmemlint.rule import Rule
+    from tfmemlint.rulekit.rule import Rule
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.ADVICE: "notice"}
 

@@ -7,11 +7,11 @@ import re
 from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any
 
-from tfmemlint.finding import Severity
+from tfmemlint.model.finding import Severity
 from tfmemlint.reporters.paint import STYLES, colourful, columns, write
 
 if TYPE_CHECKING:
-    from tfmemlint.rule import Rule
+    from tfmemlint.rulekit.rule import Rule
 
 FORMATS: tuple[str, ...] = ("text", "json")
 

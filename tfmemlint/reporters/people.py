@@ -6,12 +6,12 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from tfmemlint.finding import Applicability, Finding, Fix, Step
+from tfmemlint.model.finding import Applicability, Finding, Fix, Step
 from tfmemlint.reporters.excerpt import excerpt, one_line
 from tfmemlint.reporters.paint import Line, Segment, printable
 
 if TYPE_CHECKING:
-    from tfmemlint.rule import Rule
+    from tfmemlint.rulekit.rule import Rule
     from tfmemlint.sources import Source
 
 PLAIN_WIDTH = 120

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tfmemlint.finding import Applicability, Finding, Severity
+from tfmemlint.model.finding import Applicability, Finding, Severity
 from tfmemlint.reporters.paint import Line, Segment
 
 _PACKAGES = {"pynvml": "nvidia-ml-py"}

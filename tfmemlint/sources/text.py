@@ -11,7 +11,7 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from tfmemlint.finding import Span
+from tfmemlint.model.finding import Span
 
 LARGEST = 32 * 2**20
 """Bytes; a larger file holds data, not a program that a person wrote."""
@@ -116,7 +116,7 @@ class Source:
 
     @property
     def language(self) -> str:
-        """What the text is written in: a name of `tfmemlint.sources.blocks`."""
+        """What the text is written in: a name of `tfmemlint.sources.documents.blocks`."""
         return "python"
 
     def _with_ends(self, text: str, ends: tuple[str, ...]) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tfmemlint.sources.gitattributes import Marks, repository
 from tfmemlint.sources.kinds import PYTHON, kind_of
-from tfmemlint.sources.marks import Marks, repository
 
 LEFT_OUT = frozenset(
     {
@@ -44,7 +44,7 @@ def walk(
     """The files of these kinds (`tfmemlint.sources.kinds`) under ``paths``, sorted within each path, each once, as they
     are shown to the user.
 
-    What a project marks as generated or vendored is left out (`tfmemlint.sources.marks`). A file that is named itself
+    What a project marks as generated or vendored is left out (`gitattributes`). A file that is named itself
     is taken whatever it is called and whatever the ignore files and the marks say, unless ``exclude`` names it. Links
     to directories are followed where they lead to something new: not into what is walked anyway, nor above it, so that
     a loop of links ends there.

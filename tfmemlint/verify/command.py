@@ -13,8 +13,8 @@ from tfmemlint.verify.running import add_options, folder, progress, say, seconds
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tfmemlint.deployment.launches import Begun
     from tfmemlint.knowledge.releases import Target
-    from tfmemlint.settings.across import Begun
     from tfmemlint.sources import Source
     from tfmemlint.verify.ground import Ground
     from tfmemlint.verify.prove import Conditions, Proof
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Verify the programs; gives the exit code."""
-    from tfmemlint.config import ConfigError, load
+    from tfmemlint.config.files import ConfigError, load
     from tfmemlint.verify.prove import Conditions
     from tfmemlint.verify.report import Where, as_json, exit_code, show
     from tfmemlint.verify.result import GroundError
@@ -152,8 +152,8 @@ def _proofs(
 def _starts(sources: list[Source], kinds: frozenset[str], *, original: bool) -> Iterator[tuple[Source, Begun | None]]:
     """Each program started by hand, and as the configuration files of these kinds in its project start it; before and
     after fixes by hand alone, as fixes are made for that."""
-    from tfmemlint.flow.values import UNKNOWN
-    from tfmemlint.settings.nearby import starts_of
+    from tfmemlint.deployment.project_launches import starts_of
+    from tfmemlint.interpreter.values import UNKNOWN
 
     for source in sources:
         yield source, None
@@ -186,10 +186,10 @@ def _proof(
 
 
 def _both(source: Source, ground: Ground, conditions: Conditions, target: Target, *, unsafe: bool) -> Proof:
-    from tfmemlint.engine import check_source
-    from tfmemlint.finding import Severity
+    from tfmemlint.engine.check_source import check_source
     from tfmemlint.fixes.loop import Options, fix_source
-    from tfmemlint.rule import rules
+    from tfmemlint.model.finding import Severity
+    from tfmemlint.rulekit.rule import rules
     from tfmemlint.verify.prove import prove_fixed
 
     used = [rule for rule in rules() if rule.severity is not Severity.ADVICE]
@@ -205,8 +205,8 @@ def _both(source: Source, ground: Ground, conditions: Conditions, target: Target
 
 def _sources(paths: list[str], kinds: frozenset[str]) -> tuple[list[Source], bool]:
     """The programs, and whether some path could not be followed."""
-    from tfmemlint.screen import matters
-    from tfmemlint.settings.nearby import begin, starts_of
+    from tfmemlint.deployment.project_launches import begin, starts_of
+    from tfmemlint.facts.prefilter import matters
     from tfmemlint.sources import Unreadable, decode, read_bytes, walk
 
     begin()

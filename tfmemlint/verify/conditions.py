@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tfmemlint.flow.program import EnvWrite, Program
-from tfmemlint.flow.values import Const
-from tfmemlint.intent import Wish
+from tfmemlint.intents import Wanted
+from tfmemlint.interpreter.program import EnvWrite, Program
+from tfmemlint.interpreter.values import Const
+from tfmemlint.model.intent import Wish
 from tfmemlint.verify.edge.machine import DEFAULT_MIB
 from tfmemlint.verify.grounds import MOST_GPUS
 from tfmemlint.verify.verdict import Facts
-from tfmemlint.wanted import Wanted
 
 if TYPE_CHECKING:
     from tfmemlint.verify.ground import Ground

@@ -6,9 +6,9 @@ import contextlib
 import difflib
 from collections.abc import Callable, Iterator
 
-from tfmemlint.finding import Span
-from tfmemlint.job import Unproven
+from tfmemlint.engine.job import Unproven
 from tfmemlint.knowledge.releases import Target
+from tfmemlint.model.finding import Span
 from tfmemlint.sources import Source
 from tfmemlint.verify.command import target_of_version
 from tfmemlint.verify.ground import Ground

@@ -6,15 +6,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tfmemlint.finding import Span
-from tfmemlint.flow.program import EnvWrite, Item
-from tfmemlint.intent import Wish
+from tfmemlint.intents import Wanted
+from tfmemlint.interpreter.program import EnvWrite, Item
+from tfmemlint.model.finding import Span
+from tfmemlint.model.intent import Wish
 from tfmemlint.verify import outcomes
+from tfmemlint.verify.observation import Asked, Seen, gpu_number
 from tfmemlint.verify.observed import confirm
 from tfmemlint.verify.result import Result
-from tfmemlint.verify.seen import Asked, Seen, gpu_number
 from tfmemlint.verify.verdict import Facts, Kind, Verdict
-from tfmemlint.wanted import Wanted
 
 _FUNCTIONS = {
     Wish.GROWTH: "set_memory_growth",

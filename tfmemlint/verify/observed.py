@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from tfmemlint.intent import Wish
-from tfmemlint.verify.seen import Seen
+from tfmemlint.model.intent import Wish
+from tfmemlint.verify.observation import Seen
 from tfmemlint.verify.verdict import Facts, Kind, Verdict
 
 SLACK_MIB = 64.0

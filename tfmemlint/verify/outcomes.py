@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tfmemlint.flow.program import EnvWrite
-from tfmemlint.flow.values import EACH, Const
-from tfmemlint.intent import Wish
+from tfmemlint.intents import Wanted
+from tfmemlint.interpreter.program import EnvWrite
+from tfmemlint.interpreter.values import EACH, Const
 from tfmemlint.knowledge import environment, variables
-from tfmemlint.verify.cards import cards_lost
-from tfmemlint.verify.seen import Asked, Seen, gpu_number
+from tfmemlint.model.intent import Wish
+from tfmemlint.verify.cuda_visible_devices import cards_lost
+from tfmemlint.verify.observation import Asked, Seen, gpu_number
 from tfmemlint.verify.verdict import Facts, Kind, Verdict
-from tfmemlint.wanted import Wanted
 
 Decide = Callable[[Wanted, Seen, Facts, Sequence[Asked]], Verdict]
 

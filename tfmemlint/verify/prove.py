@@ -8,22 +8,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfmemlint.flow.program import Program
-from tfmemlint.rows import Rows
+from tfmemlint.engine.whole_program import Whole, whole_of
+from tfmemlint.intents import Wanted, entries, wanted_by
+from tfmemlint.interpreter.program import Program
 from tfmemlint.sources import Source
+from tfmemlint.sources.line_map import Rows
 from tfmemlint.verify.conditions import Conditions, facts_of, gpus_named
 from tfmemlint.verify.judge import asked_for, died_elsewhere, judge, judge_elsewhere
-from tfmemlint.verify.seen import Seen
-from tfmemlint.verify.slices import CannotCut, Slice, cut, lacking
+from tfmemlint.verify.observation import Seen
+from tfmemlint.verify.slicing.slices import CannotCut, Slice, cut, lacking
 from tfmemlint.verify.verdict import Kind, Verdict
-from tfmemlint.wanted import Wanted, entries, wanted_by
-from tfmemlint.whole import Whole, whole_of
 
 __all__ = ["Conditions", "Proof", "Run", "gpus_named", "prove", "prove_fixed"]
 
 if TYPE_CHECKING:
+    from tfmemlint.deployment.launches import Begun
     from tfmemlint.knowledge.releases import Target
-    from tfmemlint.settings.across import Begun
     from tfmemlint.verify.ground import Ground
     from tfmemlint.verify.result import Result
 

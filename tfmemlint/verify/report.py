@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from tfmemlint.reporters.paint import STYLES, colourful, columns, printable, write
-from tfmemlint.rows import Rows
+from tfmemlint.sources.line_map import Rows
+from tfmemlint.verify.observation import Seen
 from tfmemlint.verify.prove import Proof, Run
-from tfmemlint.verify.seen import Seen
 from tfmemlint.verify.verdict import Kind, Verdict
 
 if TYPE_CHECKING:

@@ -50,7 +50,7 @@ def size(option: str, text: str, *, zero: bool = False) -> float:
     Raises:
         ValueError: it is none.
     """
-    from tfmemlint.config import parse_memory
+    from tfmemlint.config.files import parse_memory
 
     if zero and text.strip().rstrip("bBgGiImMkK").strip() == "0":
         return 0.0

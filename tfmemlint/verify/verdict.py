@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from tfmemlint.wanted import Wanted
+from tfmemlint.intents import Wanted
 
 
 class Kind(str, Enum):

@@ -17,7 +17,7 @@ from tests.truth.programs.model import Program
 from tests.truth.programs.observe import Observer, Place, Report
 from tests.truth.programs.render import fault, write
 from tests.truth.programs.strategies import program as generated
-from tfmemlint.rule import codes
+from tfmemlint.rulekit.rule import codes
 
 RUNS = 2
 """How often a program with switches is run."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.truth.programs.observe import Event, Place, Report
-from tfmemlint.finding import Finding, Severity
-from tfmemlint.job import Job
-from tfmemlint.run import run
+from tfmemlint.engine.job import Job
+from tfmemlint.engine.run import run
+from tfmemlint.model.finding import Finding, Severity
 
 CODES = frozenset(f"TFM{number}" for number in (101, 102, 103, 104, 105, 106, 107, 401, 402))
 _REFUSED = {

@@ -1,0 +1,157 @@
+"""Whatever a configuration file holds, reading it raises nothing, and places are places of its text."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tfmemlint.deployment import program_of, read
+from tfmemlint.fixes.text_editor import PlainEditor
+from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.knowledge.releases import Target
+from tfmemlint.model.finding import Span
+from tfmemlint.sources import Source
+from tfmemlint.sources.documents import blocks
+
+LANGUAGES = (blocks.DOCKERFILE, blocks.SHELL, blocks.ENV, blocks.YAML)
+
+PIECES = st.sampled_from(
+    [
+        "export ", "TF_FORCE_GPU_ALLOW_GROWTH=1", "CUDA_VISIBLE_DEVICES=", "python train.py", "ENV ",
+        "FROM x AS y\n", "RUN ", "<<EOF\n", "EOF\n", "\\\n", "\\", "'", '"', "`", "$(", "${", ")", "}", "((", "[[",
+        "]]", "if ", "then\n", "fi\n", "case x in\n", "a)", ";;\n", "esac\n", "for i in 1; do\n", "done\n",
+        "f() {\n", "| ", "&& ", "|| ", "& ", "> x ", ">> $GITHUB_ENV ", "#", "# c\n", "\n", "\r\n", "\r", "\t", " ",
+        "  ", "\ufeff", "\x00", "\x0c", "\u2028", "services:\n", "  a:\n", "    environment:\n", "      X: 1\n",
+        "      - A=b\n", "{{ x }}", "{% if %}\n", "${{ y }}", "jobs:\n", "  j:\n    steps:\n", "    - run: |\n",
+        "        export X=1\n", "    - run: >-\n", "&a ", "*a", "<<: *a\n", "[", "]", "{", ": ", "- ", "!!x ",
+        "---\n", 'CMD ["python", "a.py"]\n', "COPY . .\n", "WORKDIR /a\n", "X=\u00e9\u00fc", "=", "bash -c '",
+        "docker run -e ", "--gpus 1 ", "env ", "srun --export=ALL,", "set -a\n", "\ue000", "\U0001f600",
+        "apiVersion: v1\nkind: Pod\n", "containers:\n", "- env:\n", "  - {name: A, value: '1'}\n",
+        "dependencies: []\n", "variables:\n", "# escape=`\n", "# syntax=x\n", "ONBUILD ",
+        "#SBATCH --export=ALL,X=1\n",
+    ]
+)  # fmt: skip
+TEXTS = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=25).map("".join))
+
+
+def _slice(text: str, span: Span) -> str:
+    lines = text.split("\n")[span.row - 1 : span.end_row]
+    lines[-1] = lines[-1][: span.end_column - 1]
+    lines[0] = lines[0][span.column - 1 :]
+    return "\n".join(lines)
+
+
+def _inside(text: str, span: Span) -> bool:
+    rows = text.split("\n")
+    return (
+        1 <= span.row <= span.end_row <= len(rows)
+        and 1 <= span.column <= len(rows[span.row - 1]) + 1
+        and 1 <= span.end_column <= len(rows[span.end_row - 1]) + 1
+        and (span.row, span.column) <= (span.end_row, span.end_column)
+    )
+
+
+@settings(max_examples=400, deadline=None)
+@given(TEXTS)
+def test_places_are_places_of_the_text(text: str) -> None:
+    for language in LANGUAGES:
+        found = read(language, text)
+        assert found is not None
+        for one in found.settings:
+            assert _inside(text, one.key) and _slice(text, one.key).strip("\"'").replace("\\\n", "").startswith(
+                one.name[:1]
+            )
+            if one.key.row == one.key.end_row:
+                assert _slice(text, one.key).strip("\"'") == one.name
+            if one.given is not None and one.given.row == one.given.end_row:
+                assert _inside(text, one.given)
+                if one.quote is not None and one.value is not None:
+                    written = _slice(text, one.given)
+                    assert written == f"{one.quote}{one.value}{one.quote}" or written.lower() == one.value
+            assert _inside(text, one.statement)
+        for start in found.starts:
+            assert _inside(text, start.span)
+        for card in found.cards:
+            assert _inside(text, card.span)
+        for row, words in found.problems:
+            assert 1 <= row <= text.count("\n") + 2 and words
+        assert program_of(Source("x", text), language, Target.newest()) is not None
+
+
+@settings(max_examples=200, deadline=None)
+@given(TEXTS)
+def test_only_what_is_named_changes(text: str) -> None:
+    for language in LANGUAGES:
+        found = read(language, text)
+        assert found is not None
+        for one in found.settings:
+            editor = PlainEditor(text, language, Target.newest())
+            if (
+                one.given is None
+                or not one.value
+                or one.value == "true"
+                or sum(each.given == one.given for each in found.settings) > 1
+            ):
+                continue
+            try:
+                editor.replace(editor.expression_at(one.given), "true")
+                new = editor.finish()
+            except Withheld:
+                continue
+            before, after = text.split("\n"), new.split("\n")
+            assert len(before) == len(after)
+            assert [row for row, (old, now) in enumerate(zip(before, after, strict=True), 1) if old != now] in (
+                [one.given.row],
+                [],
+            )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 300_000,
+        "X=1 " * 50_000,
+        "ENV " + "A=b " * 50_000,
+        "((" * 50_000,
+        "$(" * 50_000,
+        '"$(' * 50_000,
+        "${" * 50_000,
+        "`" * 50_001,
+        "{" * 5_000,
+        "[" * 5_000,
+        "- " * 3_000,
+        "'" * 50_001,
+        "<<A " * 2_000 + "\n" + "x\n" * 2_000,
+        "if x; then " * 3_000,
+        "export X=1 \\\n" * 20_000,
+        "export TF_X=$Y\npython a.py\n" * 400,
+        "{{ x }}" * 20_000,
+        "a: &a\n" + "".join(f"  b{n}: &b{n} [*a, *a]\n" for n in range(50)),
+        "x: &x\n  services: *x\n  <<: *x\n",
+        "[" * 100_000,
+        "- " * 100_000,
+        "? " * 100_000,
+        "{{ " * 100_000,
+        "( " * 20_000,
+        "{ true && " * 20_000,
+        "case a in b) " * 20_000,
+        "f() { " * 20_000,
+        "x=$(cat <<A\n" * 20_000,
+        "#!/bin/sh\npython a.py\n" + "export X=1\n" * 20_000,
+        "X=1 bash -c 'python a.py'\n" * 5_000,
+        "FROM x AS a\n" + "FROM a AS a\nENV X=1\nCMD python a.py\n" * 4_000,
+        "jobs:\n  a:\n    steps:\n" + "    - run: echo A=1 >> $GITHUB_ENV\n" * 4_000,
+        "b0: &b0 {X: 1}\n"
+        + "".join(f"b{n}: &b{n} {{<<: [*b{n - 1}, *b{n - 1}]}}\n" for n in range(1, 60))
+        + "services: *b59\n",
+    ],
+    ids=lambda text: text[:8] + text[-8:],
+)
+def test_large_and_odd_texts_take_no_time(language: str, text: str) -> None:
+    begun = time.perf_counter()
+    assert read(language, text) is not None
+    assert time.perf_counter() - begun < 20

@@ -1,0 +1,84 @@
+"""Configuration files of ``fixtures/settings``: what is found in each, and what a fix makes of it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.fixture_files import FIXTURES, strip_markers
+from tfmemlint.engine.job import Job, Outcome
+from tfmemlint.engine.run import run
+from tfmemlint.model.finding import Severity
+from tfmemlint.sources import walk
+from tfmemlint.sources.kinds import ALL
+
+FILES = sorted(path for path in (FIXTURES / "settings").glob("TFM*/*") if ".fixed." not in path.name)
+PROJECTS = sorted((FIXTURES / "settings" / "projects").iterdir())
+
+
+def _copied(path: Path, folder: Path) -> tuple[Path, dict[int, list[str]]]:
+    """A file without its claims, in a project of its own; and the claims."""
+    text, expected, _ = strip_markers(path.read_text(encoding="utf-8"))
+    (folder / "pyproject.toml").touch()
+    copy = folder / path.name
+    copy.write_text(text, encoding="utf-8")
+    return copy, expected
+
+
+def _codes(outcome: Outcome) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for one in outcome.findings:
+        found.setdefault(one.span.row, []).append(one.code)
+    return {row: sorted(codes) for row, codes in found.items()}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_the_findings_are_those_expected(path: Path, tmp_path: Path) -> None:
+    copy, expected = _copied(path, tmp_path)
+    (outcome,) = run([(str(copy), True)], Job(explain_fixes="never"))
+    assert _codes(outcome) == {row: sorted(codes) for row, codes in expected.items()}
+    assert bool(expected) is path.name.startswith("bad_")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_the_fixed_side_is_what_a_fix_makes(path: Path, tmp_path: Path) -> None:
+    copy, _ = _copied(path, tmp_path)
+    before = copy.read_text(encoding="utf-8")
+    run([(str(copy), True)], Job(fix=True, write=True, unsafe=True))
+    fixed = path.with_name(path.stem + ".fixed" + path.suffix)
+    after = copy.read_text(encoding="utf-8")
+    assert after == (fixed.read_text(encoding="utf-8") if fixed.exists() else before)
+    # Once more, nothing changes.
+    run([(str(copy), True)], Job(fix=True, write=True, unsafe=True))
+    assert copy.read_text(encoding="utf-8") == after
+
+
+@pytest.mark.parametrize("folder", PROJECTS, ids=lambda path: path.name)
+def test_environments_reach_the_programs(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / folder.name
+    shutil.copytree(folder, root)
+    expected = set()
+    for path in sorted(root.rglob("*")):
+        if path.is_file():
+            text, rows, _ = strip_markers(path.read_text(encoding="utf-8"))
+            path.write_text(text, encoding="utf-8")
+            expected |= {
+                (path.relative_to(root).as_posix(), row, code) for row, codes in rows.items() for code in codes
+            }
+    monkeypatch.chdir(root)
+    files = walk(["."], kinds=ALL).files
+    outcomes = run([(path, False) for path in files], Job(explain_fixes="never"))
+    findings = [one for outcome in outcomes for one in outcome.findings]
+    found = {(Path(one.path).as_posix(), one.span.row, one.code) for one in findings}
+    assert found == expected
+    assert bool(expected) is folder.name.startswith("bad_")
+    for one in findings:
+        assert one.severity is Severity.WARNING and not one.fixable
+        steps = [step.path for step in one.trace]
+        assert any(not path.endswith(".py") for path in steps) and steps[-1].endswith(".py")
+    # Whichever files are named, the same is found.
+    for name in sorted({one.path for one in findings}):
+        (alone,) = [one for one in run([(name, True)], Job(explain_fixes="never")) if one.path == name]
+        assert alone.findings == [one for one in findings if one.path == name]

@@ -1,0 +1,158 @@
+"""What is read of a shell script, beside what a shell makes of it: each program that it starts tells its
+environment."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tfmemlint.deployment.shell.script import read_shell
+
+BASH = shutil.which("bash")
+NAMES = [f"TF_{letter}" for letter in "ABCDE"]
+
+PROGRAM = f"""#!{sys.executable}
+import json, os, sys
+with open(os.environ["TOLD"], "a") as file:
+    found = {{name: os.environ[name] for name in {NAMES!r} if name in os.environ}}
+    print(json.dumps([sys.argv[1], found]), file=file)
+"""
+
+SCRIPTS = {
+    "exported": 'export TF_A=1 TF_B=\'two words\' TF_C="a\\"b"\npython a.py\n',
+    "not exported": "TF_A=1\npython a.py\n",
+    "exported before its value": "export TF_A\nTF_A=1\npython a.py\n",
+    "exported after its value": "TF_A=1\npython a.py\nexport TF_A\npython b.py\n",
+    "in front": "TF_A=1 TF_B=2 python a.py\npython b.py\n",
+    "in front of a wrapper": "TF_A=1 nohup env TF_B=2 python a.py >/dev/null 2>&1\n",
+    "env alone": "export TF_C=3\nenv -u TF_C TF_A=1 python a.py\n",
+    "all exported": "set -a\nTF_A=1\nset +a\nTF_B=2\npython a.py\n",
+    "unset": "export TF_A=1\nunset TF_A\npython a.py\nexport TF_A=2\nexport -n TF_A\npython b.py\n",
+    "set anew": "export TF_A=1\nTF_A=2\npython a.py\nTF_A=3 python b.py\npython c.py\n",
+    "subshell": "(export TF_A=1; python a.py)\npython b.py\n",
+    "group": "{ export TF_A=1; python a.py; }\npython b.py\n",
+    "pipe": "export TF_A=1 | cat\npython a.py | cat\n",
+    "background": "export TF_A=1 &\nwait\npython a.py & wait\n",
+    "branches": "if true; then\n export TF_A=1\n python a.py\nelse\n export TF_A=2\n python b.py\nfi\npython c.py\n",
+    "loop": "for TF_A in 1 2; do\n  TF_B=$TF_A python a.py\n  export TF_C=3\ndone\npython b.py\n",
+    "case": "case x in\n  y) export TF_A=1 ;;\n  x|z) export TF_B=2\n    python a.py ;;\nesac\npython b.py\n",
+    "function": "f() {\n  export TF_B=2\n  python a.py\n}\nexport TF_A=1\nf\npython b.py\n",
+    "function and before": "export TF_A=1\nf() { python a.py; }\nexport TF_A=2\nf\n",
+    "and": "true && export TF_A=1 && python a.py\nfalse && export TF_B=2\npython b.py\n",
+    "or": "false || export TF_A=1\npython a.py\ntrue || export TF_A=2\npython b.py\n",
+    "and then a change": 'export TF_A=1\n[ -n "$NOPE" ] && export TF_A=2\npython a.py\n',
+    "heredoc": "cat <<EOF >/dev/null\nexport TF_A=1\nEOF\ncat <<-'END' >&2\n\texport TF_B=1\n\tEND\npython a.py\n",
+    "two heredocs": "cat <<A <<B >/dev/null\nexport TF_A=1\nA\nexport TF_B=1\nB\nexport TF_C=1\npython a.py\n",
+    "comments": "# export TF_A=1\nexport TF_B=2 # TF_C=3\npython a.py # b\n",
+    "continued": "export TF_A=1 \\\n  TF_B=2\nTF_C=3 \\\npython \\\n  a.py\n",
+    "quotes": 'export TF_A=\'a\'"b"c TF_B=$\'x\' TF_C=\\"d TF_D="a # b" TF_E=a#b\npython a.py\n',
+    "inner shell": "export TF_A=1\nbash -c 'export TF_B=2; TF_C=3; python a.py'\npython b.py\n",
+    "inner shell with words": 'sh -c "TF_A=1 python a.py"\n',
+    "declared": "declare -x TF_A=1\ndeclare TF_B=2\nreadonly TF_C=3\ntypeset -x TF_D=4\npython a.py\n",
+    "arrays": "TF_A=(1 2)\nexport TF_B=2\n((TF_C = 3))\n[[ $TF_B == 2 ]]\npython a.py\n",
+    "test": "[[ -n x ]] && export TF_A=1\npython a.py\n[ -n x ] || export TF_B=2\npython b.py\n",
+    "redirected": "TF_A=1 python a.py > /dev/null 2>&1\n> /dev/null TF_B=2 python b.py\n",
+    "negated": "! TF_A=1 python a.py\ntime TF_B=2 python b.py\n",
+    "one line": "if true; then export TF_A=1; fi; export TF_B=2; python a.py; TF_C=3; python b.py\n",
+    "nested": "if true; then (cd / && export TF_A=1; python a.py); export TF_B=1; fi\npython b.py\n",
+    "while": "i=0\nwhile [ $i -lt 2 ]; do i=$((i+1)); export TF_A=1; python a.py; export TF_A=2; done\npython b.py\n",
+    "eval": "export TF_A=1\neval 'export TF_A=2'\npython a.py\n",
+    "appended": "export TF_A=1\nTF_A+=2\npython a.py\n",
+    "windows": "export TF_A=1; python a.py\nexport TF_B=$(echo 2)\npython b.py\n",
+    "env drops one": "export TF_A=1 TF_B=2\nenv -uTF_A python a.py\nTF_C=3 env -u TF_C --unset=TF_B python b.py\n",
+    "env drops all": 'export TF_A=1\nTF_C=3 env -iu TF_B PATH="$PATH" TOLD="$TOLD" TF_D=4 python a.py\n',
+    "unset of a function": "export TF_A=1\nunset -f TF_A\npython a.py\n",
+    "words of its own": "set -- -a\nTF_A=1\npython a.py\nset -e -- -a\nTF_A=1\npython b.py\n",
+    "read": 'export TF_A=1 TF_B=1\nread -r x TF_A <<< "5 6"\nmapfile -t TF_B <<< 7\npython a.py\n',
+    "printed": "export TF_A=1\nprintf -v TF_A %s 6\npython a.py\n",
+    "options": "export TF_A=1\nset -- -x\ngetopts x TF_A\npython a.py\n",
+    "sums": "export TF_A=1 TF_B=1\nlet TF_A=2\n((TF_B++))\n((x = 1 << 2))\npython a.py\n",
+    "no longer exported": "export TF_A=1\ndeclare +x TF_A\npython a.py\n",
+    "expanded": "export TF_A=~ TF_B=a:~/x TF_C={1,2}\nenv TF_D={1,2} python a.py\nTF_D={1,2} python b.py\n",
+    "names in a variable": "export TF_A=1\nexport $(echo TF_A=2)\npython a.py\n",
+    "function called later": "f() { unset TF_A; TF_B=3; }\nexport TF_A=1 TF_B=2\nf\npython a.py\n",
+    "function in a subshell": "function f() (\n  export TF_A=1\n)\nf\nexport TF_B=2\npython a.py\n",
+    "group in a pipe": "echo 1 | { export TF_A=1; python a.py; }\n{ export TF_B=1; } 2>&1 | cat\npython b.py\n",
+    "group in the background": "{ export TF_A=1; python a.py; } &\nwait\npython b.py\n",
+    "group under a condition": "false && { export TF_A=1; }\ntrue || { export TF_B=1; }\npython a.py\n",
+    "behind a compound command": "(false) && export TF_A=1\n{ true; } || export TF_B=1\npython a.py\n",
+    "heredoc in a substitution": "x=$(cat <<EOF\ndon't :)\nEOF\n)\nexport TF_B=2\npython a.py\n",
+    "case in a substitution": 'x="$(case a in a) echo "1";; esac)"\nexport TF_B=2\npython a.py\n',
+    "quotes in a parameter": 'x=${y:-\'}\'} z="${y:-{}" w=${y:-"}"}\nexport TF_B=2\npython a.py\n',
+    "quoted quotes in a parameter": 'v=\'"q"\'\nv="${v#\'"\'}"\nexport TF_B=2\npython a.py\n',
+    "all exported in a subshell": "(set -a; TF_A=1; python a.py)\nTF_B=1\npython b.py\n",
+    "unset by another name": "export TF_A=1\nx=TF_A\nunset $x\npython a.py\n",
+    "declared as a number": "declare -ix TF_A=1+1\ndeclare -ux TF_B=b\npython a.py\n",
+    "in front of a function": "f() { python a.py; }\nexport TF_A=0\nTF_A=1 f\n",
+    "old sums": "x=$[1<<2]\nexport TF_B=2\npython a.py\n",
+}
+
+
+QUIET = {
+    "pip": "#!/bin/sh\npython -m pip install x\nexport TF_A=1\n",
+    "pip below": "TF_A=1\npython3 -m pip install x\n./train\n",
+    "venv": "#!/bin/sh\npython3 -m venv v\n. v/bin/activate\nexport TF_A=1\n",
+    "setup.py": "#!/bin/sh\npython setup.py develop\nexport TF_A=1\n",
+    "a text that is read by another shell": "python check.py\nexport TF_A=1\n",
+    "values from a file": "TF_A=1\nexport $(cut -d= -f1 names)\npython train.py\n",
+}
+
+
+@pytest.mark.parametrize("script", QUIET.values(), ids=QUIET)
+def test_nothing_is_lost(script: str) -> None:
+    assert read_shell(script).lost == []
+
+
+def test_it_is_lost_in_a_script() -> None:
+    (lost,) = read_shell("#!/bin/sh\npython train.py\nexport TF_A=1\n").lost
+    assert lost.why == "late"
+
+
+@pytest.mark.parametrize(
+    "words", ["echo -e 'TF_A=1\\nTF_B=2'", "printf 'TF_A=1\\n'", "printf TF_A=%s 1", "echo TF_A=1 TF_B=2"]
+)
+def test_what_is_printed_for_later_steps_is_not_told(words: str) -> None:
+    (handed,) = read_shell(f"{words} >> $GITHUB_ENV\n").handed[:1]
+    assert handed.name == "TF_A" and handed.value is None
+
+
+@pytest.mark.skipif(BASH is None, reason="needs bash")
+@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
+def test_programs_get_what_is_told(script: str, tmp_path: Path) -> None:
+    assert BASH is not None
+    (tmp_path / "python").write_text(PROGRAM, encoding="utf-8")
+    (tmp_path / "python").chmod(0o755)
+    told = tmp_path / "told"
+    told.touch()
+    known = {name: value for name, value in os.environ.items() if name not in NAMES}
+    environment = {**known, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "TOLD": str(told)}
+    subprocess.run([BASH, "-c", script], env=environment, cwd=tmp_path, capture_output=True, timeout=60)
+    runs = [json.loads(line) for line in told.read_text(encoding="utf-8").splitlines()]
+    starts = read_shell(script).starts
+    assert runs
+    for program, seen in runs:
+        # In a loop, a program runs several times; each start that is told is for all of them.
+        (start,) = [one for one in starts if one.program == program]
+        told_of = {one.name: one.value for one in start.settings}
+        for name, value in told_of.items():
+            assert value is None or seen.get(name) == value, (program, name, value, seen)
+        assert seen.keys() <= told_of.keys(), (program, seen, told_of)
+
+
+@pytest.mark.parametrize(
+    "change", ["pushd a\npopd\n", "cd $X\n", "cd a || cd b\n", "if true; then cd a; fi\n", "cd -\n"]
+)
+def test_a_directory_that_is_not_known_is_not_told(change: str) -> None:
+    (start,) = read_shell(f"{change}python b.py\n").starts
+    assert start.directory is None
+
+
+def test_a_comma_ends_a_value_that_slurm_is_given() -> None:
+    read = read_shell("srun --export=ALL,TF_A=1,CUDA_VISIBLE_DEVICES=0,1 python a.py\n")
+    assert {one.name: one.value for one in read.starts[0].settings} == {"TF_A": "1", "CUDA_VISIBLE_DEVICES": None}

@@ -1,0 +1,235 @@
+"""The commands ``check`` and ``fix``."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.cli.arguments import say
+
+if TYPE_CHECKING:
+    from tfmemlint.config.files import Config
+    from tfmemlint.engine.job import Job, Outcome
+    from tfmemlint.sources.walking import Walk
+
+CLEAN, FOUND, FAILED = 0, 1, 2
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from tfmemlint.config.files import ConfigError, load
+
+    try:
+        config = load()
+        job = _job(arguments, config)
+    except ConfigError as error:
+        say(str(error))
+        return FAILED
+    if arguments.show_target:
+        return _show_target(arguments, config, job)
+    try:
+        with _gates(arguments, job) as job:
+            outcomes, failed = _outcomes(arguments, config, job)
+    except _Stopped as reason:
+        say(str(reason))
+        return FAILED
+    from tfmemlint.cli.output import report
+
+    report(arguments, config, job, outcomes)
+    findings = [finding for outcome in outcomes for finding in outcome.findings]
+    for outcome in outcomes:
+        if outcome.problem:
+            failed = True
+            say(f"{outcome.path}: {outcome.problem}")
+    if failed or any(finding.code == "TFM900" for finding in findings):
+        return FAILED
+    return FOUND if findings and not arguments.exit_zero else CLEAN
+
+
+def _job(arguments: argparse.Namespace, config: Config) -> Job:
+    """What the options ask for; the command line comes before the file.
+
+    Raises:
+        ConfigError: an option can't be followed.
+    """
+    from tfmemlint.config.files import ConfigError, Layer, parse_memory
+    from tfmemlint.engine.job import Job
+    from tfmemlint.sources.kinds import checked
+
+    for option, given in (
+        ("--kinds", arguments.kinds),
+        ("--extend-kinds", arguments.extend_kinds),
+        ("--ignore-kinds", arguments.ignore_kinds),
+    ):
+        try:
+            checked(_codes(given) or ())
+        except ValueError as error:
+            raise ConfigError("", f"{option}: {error}") from None
+
+    target, memory = config.target_version, config.gpu_memory_mib
+    if arguments.target_version is not None:
+        from tfmemlint.knowledge.releases import Target
+
+        try:
+            target = Target.parse(arguments.target_version)
+        except ValueError as error:
+            raise ConfigError("", f"--target-version: {error}") from None
+    if arguments.gpu_memory is not None:
+        try:
+            memory = parse_memory(arguments.gpu_memory)
+        except ValueError as error:
+            raise ConfigError("", f"--gpu-memory: {error}") from None
+    select, extend, ignore = (_codes(one) for one in (arguments.select, arguments.extend_select, arguments.ignore))
+    said = select is not None or extend or ignore
+    in_file = config.select is not None or config.extend_select or config.ignore or config.extend_ignore
+    selection = None
+    if said or in_file or config.per_file_ignores:
+        from tfmemlint.rulekit.rule import rules
+
+        layer = Layer("", select, extend or (), ignore or ()) if said else None
+        selection = config.selection(rules(), layer)
+    formats = arguments.output_format or config.output_format or "full"
+    return Job(
+        target=target,
+        selection=selection,
+        fix=arguments.fix,
+        write=arguments.fix and not arguments.diff,
+        explain_fixes={"json": "always", "corrections": "always", "github": "never"}.get(formats, "few"),
+        unsafe=config.unsafe_fixes if arguments.unsafe_fixes is None else arguments.unsafe_fixes,
+        gpu_memory_mib=memory,
+        cache=not arguments.no_cache,
+        fix_only=_rule_codes("--fix-only", _codes(arguments.fix_only)),
+        allow_dirty=arguments.allow_dirty,
+        kinds=_kinds(arguments, config),
+    )
+
+
+class _Stopped(Exception):
+    """The run can't begin."""
+
+
+@contextlib.contextmanager
+def _gates(arguments: argparse.Namespace, job: Job) -> Iterator[Job]:
+    """With what has to agree to a change before it is made: a person, TensorFlow."""
+    import dataclasses
+
+    if arguments.ask:
+        from tfmemlint.cli.prompt import terminal
+
+        ask = terminal()
+        if ask is None:
+            raise _Stopped("--ask needs a terminal to ask on; --diff shows the changes")
+        job = dataclasses.replace(job, ask=ask)
+    if not arguments.verify:
+        yield job
+        return
+    from tfmemlint.verify.fixing import prover
+    from tfmemlint.verify.result import GroundError
+
+    with contextlib.ExitStack() as stack:
+        try:
+            prove = stack.enter_context(prover(arguments.device, arguments.python))
+        except GroundError as error:
+            raise _Stopped(f"--verify: {error}; nothing was changed") from None
+        yield dataclasses.replace(job, prove=prove)
+
+
+def _rule_codes(option: str, codes: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Codes of rules, or their beginnings.
+
+    Raises:
+        ConfigError: one stands for no rule.
+    """
+    if codes is None:
+        return ()
+    from tfmemlint.config.files import ConfigError
+    from tfmemlint.rulekit.rule import codes as known
+
+    for code in codes:
+        if not any(one.startswith(code) for one in known()):
+            raise ConfigError("", f"{option}: {code!r} stands for no rule")
+    return codes
+
+
+def _codes(given: list[str] | None) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    return tuple(code.strip() for one in given for code in one.split(",") if code.strip())
+
+
+def _outcomes(arguments: argparse.Namespace, config: Config, job: Job) -> tuple[list[Outcome], bool]:
+    """The outcome of each file, and whether some path could not be followed."""
+    from tfmemlint.engine.run import from_text, run
+
+    paths = list(dict.fromkeys(arguments.paths)) or ["."]
+    outcomes: list[Outcome] = []
+    failed = False
+    if "-" in paths:
+        paths.remove("-")
+        data = arguments.stdin = sys.stdin.buffer.read()
+        outcomes.append(from_text(data, arguments.stdin_filename or "-", job))
+        if not paths:
+            return outcomes, failed
+    found = _walk(paths, arguments, config)
+    failed = bool(found.problems)
+    named = {os.path.normpath(path) for path in paths}
+    outcomes.extend(run(((path, os.path.normpath(path) in named) for path in found.files), job))
+    outcomes.sort(key=lambda outcome: outcome.path)
+    return outcomes, failed
+
+
+def _walk(paths: list[str], arguments: argparse.Namespace, config: Config) -> Walk:
+    """The files below the paths; says which could not be followed."""
+    from tfmemlint.sources import walk
+    from tfmemlint.sources.kinds import ALL, kind_of
+
+    exclude = [pattern for one in arguments.exclude or () for pattern in one.split(",") if pattern]
+    found = walk(
+        paths,
+        exclude=(*(config.exclude or ()), *config.extend_exclude, *exclude),
+        respect_gitignore=config.respect_gitignore,
+        respect_gitattributes=config.respect_gitattributes,
+        root=str(config.root),
+        kinds=_kinds(arguments, config),
+    )
+    # A file that is named is read, whatever its kind, unless the options speak of that.
+    unwanted = frozenset(ALL) - _kinds(arguments, config, ALL)
+    found.files = [path for path in found.files if kind_of(os.path.basename(path)) not in unwanted]
+    for path, problem in found.problems:
+        say(f"{path}: {problem}")
+    for path in found.empty:
+        say(f"{path}: no files to check here")
+    if found.marked and (arguments.verbose or found.empty):
+        say(f"left out as generated or vendored: {found.marked} (respect-gitattributes = false reads them)")
+    return found
+
+
+def _kinds(arguments: argparse.Namespace, config: Config, usual: Collection[str] | None = None) -> frozenset[str]:
+    """The kinds of files to look for, where ``usual`` are looked for unless something is said; the command line comes
+    before the file."""
+    chosen = _codes(arguments.kinds)
+    more, less = _codes(arguments.extend_kinds) or (), _codes(arguments.ignore_kinds) or ()
+    return frozenset((*(config.file_kinds(usual) if chosen is None else chosen), *more)) - frozenset(less)
+
+
+def _show_target(arguments: argparse.Namespace, config: Config, job: Job) -> int:
+    from tfmemlint.project.targets.find import begin
+    from tfmemlint.project.targets.show import as_data, judged, show
+
+    paths = list(dict.fromkeys(arguments.paths)) or ["."]
+    own = [arguments.stdin_filename or "-"] if "-" in paths else []
+    found = _walk(paths := [path for path in paths if path != "-"], arguments, config) if paths != ["-"] else None
+    finder = begin()
+    where = "--target-version" if arguments.target_version is not None else f"{config.path}: target-version"
+    files = [*own, *(found.files if found is not None else ())]
+    groups = judged(files, finder, job.target, where)
+    if (arguments.output_format or config.output_format) == "json":
+        import json
+
+        print(json.dumps(as_data(groups, finder.notes), indent=2))
+    else:
+        show(groups, finder.notes, sys.stdout)
+    return FAILED if found is not None and found.problems else CLEAN

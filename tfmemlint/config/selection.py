@@ -1,0 +1,216 @@
+"""Which rules are enabled, for which files: ruff's selectors and ruff's precedence."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tfmemlint.model.finding import Severity
+from tfmemlint.sources.kinds import DOCUMENTS, kind_of
+
+if TYPE_CHECKING:
+    from tfmemlint.rulekit.rule import Rule
+
+ALL = "ALL"
+
+
+class ConfigError(Exception):
+    """An option that cannot be followed: where it was given, and in one line what is wrong with it."""
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(path, message)
+        self.path = path
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """What one place says of the rules: a configuration file, or the command line, which comes after it.
+
+    Attributes:
+        origin: the file, or "" for the command line; for messages.
+        select: the rules to run in place of what was selected before; None where it isn't given.
+        extend_select: rules to run besides. ignore, extend_ignore: rules not to run; both mean the same.
+    """
+
+    origin: str = ""
+    select: tuple[str, ...] | None = None
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    extend_ignore: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The rules that are enabled, by code, and where some of them are not.
+
+    Attributes:
+        codes: the codes of the rules that are enabled anywhere. named: those that some selector speaks of.
+        per_file: a pattern for the whole path or the last part of it, whether it stands for the files that do
+            **not** match (``!``), and the codes that are off there.
+        in_texts: the codes that are enabled in documents besides.
+    """
+
+    codes: frozenset[str]
+    named: frozenset[str] = frozenset()
+    per_file: tuple[tuple[re.Pattern[str], bool, frozenset[str]], ...] = ()
+    in_texts: frozenset[str] = frozenset()
+
+    @classmethod
+    def resolve(
+        cls,
+        rules: Sequence[Rule],
+        layers: Sequence[Layer] = (),
+        per_file_ignores: Mapping[str, Sequence[str]] | None = None,
+        *,
+        root: str = "",
+        origin: str = "",
+    ) -> Selection:
+        """Follow ``layers`` in their order; without any, every rule runs but those whose severity is advice.
+
+        Within a layer the more specific selector wins (``TFM101`` over ``TFM1`` over ``TFM`` over ``ALL``), and of
+        two equal ones the one that ignores. A layer with ``select`` starts anew; one without changes what was before.
+
+        Args:
+            per_file_ignores: selectors by file pattern, as in ruff. root: the directory that patterns are relative to.
+            origin: the file that ``per_file_ignores`` are from, for messages.
+
+        Raises:
+            ConfigError: a selector stands for no rule.
+        """
+        enabled = {rule.code for rule in rules if rule.severity is not Severity.ADVICE}
+        in_texts = enabled | {rule.code for rule in rules if rule.in_texts}
+        named: set[str] = set()
+        for layer in layers:
+            enabled = _follow(layer, enabled, rules)
+            in_texts = _follow(layer, in_texts, rules)
+            for each in (*(layer.select or ()), *layer.extend_select):
+                named |= _codes(each, rules, layer.origin, "select")
+        per_file = []
+        for pattern, selectors in (per_file_ignores or {}).items():
+            bare = pattern.removeprefix("!")
+            codes = {
+                code for each in selectors for code in _codes(each, rules, origin, f"per-file-ignores of {bare!r}")
+            }
+            per_file.append((_pattern(bare, root), bare != pattern, frozenset(codes)))
+        return cls(frozenset(enabled), frozenset(named & enabled), tuple(per_file), frozenset(in_texts - enabled))
+
+    def enabled(self, rule: Rule, path: str) -> bool:
+        """Whether ``rule`` is to be reported for the file at ``path``, which is relative to the working directory."""
+        known = rule.code in self.codes or (rule.code in self.in_texts and is_text(path))
+        return known and rule.code not in self.ignored(path)
+
+    def ignored(self, path: str) -> frozenset[str]:
+        """The codes that ``per-file-ignores`` switches off for the file at ``path``."""
+        if not self.per_file:
+            return frozenset()
+        whole = os.path.abspath(path).replace(os.sep, "/")
+        off: set[str] = set()
+        for pattern, others, codes in self.per_file:
+            if bool(pattern.fullmatch(whole) or pattern.fullmatch(whole.rsplit("/", 1)[-1])) != others:
+                off |= codes
+        return frozenset(off)
+
+
+def is_text(path: str) -> bool:
+    """Whether a file of this name is no program, but may have some in it."""
+    return kind_of(os.path.basename(path)) in DOCUMENTS
+
+
+def _follow(layer: Layer, enabled: set[str], rules: Sequence[Rule]) -> set[str]:
+    wanted = [("select", each) for each in layer.select or ()]
+    wanted += [("extend-select", each) for each in layer.extend_select]
+    unwanted = [("ignore", each) for each in layer.ignore]
+    unwanted += [("extend-ignore", each) for each in layer.extend_ignore]
+    verdicts = [(_specificity(selector), True, option, selector) for option, selector in wanted]
+    verdicts += [(_specificity(selector), False, option, selector) for option, selector in unwanted]
+    result = set() if layer.select is not None else set(enabled)
+    # the least specific first, and of equals the one that ignores last: the last word on a rule counts
+    for _, wants, option, selector in sorted(verdicts, key=lambda verdict: (verdict[0], not verdict[1])):
+        codes = _codes(selector, rules, layer.origin, option)
+        result = result | codes if wants else result - codes
+    return result
+
+
+def _specificity(selector: str) -> int:
+    return 0 if selector == ALL else len(selector)
+
+
+def _codes(selector: str, rules: Sequence[Rule], origin: str, option: str) -> set[str]:
+    found = {rule.code for rule in rules if selector == ALL or _covers(selector, rule.code)}
+    if found:
+        return found
+    shown = option if origin else f"--{option}"
+    hint = _suggestion(selector, rules)
+    raise ConfigError(
+        origin, f"unknown rule selector {selector!r} in {shown}{f'; did you mean {hint}?' if hint else ''}"
+    )
+
+
+def _covers(selector: str, code: str) -> bool:
+    """Whether ``selector`` is ``code`` or a prefix of it that has all of its letters."""
+    return code.startswith(selector) and len(selector) >= len(code.rstrip("0123456789"))
+
+
+def _suggestion(selector: str, rules: Sequence[Rule]) -> str:
+    import difflib
+
+    by_name = {rule.name: rule.code for rule in rules}
+    if selector.lower() in by_name:
+        return by_name[selector.lower()]
+    real = sorted(_selectors(rules))
+    alike = [each for each in real if len(each) == len(selector)]
+    near = difflib.get_close_matches(selector.upper(), alike, n=1) or difflib.get_close_matches(
+        selector.upper(), real, n=1
+    )
+    if near:
+        return near[0]
+    names = difflib.get_close_matches(selector.lower(), sorted(by_name), n=1)
+    return by_name[names[0]] if names else ""
+
+
+def _selectors(rules: Sequence[Rule]) -> Iterator[str]:
+    yield ALL
+    for code in {rule.code for rule in rules}:
+        letters = code.rstrip("0123456789")
+        yield from (code[:end] for end in range(len(letters), len(code) + 1))
+
+
+def _pattern(glob: str, root: str) -> re.Pattern[str]:
+    """A pattern for the last part of a path, or for the whole of it: relative ones are relative to ``root``.
+
+    As in ruff, ``*`` matches across ``/``, ``**/`` matches any number of directories, ``{a,b}`` is a choice. A
+    directory written with ``/`` at its end stands for all that is in it.
+    """
+    glob = glob.replace(os.sep, "/").removeprefix("./")
+    if glob.endswith("/"):
+        glob += "**"
+    base = re.escape(os.path.abspath(root).replace(os.sep, "/").rstrip("/")) + "/" if root else "(?:.*/)?"
+    body = _translate(glob)
+    return re.compile(body if glob.startswith("/") else f"(?:{base})?{body}", re.DOTALL)
+
+
+def _translate(glob: str) -> str:
+    tokens = re.findall(r"\*\*/|\*+|\?|\[!?\]?[^\]]*\]|\{[^{}]*\}|.", glob, re.DOTALL)
+    out = []
+    for token in tokens:
+        if token == "**/":
+            out.append("(?:.*/)?")
+        elif token.startswith("*"):
+            out.append(".*")
+        elif token == "?":
+            out.append(".")
+        elif len(token) > 2 and token[0] == "[":
+            inside = token[1:-1].replace("\\", "\\\\").replace("[", "\\[")
+            out.append(f"[^{inside[1:]}]" if inside.startswith("!") else f"[{inside}]")
+        elif len(token) > 1 and token[0] == "{":
+            out.append(f"(?:{'|'.join(map(_translate, token[1:-1].split(',')))})")
+        else:
+            out.append(re.escape(token))
+    return "".join(out)

@@ -1,0 +1,288 @@
+"""Dockerfiles: the variables of each stage, and the program that a container of it starts.
+
+Source: Docker's "Dockerfile reference", and the parser of BuildKit (``frontend/dockerfile/parser``), which it
+describes: continuation lines, comments within them, here-documents, both forms of ``ENV``, exec and shell form. The
+package dockerfile-parse was weighed: it tells rows but no columns, and knows no here-documents.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import posixpath
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from tfmemlint.deployment.containers import Copied, Line, Run, Stage, starts_of_stage
+from tfmemlint.deployment.instructions import INSTRUCTION, Instructions, words_of
+from tfmemlint.deployment.model import ENV, HIDDEN, Lost, Places, Read, Setting, asked, is_name
+from tfmemlint.deployment.shell.lexer import Word
+from tfmemlint.deployment.shell.script import read_shell
+from tfmemlint.deployment.templates import masked
+from tfmemlint.model.finding import Span
+
+_MOST_NAMED = 200
+"""Stages that others may begin from."""
+_FLAG = re.compile(r"--[a-z][\w-]*(?:=\S*)?[ \t]*")
+
+
+@dataclass(slots=True)
+class Docker(Read):
+    """What a Dockerfile says; ``stages`` as they are at their ends, the last one is what is built."""
+
+    stages: list[Stage] = field(default_factory=list)
+
+
+def read_dockerfile(text: str) -> Docker:
+    """What a Dockerfile sets and starts. The programs are where they are in the image."""
+    return _File(text).read()
+
+
+class _File:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.shown = masked(text)
+        self.places = Places(text)
+        self.numbers = itertools.count(1)
+        self.out = Docker(asked=asked(text))
+        self.stage: Stage | None = None
+        self.lines = Instructions(self.shown)
+        self._named: dict[str, Stage] = {}
+
+    def read(self) -> Docker:
+        for line in self.lines:
+            match = INSTRUCTION.match(line.text)
+            if match is not None:
+                self._instruction(match[1].upper(), line, match.end())
+        self._end_stage()
+        return self.out
+
+    def _instruction(self, name: str, line: Line, at: int) -> None:
+        if self.stage is None and name != "FROM":
+            # Part of a Dockerfile, as in an article.
+            self.stage = Stage("", (next(self.numbers),))
+        if name == "ONBUILD":
+            inner = INSTRUCTION.match(line.text, at)
+            if inner is not None and inner[1].upper() == "ENV":
+                # It is for images that are built from this one.
+                assert self.stage is not None
+                own, self.stage = self.stage, replace(self.stage, settings=[])
+                self._env(line, inner.end())
+                self.stage = own
+            return
+        if name == "FROM":
+            self._end_stage()
+            self._from(line.text[at:])
+            return
+        assert self.stage is not None
+        match name:
+            case "ENV":
+                self._env(line, at)
+            case "WORKDIR":
+                self._workdir(_bare(line.text[at:]))
+            case "COPY" | "ADD":
+                self._copy(line, at)
+            case "RUN":
+                self._run(line, at)
+            case "SHELL":
+                self.stage.shell = '"sh"' in line.text or 'sh"' in line.text
+            case "ENTRYPOINT":
+                self.stage.entrypoint, self.stage.own = self._command(line, at), True
+                self.stage.command = self.stage.command if self._has_command else None
+            case "CMD":
+                self.stage.command, self.stage.own = self._command(line, at), True
+                self._has_command = True
+
+    _has_command = False
+
+    def _from(self, text: str) -> None:
+        words = [word for word in text.split() if not word.startswith("--")]
+        name = words[2] if len(words) > 2 and words[1].upper() == "AS" else ""
+        base = self._named.get(words[0].lower()) if words else None
+        number = next(self.numbers)
+        self._has_command = False
+        if base is None:
+            # Where an image starts is its own matter; what is relative to that is not known.
+            self.stage = Stage(name, (number,), directory="" if words != ["scratch"] else "/")
+            return
+        self.stage = replace(
+            base,
+            name=name,
+            scope=(*base.scope, number),
+            settings=list(base.settings),
+            copied=list(base.copied),
+            own=False,
+        )
+
+    def _env(self, line: Line, at: int) -> None:
+        assert self.stage is not None
+        text = line.text
+        places = self.places.of_part(line.offsets)
+        words = words_of(text, at, self.lines.escape)
+        if not words:
+            return
+        statement = places.span(at - len("ENV "), len(text.rstrip())) if at >= 4 else places.span(0, len(text))
+        if "=" not in text[slice(*words[0])]:
+            # The old form: one name, and all the rest is its value.
+            start, end = words[0]
+            given = len(text) - len(text[end:].lstrip())
+            stop = len(text.rstrip())
+            if given < stop:
+                value, quote = self._value(text[given:stop])
+                self._add(text[start:end], value, places.span(start, end), places.span(given, stop), statement, quote)
+            return
+        for start, end in words:
+            name, equals, raw = text[start:end].partition("=")
+            if equals:
+                value, quote = self._value(raw)
+                given = start + len(name) + 1
+                self._add(name, value, places.span(start, start + len(name)), places.span(given, end), statement, quote)
+
+    def _add(self, name: str, value: str | None, key: Span, given: Span, statement: Span, quote: str | None) -> None:
+        assert self.stage is not None
+        name = name.strip("\"'")
+        if not is_name(name):
+            return
+        whole = given.end_row == given.row
+        place = given if whole else None
+        setting = Setting(name, value, key, place, statement, ENV, quote if whole else None, self.stage.scope)
+        self.out.settings.append(setting)
+        self.stage.settings.append(setting)
+
+    def _value(self, raw: str) -> tuple[str | None, str | None]:
+        """What a value comes to, and the quotes around it."""
+        if HIDDEN in raw:
+            return None, None
+        value = []
+        mark = ""
+        at = 0
+        while at < len(raw):
+            char = raw[at]
+            if char == self.lines.escape and mark != "'" and at + 1 < len(raw):
+                follows = raw[at + 1]
+                value.append(follows if not mark or follows in f'"${self.lines.escape}' else char + follows)
+                at += 2
+                continue
+            if char in "\"'" and mark in ("", char):
+                mark = "" if mark else char
+            elif char == "$" and mark != "'":
+                return None, None
+            else:
+                value.append(char)
+            at += 1
+        text = "".join(value)
+        if text == raw:
+            return text, ""
+        return text, raw[0] if raw[0] in "\"'" and raw == f"{raw[0]}{text}{raw[0]}" else None
+
+    def _workdir(self, target: str) -> None:
+        assert self.stage is not None
+        if "$" in target or HIDDEN in target or not target:
+            self.stage.directory = None
+        elif target.startswith("/"):
+            self.stage.directory = posixpath.normpath(target)
+        elif self.stage.directory:
+            self.stage.directory = posixpath.normpath(posixpath.join(self.stage.directory, target))
+        else:
+            self.stage.directory = None
+
+    def _copy(self, line: Line, at: int) -> None:
+        assert self.stage is not None
+        text = line.text
+        foreign = False
+        while (flag := _FLAG.match(text, at)) is not None:
+            foreign = foreign or flag[0].startswith("--from")
+            at = flag.end()
+        rest = text[at:].strip()
+        words = _strings(rest)
+        if words is None:
+            words = [_bare(word) for word in rest.split()]
+        if foreign or line.heredocs or len(words) < 2 or any("$" in one or HIDDEN in one for one in words):
+            # What comes over the project's files from elsewhere is not known; it is another file then.
+            words = words if not foreign and len(words) >= 2 else ["", *words[-1:]]
+            if "$" in words[-1]:
+                self.stage.copied.clear()
+            return
+        *sources, target = words
+        into = len(sources) > 1 or target.endswith("/") or posixpath.normpath(target) == "."
+        if not target.startswith("/"):
+            if not self.stage.directory:
+                return
+            target = posixpath.join(self.stage.directory, target)
+        target = posixpath.normpath(target)
+        into = into or target == self.stage.directory
+        self.stage.copied.append(Copied(tuple(sources), target, into))
+
+    def _run(self, line: Line, at: int) -> None:
+        assert self.stage is not None
+        while (flag := _FLAG.match(line.text, at)) is not None:
+            at = flag.end()
+        scope = (*self.stage.scope, -next(self.numbers))
+        found = Read()
+        rest = line.text[at:].strip()
+        if line.heredocs:
+            if rest.startswith("<<"):
+                for begun, end in line.heredocs:
+                    places = self.places.shifted(begun, end - begun)
+                    found.add(self._script(self.shown[begun:end], places, scope))
+        elif not rest.startswith("[") and self.stage.shell and self.lines.escape == "\\":
+            part = line.text[at:]
+            found = self._script(part, self.places.of_part(line.offsets[at:]), scope)
+        lost = []
+        for one in found.settings:
+            if one.how == "export" and one.certain and found.idle and not found.handed and ">" not in line.text:
+                lost.append(Lost(one, "layer", one.statement, "RUN"))
+        self.out.settings += found.settings
+        self.out.lost += lost
+
+    def _script(self, text: str, places: Places, scope: tuple[int, ...]) -> Read:
+        found = read_shell(text, places, numbers=self.numbers, base=scope, where="RUN")
+        found.problems.clear()
+        return found
+
+    def _command(self, line: Line, at: int) -> Run:
+        text = line.text
+        rest = text[at:].strip()
+        words = None
+        if rest.startswith("["):
+            strings = _strings(rest)
+            if strings is not None:
+                words = tuple(_placed(text, at, strings))
+        return Run(words, line, at)
+
+    # The end of a stage
+
+    def _end_stage(self) -> None:
+        stage = self.stage
+        if stage is None:
+            return
+        self.stage = None
+        self.out.stages.append(stage)
+        if stage.name and len(self.out.stages) <= _MOST_NAMED:
+            self._named[stage.name.lower()] = stage
+        if stage.own:
+            self.out.starts += starts_of_stage(stage, self.places, self.numbers)
+
+
+def _bare(word: str) -> str:
+    word = word.strip()
+    return word[1:-1] if len(word) > 1 and word[0] in "\"'" and word[-1] == word[0] else word
+
+
+def _strings(text: str) -> list[str] | None:
+    """The strings of a JSON array; None where it is none."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, list) and found and all(isinstance(one, str) for one in found) else None
+
+
+def _placed(text: str, at: int, strings: list[str]) -> Iterator[Word]:
+    """The strings of a JSON array as words, where they stand."""
+    for value in strings:
+        start = text.find(json.dumps(value, ensure_ascii=False), at)
+        start = start + 1 if start >= 0 else at
+        at = start
+        yield Word(start, start + len(value), None if HIDDEN in value else value, value)

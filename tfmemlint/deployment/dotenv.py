@@ -1,0 +1,40 @@
+"""Environment files (``.env``): lines of ``NAME=value``.
+
+There is no one format. ``docker run --env-file`` takes all behind the equals sign as it is, quotes included; Compose
+and python-dotenv take quotes away, and comments behind a value; a shell reads it as a script. Only what all of them
+make the same of is told, or what is bad for any of them. Sources: Docker's reference of ``docker run``, Compose's
+"Interpolation", python-dotenv's "File format" (that package tells no columns, and knows its own format only).
+"""
+
+from __future__ import annotations
+
+import re
+
+from tfmemlint.deployment.model import FILE, HIDDEN, Places, Read, Setting, is_name
+from tfmemlint.deployment.templates import masked
+
+_LINE = re.compile(
+    r"[ \t]*(?P<export>export[ \t]+)?(?P<name>[^\s=#\"'$]+)=(?P<given>\"[^\"\\\n]*\"|'[^'\n]*'|[^\s#\"'][^\n]*?|)"
+    r"(?P<rest>[ \t]+#[^\n]*|[ \t\r]*)$"
+)
+
+
+def read_dotenv(text: str) -> Read:
+    """What an environment file sets."""
+    out = Read()
+    places = Places(text)
+    at = 0
+    for line in masked(text).split("\n"):
+        found = _LINE.fullmatch(line) if len(line) < 100_000 else None
+        if found is not None and is_name(found["name"]):
+            raw = found["given"]
+            quote: str | None = raw[0] if raw[:1] in ("'", '"') and raw[0] not in raw[1:-1] else ""
+            value: str | None = raw[1:-1] if quote else raw
+            if HIDDEN in raw or "$" in raw or "\\" in raw or "`" in raw:
+                value, quote = None, None
+            start, end = at + found.start("name"), at + found.end("name")
+            given = places.span(at + found.start("given"), at + found.end("given"))
+            statement = places.span(start, at + found.end("given"))
+            out.settings.append(Setting(found["name"], value, places.span(start, end), given, statement, FILE, quote))
+        at += len(line) + 1
+    return out

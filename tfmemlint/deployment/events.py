@@ -1,0 +1,108 @@
+"""What a configuration file sets, as the events of a program."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.deployment.gpu_requests import counted
+from tfmemlint.deployment.model import Cards
+from tfmemlint.interpreter.program import CardsGiven, EnvLost, EnvWrite, Event, Program
+from tfmemlint.interpreter.state import State
+from tfmemlint.interpreter.values import UNKNOWN, Const
+from tfmemlint.model.finding import Span
+
+if TYPE_CHECKING:
+    from tfmemlint.deployment.model import Lost, Read, Setting
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.sources import Source
+
+
+def program(source: Source, read: Read, target: Target) -> Program:
+    """A program that sets the variables of a configuration file, and does nothing else."""
+    state = State()
+    lines = source.lines
+    events: list[Event] = []
+    for one in (*read.cards, *_chosen(read)):
+        events.append(
+            CardsGiven(
+                path=source.path,
+                span=one.span,
+                statement=one.span,
+                state=state,
+                ways=one.scope,
+                count=one.count,
+                named=one.named,
+                words=one.words,
+            )
+        )
+    events += [write(one, source.path, state, lines) for one in read.settings if one.passed]
+    events += [_lost(one, source.path, state, lines) for one in read.lost]
+    found = Program(source, ast.Module([], []), target, events, modules=frozenset({source.path}))
+    found.configuration = read
+    return found
+
+
+def _chosen(read: Read) -> Iterator[Cards]:
+    """The GPUs of a container by ``NVIDIA_VISIBLE_DEVICES``; where it is set twice, by neither."""
+    found = [one for one in read.settings if one.name == "NVIDIA_VISIBLE_DEVICES" and one.passed]
+    for one in found:
+        count = counted(one.value) if one.value is not None and one.certain else None
+        if count is not None and sum(other.scope == one.scope for other in found) == 1:
+            yield Cards(count, one.value or "", one.key, one.name, one.scope)
+
+
+def write(setting: Setting, path: str, state: State, lines: list[str]) -> EnvWrite:
+    """One variable as an event. ``lines``: those of the file."""
+    given = setting.given
+    end = given if given is not None and given.row == setting.key.row else setting.key
+    statement = setting.statement
+    return EnvWrite(
+        path=setting.path or path,
+        span=Span(setting.key.row, setting.key.column, end.end_row, end.end_column),
+        statement=Span(statement.row, statement.column, _silenced_at(statement, lines), statement.end_column),
+        state=state,
+        certain=setting.certain,
+        ways=setting.scope,
+        name=setting.name,
+        value=Const(setting.value) if setting.value is not None else UNKNOWN,
+        text=_segment(lines, given),
+        key=setting.key,
+        given=given,
+    )
+
+
+def _lost(lost: Lost, path: str, state: State, lines: list[str]) -> EnvLost:
+    one = write(lost.setting, path, state, lines)
+    return EnvLost(
+        path=one.path,
+        span=one.span,
+        statement=one.statement,
+        state=state,
+        certain=one.certain,
+        ways=one.ways,
+        name=one.name,
+        value=lost.setting.value,
+        why=lost.why,
+        begun=lost.begun,
+        program=lost.program,
+        text=one.text,
+        key=one.key,
+        given=one.given,
+    )
+
+
+def _silenced_at(statement: Span, lines: list[str]) -> int:
+    """The row whose comment silences a finding: the last one, or that of a comment above, which is all that a
+    Dockerfile can have."""
+    above = lines[statement.row - 2].lstrip() if 2 <= statement.row <= len(lines) + 1 else ""
+    if above.startswith("#") and ("tfmemlint:" in above or "noqa" in above.lower()):
+        return statement.row - 1
+    return statement.end_row
+
+
+def _segment(lines: list[str], span: Span | None) -> str:
+    if span is None or span.row != span.end_row or span.row > len(lines):
+        return ""
+    return lines[span.row - 1][span.column - 1 : span.end_column - 1]

@@ -1,0 +1,61 @@
+"""The shells of a notebook: each line that begins with ``!``, and each ``%%bash`` cell, is a process of its own.
+
+Source: IPython's documentation of its shell escapes: ``!cmd`` runs in a subshell, whose variables end with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.deployment.events import program
+from tfmemlint.deployment.model import EXPORT, Lost
+from tfmemlint.deployment.shell.script import read_shell
+from tfmemlint.sources import Source
+
+if TYPE_CHECKING:
+    from tfmemlint.interpreter.program import Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.sources.notebook import Notebook
+
+_ESCAPE = re.compile(
+    r"(?P<before>[ \t]*(?:[\w.,\[\] ]+=[ \t]*)?!{1,2}|[ \t]*%(?:sx|system|bash)[ \t]+)(?P<command>\S.*)"
+)
+_CELL = re.compile(r"\s*%%(?:bash|sh|script[ \t]+(?:\S*/)?(?:ba|z|k|da)?sh|!|sx|system)\b")
+_INSTALLS = re.compile(r"\b(?:jupyter|jupyter-lab|ipython|ipykernel)\b")
+
+
+def programs(source: Notebook, target: Target) -> Iterator[Program]:
+    """What each of its shells sets, as a program that does nothing else; in the rows of the notebook's text."""
+    for text in _texts(source):
+        found = read_shell(text)
+        if found.idle and not _INSTALLS.search(text):
+            exported = [one for one in found.settings if one.how == EXPORT]
+            found.lost += [Lost(one, "kernel", one.statement, "the notebook") for one in exported]
+            found.settings = [one for one in found.settings if one.how != EXPORT]
+        yield program(Source(source.path, text), found, target)
+
+
+def _texts(source: Notebook) -> Iterator[str]:
+    """The commands of each shell, in the rows and columns where the notebook's text has them."""
+    for cell in source.cells:
+        lines = source.cell_text(cell.number).split("\n")
+        first = next((number for number, line in enumerate(lines) if line.strip()), None)
+        if first is None:
+            continue
+        above = [""] * (cell.row - 1)
+        if _CELL.match(lines[first]):
+            yield "\n".join([*above, *[""] * (first + 1), *lines[first + 1 :]]) + "\n"
+            continue
+        number = 0
+        while number < len(lines):
+            match = _ESCAPE.fullmatch(lines[number])
+            begun = number
+            number += 1
+            if match is None or not source.is_magic(cell.row + begun):
+                continue
+            while lines[number - 1].endswith("\\") and number < len(lines):
+                number += 1
+            command = " " * len(match["before"]) + match["command"]
+            yield "\n".join([*above, *[""] * begun, command, *lines[begun + 1 : number]]) + "\n"

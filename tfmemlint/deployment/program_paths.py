@@ -1,0 +1,102 @@
+"""Which file of the project a program is that a configuration file starts: by where it is run, and by what an image has
+copied from the project. Where more than one file may be meant, none is."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import posixpath
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from tfmemlint.deployment.containers import Copied
+from tfmemlint.deployment.model import HERE, Start
+
+Find = Callable[[Start], "str | None"]
+"""The file of the project that a start means; None where that can't be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnHost:
+    """Programs that are started in the project itself. ``script``: the directory of what starts them. ``bases``: where
+    it may have been started."""
+
+    script: str
+    bases: tuple[str, ...]
+
+    def __call__(self, start: Start) -> str | None:
+        directory = start.directory
+        if directory is None:
+            return None
+        if directory.startswith(HERE):
+            return _only(_existing([f"{self.script}/{directory[len(HERE) :]}"], start))
+        if directory.startswith("/"):
+            return None
+        return _only(_existing([posixpath.join(base, directory) for base in self.bases], start))
+
+
+@dataclass(frozen=True, slots=True)
+class InImage:
+    """Programs in an image. ``copied``: what it has of the project. ``contexts``: where its build may have started."""
+
+    copied: tuple[Copied, ...]
+    contexts: tuple[str, ...]
+
+    def __call__(self, start: Start) -> str | None:
+        directory = start.directory
+        if directory is None or directory.startswith(HERE):
+            return None
+        for name in _names(start):
+            if not name.startswith("/") and not directory.startswith("/"):
+                continue
+            found = self._source(posixpath.normpath(posixpath.join(directory or "/", name)))
+            if found is not None:
+                return found
+        return None
+
+    def _source(self, path: str) -> str | None:
+        for one in reversed(self.copied):
+            found: set[str] = set()
+            for context in self.contexts:
+                found.update(file for file in _sources(one, path, context) if os.path.isfile(file))
+            if found:
+                return _only(found)
+        return None
+
+
+def _sources(copied: Copied, path: str, context: str) -> Iterator[str]:
+    """The files of the project that a file of an image may be a copy of."""
+    inner = posixpath.relpath(path, copied.target)
+    for source in copied.sources:
+        place = os.path.normpath(
+            os.path.join(
+                context, source.lstrip("/") if not os.path.isabs(source) or not os.path.exists(source) else source
+            )
+        )
+        if os.path.isdir(place):
+            if not inner.startswith(".."):
+                yield os.path.normpath(os.path.join(place, inner))
+        elif "*" in source or "?" in source:
+            if "/" not in inner and inner != "." and fnmatch.fnmatch(inner, os.path.basename(source)):
+                yield os.path.join(os.path.dirname(place), inner)
+        elif path == (posixpath.join(copied.target, os.path.basename(place)) if copied.into else copied.target):
+            yield place
+
+
+def _names(start: Start) -> list[str]:
+    """The files that a start may mean, as written."""
+    if start.module:
+        module = start.module.replace(".", "/")
+        return [f"{module}.py", f"{module}/__main__.py"]
+    return [start.program] if start.program else []
+
+
+def _existing(bases: Sequence[str], start: Start) -> set[str]:
+    names = [name for name in _names(start) if not name.startswith(("/", "~", HERE))]
+    places = (os.path.normpath(os.path.join(base, name)) for base in bases for name in names)
+    return {place for place in places if os.path.isfile(place)}
+
+
+def _only(found: Iterable[str]) -> str | None:
+    files = {os.path.normpath(file) for file in found}
+    return files.pop() if len(files) == 1 else None

@@ -1,0 +1,101 @@
+"""Who else may read a variable that a configuration file sets: code of the same project."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import lru_cache
+
+from tfmemlint.deployment.model import SHOWN
+from tfmemlint.knowledge.variables import shows_owner
+from tfmemlint.project.listing import MARKERS
+from tfmemlint.project.roots import outermost, project_root
+from tfmemlint.sources.walking import LEFT_OUT
+
+_CODE = frozenset(
+    {
+        ".py", ".pyi", ".pyx", ".ipynb", ".c", ".cc", ".cpp", ".cu", ".h", ".hpp", ".go", ".rs", ".js", ".mjs", ".ts",
+        ".java", ".scala", ".r", ".R", ".jl", ".rb", ".pl", ".lua", ".toml", ".cfg", ".ini", ".sh", ".bash", ".zsh",
+        ".tpl", ".j2",
+    }
+)  # fmt: skip
+"""Endings of files that may ask for a variable."""
+_SHELLS = frozenset({".sh", ".bash", ".zsh"})
+_MOST = 5_000
+"""Files of a project that are looked through; of a larger one it is taken that one of them asks."""
+_LARGEST = 2 * 2**20
+
+
+@lru_cache(maxsize=64)
+def asks(path: str, name: str) -> bool:
+    """Whether code of the project that the file at ``path`` belongs to may ask for the variable ``name``."""
+    wanted = name.lower().encode("utf-8", "replace")
+    sets = re.compile(
+        rb"""(?:environ\[['"]%(n)s['"]\]\s*=[^=]|(?:setdefault|putenv)\(\s*['"]%(n)s['"]|(?:export|env|-e)\s+%(n)s=|(?m:^)\s*#.*)"""
+        % {b"n": re.escape(wanted)}
+    )
+    for ending, data in _files(path):
+        data = data.lower()
+        if wanted not in data:
+            continue
+        if ending in _SHELLS:
+            if re.search(r"\$\{?" + re.escape(name.lower()), SHOWN.sub("", data.decode("latin-1"))):
+                return True
+        elif wanted in sets.sub(b"", data):
+            return True
+    return _is_large(path)
+
+
+@lru_cache(maxsize=16)
+def uses(path: str, owner: str) -> bool:
+    """Whether the project that the file at ``path`` belongs to uses the library of ``owner``."""
+    found = any(shows_owner(data.decode("latin-1"), owner) for _, data in _files(path, texts=True))
+    return found or _is_large(path)
+
+
+def _root(path: str) -> str | None:
+    root = project_root(path)
+    return None if root in outermost() else root
+
+
+def _is_large(path: str) -> bool:
+    return len(_paths(_root(path) or os.path.dirname(os.path.abspath(path)))) > _MOST
+
+
+def _files(path: str, *, texts: bool = False) -> list[tuple[str, bytes]]:
+    root = _root(path) or os.path.dirname(os.path.abspath(path))
+    found = []
+    for one in _paths(root)[:_MOST]:
+        ending = os.path.splitext(one)[1]
+        if ending not in _CODE and not (texts and ending in (".txt", ".yml", ".yaml", "")):
+            continue
+        try:
+            if os.path.getsize(one) <= _LARGEST:
+                with open(one, "rb") as file:
+                    found.append((ending, file.read()))
+        except OSError:
+            continue
+    return found
+
+
+@lru_cache(maxsize=4)
+def _paths(root: str) -> tuple[str, ...]:
+    found: list[str] = []
+    if not any(os.path.lexists(os.path.join(root, name)) for name in MARKERS):
+        # Nothing says that what is below belongs together.
+        try:
+            return tuple(sorted(one.path for one in os.scandir(root) if one.is_file()))
+        except OSError:
+            return ()
+    for directory, directories, names in os.walk(root):
+        directories[:] = sorted(one for one in directories if one not in LEFT_OUT)
+        found += [os.path.join(directory, name) for name in sorted(names)]
+        if len(found) > _MOST:
+            break
+    return tuple(found)
+
+
+def begin() -> None:
+    """Files may have changed since."""
+    for one in (asks, uses, _paths):
+        one.cache_clear()

@@ -1,0 +1,59 @@
+"""``NAME=value`` among the words of a command."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from tfmemlint.deployment.model import NAME
+from tfmemlint.deployment.shell.lexer import Word
+
+_EXPANDED = re.compile(r"\A(?:[^'\"]*:)?~|\A[^'\"]*\{[^'\"]*(?:,|\.\.)[^'\"]*\}")
+"""Values without quotes of which a shell makes something else: ``~``, ``{a,b}``."""
+
+
+class Given(NamedTuple):
+    """A variable that a command is given: its name and value (None where that can't be told), and where they stand
+    within the word: ``start`` and ``end`` of the name, and from ``given`` to ``stop`` the value."""
+
+    name: str
+    value: str | None
+    start: int
+    end: int
+    given: int
+    stop: int
+    quote: str | None = ""
+    how: str = "prefix"
+
+
+def assignment(word: Word, how: str = "prefix") -> Given | None:
+    """``NAME=value``, with or without quotes around all of it; None for any other word."""
+    raw, shift = word.raw, 0
+    whole = ""
+    if len(raw) > 1 and raw[0] in "'\"" and raw[-1] == raw[0] and raw[0] not in raw[1:-1]:
+        whole, raw, shift = raw[0], raw[1:-1], 1
+    name = NAME.match(raw)
+    if name is None or not raw.startswith(("=", "+="), name.end()):
+        return None
+    value = None
+    after = name.end() + (2 if raw[name.end()] == "+" else 1)
+    if word.value is not None and raw[name.end()] != "+":
+        value = word.value[name.end() + 1 :] if word.value.startswith(name[0] + "=") else None
+    given = raw[after:]
+    if value is not None and not whole and _EXPANDED.search(given) is not None:
+        value = None
+    start = word.start + shift
+    quote: str | None = ""
+    if whole:
+        quote = whole if value == given else None
+        return Given(name[0], value, start, start + name.end(), start + after, start + len(raw), _inner(quote), how)
+    if given[:1] in ("'", '"') and len(given) > 1:
+        quote = given[0] if given[-1] == given[0] and given[1:-1] == value else None
+    elif value != given:
+        quote = None
+    return Given(name[0], value, start, start + name.end(), start + after, start + len(raw), quote, how)
+
+
+def _inner(quote: str | None) -> str | None:
+    """The quotes of a value that stands within larger ones: none of its own."""
+    return "" if quote is not None else None

@@ -1,0 +1,251 @@
+"""The compound commands of a shell script: which commands there are, and on which ways through the script they are run.
+
+Nothing is run, and no grammar is checked: reserved words open and close pieces, each with a number. What is closed
+without having been opened is passed over.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tfmemlint.deployment.shell.assignments import assignment
+from tfmemlint.deployment.shell.environments import Event, Surroundings
+from tfmemlint.deployment.shell.lexer import NEWLINE, OPERATOR, REDIRECTIONS, WORD, Token, Word
+
+_HARMLESS = frozenset(
+    {
+        "cd", "export", "source", ".", "set", "mkdir", "pip", "pip3", "apt-get", "apt", "conda", "module", "echo",
+        "true", ":", "pushd", "ulimit", "umask", "cp", "mv", "ln", "rm", "touch", "chmod", "chown", "tar", "git",
+        "date",
+        "sleep",
+    }
+)  # fmt: skip
+"""Commands that are taken to go well: what follows ``&&`` behind them is run."""
+
+
+_PIPES = ("|", "|&")
+_DEEPEST = 100
+"""Commands within commands that are told apart; nobody writes more."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A compound command that is open: what ends it, where it stands, whether a pattern of ``case`` comes next, and the
+    directory and ``set -a`` as they were before it."""
+
+    kind: str
+    outer: tuple[int, ...]
+    pattern: bool = False
+    directory: str | None = None
+    auto: bool = False
+
+
+@dataclass(slots=True)
+class Compounds:
+    """Where we are in a script.
+
+    Attributes:
+        numbers: where the numbers of pieces come from. known: the environment.
+        opened, path: the compound commands that we are in; a negative number is a process of its own. chained: the
+        same of the ``&&`` and ``||`` of this line.
+        directory: where commands are run; None where that can't be told. auto: all variables are exported (``set -a``).
+    """
+
+    numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+    known: Surroundings = field(default_factory=Surroundings)
+    opened: list[_Open] = field(default_factory=list)
+    path: tuple[int, ...] = ()
+    chained: tuple[int, ...] = ()
+    directory: str | None = ""
+    auto: bool = False
+
+    def command(self, words: list[Word], targets: list[Word], *, apart: bool) -> None:
+        """Take in a simple command: its words, the files that its output goes to, and whether it is a process of its
+        own, as in a pipe."""
+        raise NotImplementedError
+
+    def walk(self, tokens: list[Token]) -> None:
+        """Go through all commands."""
+        words: list[Word] = []
+        targets: list[Word] = []
+        before = ""
+        at = 0
+        behind = _behind_groups(tokens)
+        while at < len(tokens):
+            token = tokens[at]
+            follows = tokens[at + 1] if at + 1 < len(tokens) else None
+            at += 1
+            if token.kind == OPERATOR and token.text in REDIRECTIONS:
+                if words and words[-1].raw.isdigit() and words[-1].end == token.word.start:
+                    words.pop()
+                if follows is not None and follows.kind == WORD:
+                    if token.text in (">>", ">"):
+                        targets.append(follows.word)
+                    at += 1
+            elif token.kind == WORD:
+                skip = self._keyword(tokens, at - 1) if not words else 0
+                if skip and token.text == "{":
+                    self._group(apart=before in _PIPES or behind.get(at - 1) in (*_PIPES, "&"))
+                if skip:
+                    at += skip - 1
+                    before = ""
+                    self.chained = ()
+                elif token.text == "[[" and not words:
+                    words.append(token.word)
+                    while at < len(tokens) and tokens[at].text != "]]":
+                        at += 1
+                    at += 1
+                else:
+                    words.append(token.word)
+            elif token.text == "(" and not words:
+                self._push("(", -next(self.numbers))
+            elif token.text == "(" and len(words) == 1 and follows is not None and follows.text == ")":
+                words, at = [], self._function(tokens, at + 1)
+            else:
+                after = token.text if token.kind == OPERATOR else "\n"
+                if words:
+                    self.command(words, targets, apart=before in _PIPES or after in (*_PIPES, "&"))
+                    if after == "||" or (after == "&&" and not _goes_well(words)):
+                        self._chain()
+                elif after in ("&&", "||"):
+                    # How a compound command has gone is not known.
+                    self._chain()
+                if words or after != "\n":
+                    before = after
+                if after not in ("&&", "||") and (words or after != "\n"):
+                    self.chained = ()
+                words, targets = [], []
+                if after in (";;", ";&", ";;&"):
+                    self._next_pattern()
+                elif after == ")":
+                    self._close("(")
+        if words:
+            self.command(words, targets, apart=before in _PIPES)
+
+    def _keyword(self, tokens: list[Token], at: int) -> int:
+        """How many tokens a reserved word takes here; 0 where there is none."""
+        word = tokens[at].word
+        if self.opened and self.opened[-1].pattern:
+            if word.raw == "esac":
+                self._close("esac")
+                return 1
+            stop = _find(tokens, at, ")")
+            self.opened[-1].pattern = False
+            self.path, self.chained = (*self.opened[-1].outer, next(self.numbers))[:_DEEPEST], ()
+            return stop - at + 1
+        if not word.plain:
+            return 0
+        match word.raw:
+            case "if" | "while" | "until":
+                self._push("fi" if word.raw == "if" else "done", next(self.numbers))
+            case "else" | "elif":
+                if self.opened and self.opened[-1].kind == "fi":
+                    self.path, self.chained = (*self.opened[-1].outer, next(self.numbers))[:_DEEPEST], ()
+            case "for" | "select":
+                stop = at
+                while stop < len(tokens) and tokens[stop].kind != NEWLINE and tokens[stop].text != ";":
+                    stop += 1
+                self._push("done", next(self.numbers))
+                if at + 1 < len(tokens):
+                    self.known.events.append(Event("unknown", tokens[at + 1].text, self.here()))
+                return max(stop - at, 1)
+            case "case":
+                stop = _find(tokens, at, "in")
+                self._push("esac", next(self.numbers))
+                self.opened[-1].pattern = True
+                return stop - at + 1
+            case "fi" | "done" | "esac" | "}":
+                self._close(word.raw)
+            case "{":
+                # `walk` opens it.
+                pass
+            case "function":
+                brackets = at + 2 < len(tokens) and tokens[at + 2].text == "("
+                return self._function(tokens, at + (4 if brackets else 2)) - at
+            case "then" | "do" | "!" | "coproc":
+                pass
+            case _:
+                return 0
+        return 1
+
+    def _function(self, tokens: list[Token], at: int) -> int:
+        """Open the function whose body begins at ``at``, or behind line ends there; behind what opens it. What it does,
+        it does when it is called."""
+        while at < len(tokens) and tokens[at].kind == NEWLINE:
+            at += 1
+        if at < len(tokens) and tokens[at].text in ("{", "("):
+            self._push("}" if tokens[at].text == "{" else "(", next(self.numbers), function=True)
+            at += 1
+        return min(at, len(tokens))
+
+    # Where we are
+
+    def here(self) -> tuple[int, ...]:
+        """The pieces that we are in, conditions of this line among them."""
+        return (*self.path, *self.chained)
+
+    def _push(self, kind: str, number: int, *, function: bool = False) -> None:
+        self.opened.append(_Open(kind, self.path, directory=self.directory, auto=self.auto))
+        self.path, self.chained = (*self.path, *self.chained, number)[:_DEEPEST], ()
+        if function:
+            self.known.functions.add(number)
+        elif kind == "done":
+            self.known.loops.add(number)
+
+    def _chain(self) -> None:
+        """What follows on this line is run under a condition."""
+        self.chained = (*self.chained, next(self.numbers))[:_DEEPEST]
+
+    def _group(self, *, apart: bool) -> None:
+        """Open a group in braces. ``apart``: it is a process of its own, as in a pipe."""
+        if apart or self.chained:
+            self._push("}", next(self.numbers) * (-1 if apart else 1))
+        else:
+            self.opened.append(_Open("}", self.path, directory=self.directory))
+
+    def _close(self, kind: str) -> None:
+        if any(one.kind == kind for one in self.opened):
+            one = self.opened.pop()
+            while one.kind != kind:
+                one = self.opened.pop()
+            self.path = one.outer
+            if kind == "(":
+                self.directory, self.auto = one.directory, one.auto
+        self.chained = ()
+
+    def _next_pattern(self) -> None:
+        while self.opened and self.opened[-1].kind != "esac":
+            self.opened.pop()
+        if self.opened:
+            self.opened[-1].pattern = True
+            self.path = self.opened[-1].outer
+
+
+def _goes_well(words: Sequence[Word]) -> bool:
+    return words[0].value in _HARMLESS or assignment(words[0]) is not None
+
+
+def _find(tokens: list[Token], at: int, text: str) -> int:
+    while at < len(tokens) and tokens[at].text != text:
+        at += 1
+    return at
+
+
+def _behind_groups(tokens: list[Token]) -> dict[int, str]:
+    """What stands behind each group in braces, by the number of the token that opens it: an operator, or ``""``."""
+    found: dict[int, str] = {}
+    opened: list[int] = []
+    for number, token in enumerate(tokens):
+        if token.kind != WORD or token.text not in ("{", "}"):
+            continue
+        if token.text == "{":
+            opened.append(number)
+        elif opened:
+            at = number + 1
+            while at + 1 < len(tokens) and (tokens[at].text in REDIRECTIONS or tokens[at].text.isdigit()):
+                at += 1 if tokens[at].kind == WORD else 2
+            behind = tokens[at] if at < len(tokens) else None
+            found[opened.pop()] = behind.text if behind is not None and behind.kind == OPERATOR else ""
+    return found

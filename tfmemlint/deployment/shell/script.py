@@ -1,0 +1,339 @@
+"""Shell scripts: the variables that they set, and the programs that they start with them.
+
+There is a parser of bash in pure Python (bashlex), under the GPL and without error recovery, and one in C
+(tree-sitter), which is a compiled package for a few kinds of machines. What is asked here is small, and has to survive
+any text: so it is read from words (`lexer`), with the compound commands counted. What can't be told is not claimed.
+
+A plain assignment reaches no program unless the variable is exported. Source: POSIX, Shell Command Language, 2.12
+(Shell Execution Environment).
+"""
+
+from __future__ import annotations
+
+import itertools
+import posixpath
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from tfmemlint.deployment.gpu_requests import of_option
+from tfmemlint.deployment.model import (
+    ASSIGNMENT,
+    EXPORT,
+    HERE,
+    NAME,
+    OPTION,
+    PREFIX,
+    Cards,
+    Places,
+    Read,
+    Setting,
+    asked,
+)
+from tfmemlint.deployment.shell.assignments import Given, assignment
+from tfmemlint.deployment.shell.commands import Command, read_command, with_exported
+from tfmemlint.deployment.shell.compound_commands import Compounds
+from tfmemlint.deployment.shell.environments import Begun, Event, Surroundings
+from tfmemlint.deployment.shell.lexer import Lexer, Word
+
+_SLURM = re.compile(r"#SBATCH\s(?:.*\s)?--export[= ]\s*(\S+)")
+_QUIET = frozenset(
+    {
+        "echo", "printf", "exit", "return", "set", "unset", "cd", ":", "true", "date", "deactivate", "popd", "module",
+        "wait",
+    }
+)  # fmt: skip
+"""Commands that have no use for a variable about GPUs."""
+_ENVIRONMENTS = re.compile(
+    r"(?:^|/)(?:activate|conda\.sh|mamba\.sh|\.bashrc|\.profile|\.bash_profile|modules\.sh|nvm\.sh)$"
+)
+"""Files that are read for other things than variables about GPUs."""
+_OWN = re.compile(r'"?\$\(dirname\s+(?:--\s+)?"?\$\{?(?:0|BASH_SOURCE(?:\[0\])?)\}?"?\)"?(?P<rest>(?:/[\w./-]*)?)"?')
+"""The directory of the script itself."""
+MOST_STARTS = 200
+"""Programs of one script of which the environment is told."""
+
+
+def read_shell(
+    text: str,
+    places: Places | None = None,
+    *,
+    inherited: Sequence[Setting] = (),
+    numbers: itertools.count[int] | None = None,
+    base: tuple[int, ...] = (),
+    where: str = "",
+    directory: str | None = "",
+    arguments: Sequence[Word] = (),
+) -> Read:
+    """What a shell script sets and starts.
+
+    Args:
+        text: the script. places: where its characters stand in the file; by default it is the file.
+        inherited: the variables that it gets. numbers: where numbers for pieces of the file come from.
+        base: the piece that it stands in itself. where: what it is, in words. directory: where it is run.
+        arguments: its own arguments, which ``exec "$@"`` runs.
+    """
+    script = _Script(
+        numbers=numbers or itertools.count(1),
+        known=Surroundings(tuple(inherited)),
+        directory=directory,
+        text=text,
+        places=places or Places(text),
+        base=base,
+        where=where,
+        own=list(arguments),
+    )
+    return script.read()
+
+
+@dataclass(slots=True)
+class _Script(Compounds):
+    """What the commands of one script do.
+
+    Attributes:
+        after: a number for each program that was started before. busy: commands so far that may have a use for a
+            variable. inner: texts for other shells so far (``bash -c``). scheduled: it is a job of a scheduler.
+    """
+
+    text: str = ""
+    places: Places = field(default_factory=lambda: Places(""))
+    base: tuple[int, ...] = ()
+    where: str = ""
+    own: list[Word] = field(default_factory=list)
+    out: Read = field(default_factory=Read)
+    after: tuple[int, ...] = ()
+    busy: int = 0
+    scheduled: bool = False
+    inner: int = 0
+
+    def read(self) -> Read:
+        lexer = Lexer(self.text)
+        tokens = lexer.tokens()
+        self.out.asked = asked(self.text)
+        self.scheduled = any(
+            self.text.startswith(("#SBATCH", "#PBS", "#BSUB", "#$ -"), start) for start, _ in lexer.comments
+        )
+        for start, end in lexer.comments:
+            found = _SLURM.match(self.text, start, end)
+            if found is not None:
+                command = with_exported(Command(), found[1], found.start(1))
+                for given in command.given:
+                    self._set(given, found.start(1), found.end(1), OPTION, whom="the job", exported=True)
+        self.walk(tokens)
+        if lexer.open is not None:
+            row = self.places.span(lexer.open, lexer.open + 1).row
+            self.out.problems.append((row, "a quote or bracket is opened here and never closed"))
+        self._finish()
+        return self.out
+
+    def command(self, words: list[Word], targets: list[Word], *, apart: bool) -> None:
+        first, last = words[0].start, words[-1].end
+        count = 0
+        while (
+            count < len(words) and assignment(words[count]) is not None and not words[count].raw.startswith(("'", '"'))
+        ):
+            count += 1
+        path = self.here()
+        if apart:
+            path = (*path, -next(self.numbers))
+        if count == len(words):
+            for word in words:
+                given = assignment(word, ASSIGNMENT)
+                assert given is not None
+                self._set(given, first, last, ASSIGNMENT, exported=self.auto, path=path)
+            return
+        name = words[count].value or ""
+        rest = words[count + 1 :]
+        match name:
+            case "export" | "declare" | "typeset" | "readonly" | "local":
+                self._declare(name, rest, first, last, path)
+                return
+            case "unset":
+                if not any(one.raw == "-f" for one in rest):
+                    self._forget("unset", rest, path)
+                return
+            case "set":
+                self._set_options(rest)
+                return
+            case "cd" | "pushd":
+                self._change(rest)
+                return
+            case "popd":
+                self.directory = None
+            case "." | "source":
+                if rest and not (rest[0].value is not None and _ENVIRONMENTS.search(rest[0].value)):
+                    self.known.events.append(Event("unknown", "", path))
+                return
+            case "eval":
+                if rest and "conda" not in rest[0].raw and "ssh-agent" not in rest[0].raw:
+                    self.known.events.append(Event("unknown", "", path))
+                return
+            case "read" | "mapfile" | "readarray" | "getopts" | "let":
+                self._forget("unknown", rest, path)
+            case "echo" | "printf":
+                if name == "printf" and rest and rest[0].raw == "-v":
+                    self._forget("unknown", rest[1:2], path)
+                if any("GITHUB_ENV" in one.raw for one in targets):
+                    self._hand_on(rest, first, last)
+            case "" if words[count].raw.startswith("(("):
+                self._forget("unknown", words[count:], path)
+        if name not in _QUIET:
+            self.busy += 1
+        self._run(words, first, last, path)
+
+    def _declare(self, name: str, rest: list[Word], first: int, last: int, path: tuple[int, ...]) -> None:
+        options = [one.value or "" for one in rest if one.raw.startswith(("-", "+"))]
+        exports = name == "export" or any(one.startswith("-") and "x" in one for one in options)
+        if "-n" in options if name == "export" else any(one.startswith("+") and "x" in one for one in options):
+            self._forget("unset", rest, path)
+            return
+        # ``declare -i``, ``-l``, ``-n``, ``-u`` make something else of a value.
+        changed = name != "export" and any(one.startswith("-") and set(one) & set("ilnu") for one in options)
+        for word in rest:
+            given = assignment(word, EXPORT)
+            if given is not None:
+                given = given._replace(value=None, quote=None) if changed else given
+                how = EXPORT if exports else ASSIGNMENT
+                self._set(given, first, last, how, exported=exports or self.auto, path=path)
+            elif exports and word.value and NAME.fullmatch(word.value):
+                self.known.events.append(Event("export", word.value, path))
+            elif exports and word.value is None:
+                # ``export $(cat .env)``
+                self.known.events.append(Event("unknown", "", path))
+
+    def _set_options(self, rest: list[Word]) -> None:
+        last = next((number for number, one in enumerate(rest) if one.raw in ("--", "-")), len(rest))
+        text = " ".join(one.raw for one in rest[:last])
+        if re.search(r"(?:^|\s)(?:-\w*a|-o\s+allexport)\b", text):
+            self.auto = True
+        elif re.search(r"(?:^|\s)(?:\+\w*a|\+o\s+allexport)\b", text):
+            self.auto = False
+
+    def _forget(self, what: str, words: list[Word], path: tuple[int, ...]) -> None:
+        """The variables that are named in these words, options and sums among them, are ``unset`` or ``unknown``."""
+        for word in words:
+            if what == "unset" and word.value is None:
+                self.known.events.append(Event("unknown", "", path))
+            elif not word.raw.startswith(("-", "+")):
+                self.known.events += [Event(what, name, path) for name in NAME.findall(word.raw)]
+
+    def _change(self, rest: list[Word]) -> None:
+        plain = all(one.kind in ("(", "}") for one in self.opened) and not self.chained
+        target = next((one for one in rest if not one.raw.startswith("-") or one.raw == "-"), None)
+        own = _OWN.fullmatch(target.raw) if target is not None else None
+        if not plain or target is None or self.known.functions.intersection(self.path):
+            self.directory = None
+        elif own is not None:
+            self.directory = HERE + own["rest"].rstrip("/")
+        elif target.value is None or target.value[:1] in ("-", "~"):
+            self.directory = None
+        elif self.directory is not None or target.value.startswith("/"):
+            self.directory = posixpath.join(self.directory or "", target.value)
+
+    def _hand_on(self, rest: list[Word], first: int, last: int) -> None:
+        for word in rest:
+            given = assignment(word, EXPORT)
+            if given is None:
+                continue
+            if len(rest) > 1 or re.search(r"[\\%]", word.raw):
+                # Escapes, formats and several words make other lines of it.
+                given = given._replace(value=None, quote=None)
+            self.out.handed.append(self._setting(given, first, last, EXPORT, self.here(), whom="later steps"))
+
+    def _set(
+        self,
+        given: Given,
+        first: int,
+        last: int,
+        how: str,
+        *,
+        exported: bool,
+        path: tuple[int, ...] = (),
+        whom: str = "",
+    ) -> None:
+        setting = replace(self._setting(given, first, last, how, path, whom=whom), passed=exported)
+        self.out.settings.append(setting)
+        self.known.events.append(Event("set", given.name, path, setting))
+        if exported:
+            self.known.events.append(Event("export", given.name, path))
+        if not path and self.known.begun and how == EXPORT:
+            self.known.late.append((setting, self.busy))
+
+    def _setting(
+        self, given: Given, first: int, last: int, how: str, path: tuple[int, ...], *, whom: str = ""
+    ) -> Setting:
+        span = self.places.span
+        return Setting(
+            given.name,
+            given.value,
+            span(given.start, given.end),
+            span(given.given, given.stop),
+            span(first, last),
+            how,
+            given.quote,
+            (*self.base, *path, *self.after),
+            whom,
+            certain=not path,
+        )
+
+    def _run(self, words: list[Word], first: int, last: int, path: tuple[int, ...]) -> None:
+        command = read_command(words)
+        span = self.places.span(first, last)
+        text = " ".join(self.text[first:last].replace("\\\n", " ").split())
+        alone = (*path, -next(self.numbers)) if command.given or command.cards is not None else path
+        own = tuple(
+            self._setting(given, first, last, OPTION if given.how == OPTION else PREFIX, alone, whom=text)
+            for given in command.given
+        )
+        self.out.settings += own
+        if command.cards is not None and command.cards.value is not None:
+            found = of_option(command.cards.value)
+            if found is not None:
+                place = self.places.span(command.cards.start, command.cards.end)
+                self.out.cards.append(Cards(*found, place, "--gpus", (*self.base, *alone, *self.after)))
+        if command.kind == "arguments" and self.own:
+            given = command.given
+            command = replace(read_command(self.own), given=given)
+        if command.kind == "inline" and command.inline is not None:
+            self._inline(command, own, alone)
+        elif not command.kind and self.known.functions:
+            # ``X=1 f``: what the function starts gets it.
+            self.known.events += [Event("unknown", given.name, path) for given in command.given]
+        elif command.kind in ("python", "shell") and len(self.known.begun) < MOST_STARTS:
+            self.known.begun.append(Begun(command, span, path, len(self.known.events), own, self.directory, text))
+            self.after = (*self.after, next(self.numbers))
+
+    def _inline(self, command: Command, own: tuple[Setting, ...], path: tuple[int, ...]) -> None:
+        word = command.inline
+        assert word is not None
+        inner = word.raw[1:-1]
+        quoted = len(word.raw) > 1 and word.raw[0] in "'\"" and word.raw[-1] == word.raw[0]
+        if not quoted or "\\" in inner or (word.raw[0] in inner) or self.inner >= MOST_STARTS:
+            return
+        self.inner += 1
+        found = read_shell(
+            inner,
+            self.places.shifted(word.start + 1, len(inner)),
+            inherited=() if command.clean else (*self.known.in_force(path), *own),
+            numbers=self.numbers,
+            base=(*self.base, *path, *self.after, -next(self.numbers)),
+            where=self.where,
+            directory=self.directory,
+        )
+        found.problems.clear()
+        self.out.add(found)
+        if found.starts:
+            self.after = (*self.after, next(self.numbers))
+
+    def _finish(self) -> None:
+        known, out = self.known, self.out
+        out.idle = not self.busy
+        exported = known.exported
+        out.settings = [
+            replace(one, passed=True) if one.how == ASSIGNMENT and one.name in exported else one for one in out.settings
+        ]
+        out.starts += known.starts(self.where)
+        out.lost += known.unexported(out.asked, scheduled=self.scheduled)
+        if self.where or self.text.startswith("#!"):
+            # Any other text may be read by a shell that goes on.
+            out.lost += known.too_late(out.asked, self.busy)

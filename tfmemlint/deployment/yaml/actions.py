@@ -1,0 +1,89 @@
+"""Workflows of GitHub Actions: ``env`` of the workflow, its jobs and their steps, and the scripts of the steps.
+
+Source: GitHub's "Workflow syntax": the most specific ``env`` wins; each ``run`` is a process of its own, in the
+repository's root or ``working-directory``. What a step appends to ``GITHUB_ENV``, those behind it get. ``${{ }}`` is
+not known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from tfmemlint.deployment.model import Lost, Setting
+from tfmemlint.deployment.shell.script import read_shell
+from tfmemlint.deployment.yaml.reader import File, get, items, known, pairs, scalar
+
+Node = Any
+_SHELLS = ("bash", "sh", "bash -l {0}", "bash -el {0}", "bash -leo pipefail {0}")
+_MOST_HANDED = 200
+"""Variables that one job's steps hand on; nobody has as many."""
+
+
+def read(file: File, node: Node) -> None:
+    """Read a workflow, or an action that is made of steps."""
+    scope = (next(file.numbers),)
+    whole = file.mapping(get(node, "env"), scope, booleans=True)
+    file.out.settings += whole
+    directory, shell = _defaults(node, "", "bash")
+    for key, job in pairs(get(node, "jobs")):
+        inner = (*scope, next(file.numbers))
+        own = file.mapping(get(job, "env"), inner, booleans=True)
+        own += file.mapping(get(job, "container", "env"), inner, booleans=True)
+        file.out.settings += own
+        _steps(
+            file, get(job, "steps"), [*whole, *own], inner, f"job {scalar(key)}, ", *_defaults(job, directory, shell)
+        )
+    _steps(file, get(node, "runs", "steps"), [], scope, "", None, "bash")
+
+
+def _defaults(node: Node, directory: str | None, shell: str) -> tuple[str | None, str]:
+    given = get(node, "defaults", "run", "working-directory")
+    if given is not None:
+        directory = known(given)
+    return directory, scalar(get(node, "defaults", "run", "shell")) or shell
+
+
+def _steps(
+    file: File,
+    steps: Node,
+    inherited: list[Setting],
+    scope: tuple[int, ...],
+    where: str,
+    directory: str | None,
+    shell: str,
+) -> None:
+    handed: list[Setting] = []
+    waiting: list[Setting] = []
+    for number, step in enumerate(items(steps), 1):
+        inner = (*scope, next(file.numbers))
+        own = file.mapping(get(step, "env"), inner, booleans=True)
+        file.out.settings += own
+        script = file.script(get(step, "run"))
+        if script is None or (scalar(get(step, "shell")) or shell) not in _SHELLS:
+            continue
+        given = get(step, "working-directory")
+        found = read_shell(
+            *script,
+            inherited=[*inherited, *handed, *own],
+            numbers=file.numbers,
+            base=inner,
+            where=f"{where}step {number}",
+            directory=known(given) if given is not None else directory,
+        )
+        found.problems.clear()
+        for start in found.starts:
+            for one in [one for one in waiting if not start.shell]:
+                if one.name not in {each.name for each in start.settings}:
+                    file.out.lost.append(Lost(one, "step", start.span, f"{start.where}"))
+                waiting.remove(one)
+        if found.idle and not found.starts and not found.handed:
+            waiting += [
+                one for one in found.settings if one.how == "export" and one.certain and not found.asked & {one.name}
+            ]
+        given_on = [replace(one, scope=(*scope, next(file.numbers))) for one in found.handed]
+        file.out.settings += given_on
+        if get(step, "if") is not None:
+            given_on = [replace(one, value=None) for one in given_on]
+        handed += given_on[: _MOST_HANDED - len(handed)]
+        file.out.add(found)

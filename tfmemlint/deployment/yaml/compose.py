@@ -1,0 +1,108 @@
+"""Compose files: the variables of each service, the GPUs that it gets, and what it starts.
+
+Source: the Compose specification. In a list, all behind ``=`` is the value, quotes included; ``environment`` beats
+``env_file``, and both beat the image's ``ENV``.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from tfmemlint.deployment.gpu_requests import counted
+from tfmemlint.deployment.model import Cards, Service
+from tfmemlint.deployment.yaml.reader import File, get, items, known, pairs, scalar
+
+Node = Any
+
+
+def read(file: File, node: Node) -> None:
+    """Read a compose file."""
+    for key, service in pairs(get(node, "services")):
+        name = scalar(key)
+        if name is not None:
+            scope = (next(file.numbers),)
+            _service(file, name, key, service, scope)
+
+
+def _service(file: File, name: str, key: Node, service: Node, scope: tuple[int, ...]) -> None:
+    environment = get(service, "environment")
+    settings = file.mapping(environment, scope, booleans=True) + file.listed(environment, scope)
+    file.out.settings += settings
+    _cards(file, service, scope)
+    files = get(service, "env_file")
+    paths = (
+        [scalar(files)]
+        if scalar(files) is not None
+        else [scalar(one) or scalar(get(one, "path")) for one in items(files)]
+    )
+    build = get(service, "build")
+    context = known(build) if scalar(build) is not None else known(get(build, "context"))
+    if build is not None and context is None and get(build, "context") is None and scalar(build) is None:
+        context = "."
+    command, entrypoint = _words(get(service, "command")), _words(get(service, "entrypoint"))
+    file.out.services.append(
+        Service(
+            name,
+            file.span(key),
+            tuple(settings),
+            tuple(path for path in paths if path),
+            context,
+            known(get(build, "dockerfile")) or "",
+            known(get(build, "target")) or "",
+            command,
+            entrypoint,
+            (command is None and get(service, "command") is not None)
+            or (entrypoint is None and get(service, "entrypoint") is not None),
+            known(get(service, "working_dir")),
+            tuple(_mounted(get(service, "volumes"))),
+        )
+    )
+
+
+def _words(node: Node) -> tuple[str, ...] | None:
+    text = scalar(node)
+    if text is not None:
+        if known(node) is None:
+            return None
+        try:
+            return tuple(shlex.split(text))
+        except ValueError:
+            return None
+    words = [known(one) for one in items(node)]
+    return tuple(word for word in words if word is not None) if words and None not in words else None
+
+
+def _mounted(node: Node) -> list[tuple[str, str]]:
+    found = []
+    for item in items(node):
+        text = known(item)
+        if text is not None:
+            source, _, target = text.partition(":")
+            target = target.partition(":")[0]
+        else:
+            source, target = known(get(item, "source")) or "", known(get(item, "target")) or ""
+        if source.startswith(".") and target.startswith("/"):
+            found.append((source, target))
+    return found
+
+
+def _cards(file: File, service: Node, scope: tuple[int, ...]) -> None:
+    devices = items(get(service, "deploy", "resources", "reservations", "devices")) + items(get(service, "gpus"))
+    found = []
+    for device in devices:
+        if (scalar(get(device, "driver")) or "nvidia") != "nvidia":
+            return
+        ids, count = get(device, "device_ids"), get(device, "count")
+        if ids is not None:
+            names = [known(one) for one in items(ids)]
+            number = counted(",".join(names)) if names and None not in names else None  # type: ignore[arg-type]
+            if number is None:
+                return
+            found.append(Cards(number, ",".join(one for one in names if one), file.span(ids), "device_ids", scope))
+        elif (number_text := known(count)) is not None and number_text.isdigit() and int(number_text):
+            found.append(Cards(int(number_text), "", file.span(count), "count", scope))
+        else:
+            return
+    if len(found) == 1:
+        file.out.cards += found

@@ -1,0 +1,61 @@
+"""Kubernetes manifests: the variables of each container, and the GPUs that it gets.
+
+Source: Kubernetes' API reference (``Container``, ``EnvVar``: a value is a string, anything else is refused; ``$(NAME)``
+is replaced), and "Schedule GPUs". What an image starts, and where a program is in it, is not known: the programs of
+containers are not followed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from tfmemlint.deployment.model import Cards
+from tfmemlint.deployment.yaml.reader import File, get, items, known, pairs, plain_value
+
+Node = Any
+_MOST = 100_000
+
+
+def read(file: File, node: Node) -> None:
+    """Read a manifest: containers are looked for wherever they are in it."""
+    pending = [node]
+    seen: set[int] = set()
+    while pending and len(seen) < _MOST:
+        one = pending.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        for name in ("containers", "initContainers"):
+            for container in items(get(one, name)) if isinstance(one, yaml.MappingNode) else ():
+                _container(file, container)
+        if isinstance(one, yaml.MappingNode):
+            pending += [value for _, value in reversed(pairs(one))]
+        else:
+            pending += reversed(items(one))
+
+
+def _container(file: File, container: Node) -> None:
+    scope = (next(file.numbers),)
+    for item in items(get(container, "env")):
+        name, value = get(item, "name"), get(item, "value")
+        text = known(name)
+        if text is None:
+            continue
+        if value is None:
+            value = next((one for key, one in pairs(item) if one is not name), None)
+        if value is None or (
+            isinstance(value, yaml.ScalarNode) and not value.style and plain_value(value, booleans=False) is None
+        ):
+            continue
+        if isinstance(value, yaml.ScalarNode) and not value.style and not value.tag.endswith(":str"):
+            # A number, which the server refuses: that is not ours to say.
+            continue
+        one = file.named(name, text, value, scope, item)
+        if one is not None:
+            file.out.settings.append(one)
+    gpus = get(container, "resources", "limits", "nvidia.com/gpu")
+    count = known(gpus)
+    if count is not None and count.isdigit() and int(count):
+        file.out.cards.append(Cards(int(count), "", file.span(gpus), "nvidia.com/gpu", scope))

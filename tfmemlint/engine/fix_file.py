@@ -1,0 +1,162 @@
+"""Mending one file: its fixes are made, proven where that is asked for, and written."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from tfmemlint.engine.job import asked_for, enabled, target_of
+from tfmemlint.fixes.loop import Fixed, Options, Place, compute, fix_source, place
+from tfmemlint.sources.documents.blocks import PYTHON
+
+if TYPE_CHECKING:
+    from tfmemlint.engine.job import Job, Outcome, Unproven
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.model.finding import Finding, Span
+    from tfmemlint.sources import Source
+
+_ROUNDS = 4
+"""How often a file is proven anew without the fixes that did not do what they should."""
+
+
+def fixed(outcome: Outcome, source: Source, job: Job, look: Callable[[Source], list[Finding]]) -> Outcome:
+    """Mend what is wrong in a file; ``look`` tells what is wrong with a text that stands in its place."""
+    first = look(source)
+    if not any(finding.fixable for finding in first):
+        outcome.findings = first
+        return outcome
+    mended = _mender(source, outcome.path, job, look)
+    done = mended(dataclasses.replace(job, ask=None, prove=None))
+    if done.text != source.text and job.write and not job.allow_dirty:
+        from tfmemlint.fixes.git import objection
+
+        outcome.problem = objection(outcome.path)
+        if outcome.problem:
+            outcome.findings = first
+            return outcome
+    if done.text != source.text and (job.ask is not None or job.prove is not None):
+        done = mended(job)
+    return _written(outcome, source, first, done, job)
+
+
+def _mender(source: Source, path: str, job: Job, look: Callable[[Source], list[Finding]]) -> Callable[[Job], Fixed]:
+    """What mends a text, by means of all that a job says of how."""
+    rules = enabled(job.selection, path)
+
+    def one(source: Source, look: Callable[[Source], list[Finding]], job: Job, target: Target) -> Fixed:
+        options = Options(job.unsafe, job.gpu_memory_mib, job.fix_only)
+
+        def mended(options: Options) -> Fixed:
+            return fix_source(source, rules=rules, target=target, check=look, options=options)
+
+        done = mended(options)
+        if job.prove is not None and source.language == PYTHON:
+            done, options = _proven(source, look(source), done, options, mended, job.prove)
+        if job.ask is not None and done.text != source.text:
+            done = mended(dataclasses.replace(options, ask=_asked(job.ask)))
+        return done
+
+    if source.language == PYTHON:
+        return lambda job: one(source, look, job, target_of(job, path))
+    from tfmemlint.engine import documents
+    from tfmemlint.engine.embedded import judge_of
+
+    judge = judge_of(source, path, job)
+    return lambda job: documents.fix(
+        source,  # type: ignore[arg-type]
+        judge,
+        lambda snippet: one(
+            snippet,
+            lambda text: asked_for(judge.in_snippet(text), job),  # type: ignore[arg-type]
+            job,
+            judge.target_of(snippet),
+        ),
+        lambda found: asked_for(found, job),
+    )
+
+
+def _asked(ask: Callable[[str, Finding, str, str], bool]) -> Callable[[Finding, Source, Source], bool]:
+    """Asks about a change as people see it: in the file, and by cells."""
+    from tfmemlint.cli.prompt import as_shown
+
+    return lambda finding, old, new: ask(*as_shown(finding, old, new))
+
+
+def _written(outcome: Outcome, source: Source, first: list[Finding], done: Fixed, job: Job) -> Outcome:
+    if done.text != source.text:
+        try:
+            data = source.encode(done.text)
+            if job.write:
+                from tfmemlint.fixes.write import replace_file
+
+                replace_file(outcome.path, data)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            outcome.problem = f"could not be written, and is as it was: {reason}"
+            outcome.findings = first
+            return outcome
+        outcome.old = source
+    outcome.source, outcome.findings, outcome.applied = source.replace_text(done.text), done.findings, done.applied
+    return outcome
+
+
+def _proven(
+    source: Source,
+    first: Sequence[Finding],
+    done: Fixed,
+    options: Options,
+    mended: Callable[[Options], Fixed],
+    prove: Callable[[Source, str], list[Unproven]],
+) -> tuple[Fixed, Options]:
+    """The fixes without those of which a run shows that what was wanted does not take effect."""
+    refused: dict[Place, str] = {}
+    for number in range(_ROUNDS + 1):
+        bad = prove(source, done.text) if done.text != source.text else []
+        more: dict[Place, str] = {}
+        for one in bad:
+            mine = [finding for finding in first if finding.fixable and _touches(finding, one.span)]
+            if not mine and not one.before:
+                # It did not take effect before, and no fix is about it.
+                continue
+            more.update((place(finding), one.reason) for finding in mine or first)
+        if not more:
+            break
+        if number == _ROUNDS or more.keys() <= refused.keys():
+            more = {place(finding): bad[0].reason for finding in first}
+        refused |= more
+        options = dataclasses.replace(options, refused=refused)
+        done = mended(options)
+    return done, options
+
+
+def _touches(finding: Finding, span: Span) -> bool:
+    places = (finding.span, *finding.anchors.values())
+    return any(one.row <= span.end_row and span.row <= one.end_row for one in places)
+
+
+def explain(outcomes: list[Outcome], job: Job) -> None:
+    """Give the findings their fixes, or the reasons why they have none."""
+    from tfmemlint.rulekit.rule import rules
+
+    by_code = {rule.code: rule for rule in rules()}
+    options = Options(unsafe=job.unsafe, gpu_memory_mib=job.gpu_memory_mib)
+    for outcome in outcomes:
+        if outcome.source is not None and outcome.findings:
+            if outcome.source.language != PYTHON:
+                outcome.findings = _explained(outcome, job, options)
+                continue
+            target = target_of(job, outcome.path)
+            outcome.findings = [
+                compute(outcome.source, finding, by_code[finding.code], target, options) for finding in outcome.findings
+            ]
+
+
+def _explained(outcome: Outcome, job: Job, options: Options) -> list[Finding]:
+    """The findings in a document, with their fixes."""
+    from tfmemlint.engine import documents
+    from tfmemlint.engine.embedded import judge_of
+
+    assert outcome.source is not None
+    judge = judge_of(outcome.source, outcome.path, job)
+    return documents.explain(outcome.source, outcome.findings, judge, options)  # type: ignore[arg-type]

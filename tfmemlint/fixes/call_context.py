@@ -1,0 +1,84 @@
+"""What stands around a call that is rewritten, and what that means for the rewrite."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from tfmemlint.fixes.rewrites.render_intent import WIDTH, free_name
+from tfmemlint.model.finding import Span
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor, Statement
+
+
+def text_at(editor: Editor, span: object) -> str:
+    """The code at ``span``, "" where there is no span."""
+    return editor.code(editor.expression_at(span)) if isinstance(span, Span) else ""
+
+
+def own_statement(editor: Editor, call: cst.CSTNode) -> Statement | None:
+    """The statement that consists of ``call`` alone, if there is one."""
+    return editor.statement_of(call) if isinstance(editor.parent(call), cst.Expr) else None
+
+
+def settle(editor: Editor, message: str, *, caught: object, doubtful: bool = False) -> None:
+    """Safe where a call that always raised becomes the one that was meant, and nothing caught the error; a new
+    import is a change of its own."""
+    if caught:
+        editor.unsafe(f"{message} (a handler catches the error today, so the program's flow changes)")
+    elif doubtful or editor.needs:
+        editor.unsafe(message)
+    else:
+        editor.safe(message)
+
+
+def guard_for(editor: Editor, device: str, details: Mapping[str, object]) -> tuple[str, str, int]:
+    """What has to stand above a call for ``gpus[0]`` so that it is right without a GPU; the device to use; and how much
+    deeper that is."""
+    try:
+        node = ast.parse(device, mode="eval").body
+    except SyntaxError:
+        return "", device, 0
+    if not (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)) or details["guarded"]:
+        return "", device, 0
+    number = node.slice.value
+    if not isinstance(number, int) or number < 0:
+        return "", device, 0
+    base = ast.get_source_segment(device, node.value) or ast.unparse(node.value)
+    if any(isinstance(part, ast.Call) for part in ast.walk(node.value)):
+        gpu = free_name(editor, "gpu")
+        return f"for {gpu} in {base}[{number}:{number + 1}]:", gpu, 4
+    return (f"if {base}:" if number == 0 else f"if len({base}) > {number}:"), device, 4
+
+
+def device_of(editor: Editor, configuration: cst.Call) -> str:
+    """The device that a ``LogicalDeviceConfiguration(...)`` inside a call is for, "" where that can't be seen."""
+    for node in editor.ancestors(configuration):
+        if isinstance(node, cst.BaseSmallStatement):
+            break
+        if isinstance(node, cst.Call):
+            name = editor.code(node.func).rsplit(".", 1)[-1]
+            if name in ("set_logical_device_configuration", "set_virtual_device_configuration") and node.args:
+                for argument in node.args:
+                    if argument.keyword is not None and argument.keyword.value == "device":
+                        return editor.code(argument.value)
+                return editor.code(node.args[0].value)
+    return ""
+
+
+def spread_out(editor: Editor, node: cst.CSTNode) -> None:
+    """A call of two arguments that a change at ``node`` has made too long for a line gets a line for each of them."""
+    outer: cst.CSTNode | None = node
+    while outer is not None and own_statement(editor, outer) is None:
+        outer = editor.parent(outer)
+    if not isinstance(outer, cst.Call) or len(outer.args) != 2:
+        return
+    code = editor.code(outer)
+    if "\n" in code or editor.span(outer).column - 1 + len(code) <= WIDTH:
+        return
+    lines = "".join(f"    {editor.code(one).rstrip().rstrip(',')},\n" for one in outer.args)
+    editor.replace(outer, f"{editor.code(outer.func)}(\n{lines})")

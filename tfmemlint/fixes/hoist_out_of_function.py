@@ -1,0 +1,250 @@
+"""Moving configuration out of a function, above an import of the module that it stands in.
+
+What an import of a module starts has started before any function of that module is called: configuration in there never
+comes in time. At the top level, above the import, it does; but then it takes place for whoever imports the module.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import libcst as cst
+
+from tfmemlint.fixes.hoist import Entry, Hoist, is_outside, ways
+from tfmemlint.fixes.imports import is_import
+from tfmemlint.fixes.names import Names
+from tfmemlint.fixes.tree import Block, Statement
+from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.model.finding import Finding, Span
+
+
+def above_start(hoist: Hoist, finding: Finding) -> tuple[list[Statement], Statement, str]:
+    """What moves so that ``finding`` is gone, and above what; and what that is called.
+
+    Raises:
+        Withheld: it can't be moved, or another thing would come out.
+    """
+    try:
+        line, above = hoist.places(finding)
+        return hoist.plan([line], above), above, "Move the configuration above what starts the runtime"
+    except Withheld as found:
+        reason = found
+    lift = Lift(hoist, finding)
+    start = lift.above()
+    try:
+        if start is not None:
+            moved, function = lift.plan(start)
+            left = f"{function}()" if function else "the condition"
+            return moved, start, f"Move the configuration out of {left}, above the import that starts the runtime"
+    except Withheld as found:
+        reason = found
+    place = finding.anchors.get("start")
+    if place is None or all(step.path == finding.path for step in finding.trace):
+        raise reason
+    path = finding.path
+    raise Withheld(f"{path}:{finding.span.row} can't be moved above {path}:{place.row}: {reason}")
+
+
+class Lift:
+    """Plans moves to the top level of one file."""
+
+    def __init__(self, hoist: Hoist, finding: Finding) -> None:
+        self.hoist = hoist
+        self.tree = hoist.tree
+        self.finding = finding
+        early, late = ways(finding)
+        own = all(step.path == finding.path for step in (*early[:1], *late))
+        own = own and not any(is_outside(step, self.tree) for step in late)
+        self.early = early[0].span if early and own else None
+        self.steps = [step.span for step in late]
+
+    def above(self) -> Statement | None:
+        """The import at the top level that starts the runtime, if the configuration is in a function, or under ``if
+        __name__ == "__main__"``."""
+        if self.early is None or not self.steps:
+            return None
+        above = self.tree.statement_at(self.early)
+        first = self.tree.statement_at(self.steps[0])
+        if self.tree.block_of(above) is not self.tree.module or not _imports(above):
+            return None
+        return above if len(self.steps) > 1 or self._guard(first) is not None else None
+
+    def plan(self, above: Statement) -> tuple[list[Statement], str]:
+        """What moves, and the name of the function that it leaves ("" for none).
+
+        Raises:
+            Withheld: it can't be moved, another thing would come out, or others import the module.
+        """
+        reason: Withheld | None = None
+        for depth in range(len(self.steps)):
+            if depth == 0 and self._guard(self.tree.statement_at(self.steps[0])) is None:
+                continue
+            try:
+                moved, function = self._from(above, depth)
+            except Withheld as found:
+                # The outermost call may do more than to configure; what it calls may not.
+                reason = found
+                continue
+            _nobody_imports(self.finding.path)
+            return moved, function
+        raise reason or Withheld("it stands in no function")
+
+    def _from(self, above: Statement, depth: int) -> tuple[list[Statement], str]:
+        """The move of what is done at one of the steps to the configuration."""
+        tree, hoist = self.tree, self.hoist
+        first = tree.statement_at(self.steps[0])
+        guard = self._guard(first)
+        body = tree.statements(tree.module)
+        row = self._until(body[body.index(above) :], guard or self._holding(body, self.steps[0]))
+        block: Block = tree.module
+        if guard is not None:
+            block = _block(guard)
+            row += self._until(tree.statements(block), self._holding(tree.statements(block), self.steps[0]))
+        function: cst.FunctionDef | None = None
+        for number in range(1, depth + 1):
+            self._directly(block, self.steps[number - 1])
+            function = self._function(self.steps[number])
+            block = _block(function)
+            row.append(self._head(function))
+            row += self._until(tree.statements(block), self._holding(tree.statements(block), self.steps[number]))
+        holding = self._holding(tree.statements(block), self.steps[depth])
+        line = hoist.innermost(holding, self.steps[depth])
+        if line is not holding:
+            raise Withheld(f"the statement in line {tree.span(holding).row} does more than to configure")
+        row.append(hoist.entry(line, hoist.read(line), tree.span(line).row))
+        moved = hoist.choose(row, [line])
+        self._only_plain(moved, function)
+        return moved, function.name.value if function is not None else ""
+
+    def _directly(self, block: Block, span: Span) -> None:
+        """Refuse a call that is made under a condition, or in a loop."""
+        if self.tree.block_of(self.tree.statement_at(span)) is not block:
+            raise Withheld(f"what line {span.row} calls is called under a condition")
+
+    def _until(self, statements: Sequence[Statement], last: Statement) -> list[Entry]:
+        """The statements above ``last``, as they are run."""
+        before = statements[: statements.index(last)]
+        return [self.hoist.entry(one, self.hoist.read(one), self.tree.span(one).row) for one in before]
+
+    def _guard(self, statement: Statement) -> cst.If | None:
+        """The ``if __name__ == "__main__"`` of the module around a statement."""
+        found = None
+        for one in self.tree.ancestors(statement):
+            if isinstance(one, cst.If) and self.tree.parents.get(one) is self.tree.module:
+                found = one
+        if found is None or found.orelse is not None:
+            return None
+        test = self.tree.code(found.test).replace("'", '"').replace(" ", "").strip("()")
+        return found if test in ('__name__=="__main__"', '"__main__"==__name__') else None
+
+    def _function(self, span: Span) -> cst.FunctionDef:
+        function = self.tree.function_of(self.tree.statement_at(span))
+        if not isinstance(function, cst.FunctionDef) or self.tree.parents.get(function) is not self.tree.module:
+            raise Withheld(f"the function around line {span.row} is none of the module")
+        if function.decorators or function.asynchronous is not None:
+            raise Withheld(f"{function.name.value} (line {self.tree.span(function).row}) is no plain function")
+        return function
+
+    def _head(self, function: cst.FunctionDef) -> Entry:
+        """What the call of a function binds."""
+        code = self.tree.code(function.with_changes(body=cst.SimpleStatementSuite([cst.Pass()]), leading_lines=[]))
+        node = ast.parse(code).body[0]
+        given = {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
+        return self.hoist.entry(None, Names(binds=given), self.tree.span(function).row)
+
+    def _holding(self, body: Sequence[Statement], span: Span) -> Statement:
+        found = next((one for one in body if self.tree.span(one).contains(span)), None)
+        if found is None:
+            raise Withheld(f"line {span.row} is reached in another way")
+        return found
+
+    def _only_plain(self, moved: Sequence[Statement], function: cst.FunctionDef | None) -> None:
+        """Refuse what would not be the same at the top level: what is needed has to be the same from the start, and
+        the names that are bound have to be free."""
+        hoist, tree = self.hoist, self.tree
+        local = [one for one in moved if function is not None and tree.function_of(one) is function]
+        for one in moved:
+            row = tree.span(one).row
+            if tree.block_of(one) is not tree.module:
+                foreign = hoist.foreign(hoist.read(one))
+                if foreign:
+                    raise Withheld(f"it needs what {foreign} gives (line {row}), for whoever imports this file too")
+            elif not (isinstance(one, cst.FunctionDef) or _imports(one) or self._steady(one)):
+                raise Withheld(f"it needs what line {row} gives, which may be another by then")
+        bound = {name for one in moved for name in hoist.read(one).binds}
+        steady = hoist.imports.imported() | set(hoist.bodies) | bound | set(dir(builtins))
+        for one in moved:
+            for name in sorted(hoist.read(one).reads - steady):
+                if not any(name in hoist.read(line).binds and self._steady(line) for line in self._top()):
+                    raise Withheld(f"it needs {name}, which may be another by then")
+        mine = {name for one in local for name in hoist.read(one).binds}
+        rest = [one for one in tree.statements(_block(function)) if one not in local] if function is not None else []
+        for names in [*map(hoist.read, self._top()), *(Names(binds=hoist.read(one).binds) for one in rest)]:
+            taken = mine & (names.reads | names.binds | names.declared)
+            if taken:
+                raise Withheld(f"{min(taken)} would be a name of the module, and there is one already")
+
+    def _top(self) -> list[Statement]:
+        return self.tree.statements(self.tree.module)
+
+    def _steady(self, statement: Statement) -> bool:
+        """Whether a statement gives constants to names that are bound nowhere else."""
+        node = ast.parse(self.tree.code(statement)).body[0]
+        if not isinstance(node, ast.Assign) or not _is_constant(node.value):
+            return False
+        bound = self.hoist.read(statement).binds
+        others = [self.hoist.read(one).binds for one in self._top() if one is not statement]
+        return not bound & self.hoist.declared and not any(bound & other for other in others)
+
+
+def _is_constant(node: ast.expr) -> bool:
+    """Whether an expression is a value that nobody can change."""
+    try:
+        ast.literal_eval(node)
+    except ValueError:
+        return False
+    return not any(isinstance(one, (ast.List, ast.Dict, ast.Set)) for one in ast.walk(node))
+
+
+def _imports(statement: Statement) -> bool:
+    return is_import(statement) or isinstance(statement, (cst.Import, cst.ImportFrom))
+
+
+def _block(holder: cst.CSTNode) -> cst.IndentedBlock:
+    body = getattr(holder, "body", None)
+    if not isinstance(body, cst.IndentedBlock):
+        raise Withheld("what is to be moved shares a line with what holds it")
+    return body
+
+
+def _nobody_imports(path: str) -> None:
+    """Refuse where a file of the project imports this one: what it does at its top level, it does there as well."""
+    from tfmemlint.project.reaching import LARGEST_PROJECT, graph
+    from tfmemlint.project.roots import project_root
+    from tfmemlint.sources import walk
+
+    if not Path(path).exists():
+        return
+    files = {os.path.normpath(one) for one in walk([os.path.relpath(project_root(path))]).files}
+    if len(files) > LARGEST_PROJECT:
+        raise Withheld("the project is too large to see who imports this file")
+    own = os.path.normpath(os.path.relpath(path))
+    others = graph(files | {own}, _bytes).importers.get(own, ())
+    if others:
+        raise Withheld(f"{min(others)} imports this file, and would configure the GPUs too")
+
+
+def _bytes(path: str) -> bytes | None:
+    from tfmemlint.sources import Unreadable, read_bytes
+
+    try:
+        return read_bytes(path)
+    except Unreadable:
+        return None
+
+
+__all__ = ["above_start"]

@@ -1,0 +1,183 @@
+"""Environment variables that are set get the right name, the right value, or a line each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from tfmemlint.fixes.call_context import settle
+from tfmemlint.fixes.text_editor import PlainEditor, Written
+from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.model.finding import Finding, Span
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+
+
+def literal(editor: Editor, span: object, value: object) -> cst.SimpleString:
+    """The string ``value`` that stands at ``span``, written out; of a configuration file, what is `Written` there.
+
+    Raises:
+        Withheld: another expression gives it.
+    """
+    if not isinstance(span, Span):
+        raise Withheld("where the string stands can't be told")
+    node = editor.expression_at(span)
+    if not isinstance(node, (cst.SimpleString, Written)) or node.evaluated_value != value:
+        raise Withheld(f"{editor.code(node)} is set elsewhere")
+    return node
+
+
+def string(old: cst.SimpleString, text: str) -> cst.SimpleString:
+    """``text`` in the quotes that ``old`` has."""
+    return cst.SimpleString(f"{old.quote}{text}{old.quote}")
+
+
+def put(editor: Editor, old: cst.BaseExpression | Written, text: str) -> None:
+    """Write ``text`` in the place and the quotes of a string; of those of a configuration file its editor knows."""
+    editor.replace(old, string(old, text) if isinstance(old, cst.SimpleString) else text)  # type: ignore[arg-type]
+
+
+def rename(editor: Editor, finding: Finding) -> None:
+    """A name that TensorFlow never reads becomes that of the variable that was meant."""
+    details = finding.details
+    real, name = str(details["real"]), str(details["name"])
+    if not real:
+        wish = details["wish"]
+        if wish in ("limit", "fraction"):
+            raise Withheld(
+                "no variable sets a limit for one GPU; set_logical_device_configuration does, in MiB, before the GPU is"
+                " used"
+            )
+        raise Withheld("TensorFlow has no variable for that")
+    if details["elsewhere"]:
+        raise Withheld(f"{real} is set in another place already: one of the two can go")
+    plain = details["kind"] in ("typo", "invisible")
+    if not plain and details["wants"] is not True:
+        if details["wants"] is False:
+            raise Withheld("it asks for what TensorFlow does anyway: the line can go")
+        raise Withheld("what it is set to can't be told")
+    key = literal(editor, details["key"], name)
+    if not plain:
+        given = details["given"]
+        if not isinstance(given, Span):
+            raise Withheld("where its value stands can't be told")
+        value = editor.expression_at(given)
+        new = "true"
+        if not isinstance(value, (cst.SimpleString, Written)):
+            raise Withheld(f"{editor.code(value)} is set elsewhere")
+        if value.evaluated_value != new:
+            put(editor, value, new)
+    put(editor, key, real)
+    message = f"Set {real}"
+    if details["safe"]:
+        editor.safe(message)
+    else:
+        editor.unsafe(message)
+
+
+def set_value(editor: Editor, finding: Finding) -> None:
+    """A value that has no effect becomes the one that was meant."""
+    details = finding.details
+    meant, given = str(details["meant"]), details["given"]
+    if not meant:
+        raise Withheld(str(details["why"]))
+    if not isinstance(given, Span):
+        raise Withheld("where its value stands can't be told")
+    value = editor.expression_at(given)
+    if details["kind"] == "type":
+        if not isinstance(value, (cst.Integer, cst.UnaryOperation, cst.List, cst.Tuple)) and editor.code(value) not in (
+            "True",
+            "False",
+        ):
+            raise Withheld(f"{editor.code(value)} is set elsewhere")
+        editor.replace(value, editor.quoted(meant))
+        settle(editor, f"Set it to the string {meant!r}", caught=details["caught"])
+        return
+    if details["contrary"]:
+        raise Withheld("the program sets growth by itself, and the variable would keep it from that: which is meant?")
+    old = literal(editor, given, details["value"])
+    put(editor, old, meant)
+    message = f"Set it to {meant!r}"
+    if details["safe"]:
+        editor.safe(message)
+    else:
+        editor.unsafe(message)
+
+
+def part(editor: Editor, finding: Finding) -> None:
+    """Several settings in one value get a statement, or an entry, each."""
+    details = finding.details
+    settings = details["settings"]
+    assert isinstance(settings, tuple)
+    if details["elsewhere"]:
+        raise Withheld(f"{details['elsewhere']} is set in another place as well")
+    if isinstance(editor, PlainEditor):
+        key = details["key"]
+        assert isinstance(key, Span)
+        editor.part(key, settings)
+        editor.unsafe(f"Set {' and '.join(one for one, _ in settings)} each on its own")
+        return
+    value = literal(editor, details["given"], details["value"])
+    (name, first), *others = settings
+    holder = editor.parent(value)
+    if isinstance(holder, cst.DictElement) and isinstance(holder.key, cst.SimpleString):
+        _part_entry(editor, holder, value, first, others)
+    else:
+        statement = editor.statement_at(finding.span)
+        if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
+            raise Withheld("the statement does more than set this variable")
+        code = editor.code(statement.body[0]).strip()
+        key = literal(editor, details["key"], name)
+        if code.count(editor.code(value)) != 1 or code.count(editor.code(key)) != 1 or "\n" in code:
+            raise Withheld("the statement does more than set this variable")
+        lines = []
+        for other, given in others:
+            line = code.replace(editor.code(value), string(value, given).value)
+            lines.append(line.replace(editor.code(key), string(key, other).value))
+        editor.replace(value, string(value, first))
+        editor.insert_after(statement, "\n".join(lines) + "\n")
+    editor.unsafe(f"Set {' and '.join(one for one, _ in settings)} each on its own")
+
+
+def _part_entry(
+    editor: Editor, holder: cst.DictElement, value: cst.SimpleString, first: str, others: list[tuple[str, str]]
+) -> None:
+    mapping = editor.parent(holder)
+    if not isinstance(mapping, cst.Dict) or not isinstance(holder.key, cst.SimpleString):
+        raise Withheld("the mapping is not written out")
+    quote = holder.key
+    # Both are expressions: the new entries go into the place of the value.
+    more = "".join(f", {string(quote, name).value}: {string(value, given).value}" for name, given in others)
+    code = editor.code(mapping)
+    old = f"{editor.code(quote)}: {editor.code(value)}"
+    if code.count(old) != 1:
+        raise Withheld("the mapping can't be parted")
+    editor.replace(mapping, code.replace(old, f"{editor.code(quote)}: {string(value, first).value}{more}"))
+
+
+def renumber(editor: Editor, finding: Finding) -> None:
+    """The number of a card becomes the one that TensorFlow gives it."""
+    details = finding.details
+    if details["meant"] is None:
+        raise Withheld("the card is none of those that are visible")
+    node = editor.expression_at(finding.span)
+    if details["text"]:
+        text = str(details["text"])
+        old = literal(editor, finding.span, text)
+        editor.replace(old, string(old, f"{text.rpartition(':')[0]}:{details['meant']}"))
+    elif isinstance(node, cst.Integer) and node.evaluated_value == details["index"]:
+        editor.replace(node, str(details["meant"]))
+    else:
+        raise Withheld(f"{editor.code(node)} is set elsewhere")
+    settle(editor, f"Write {details['meant']}", caught=details["caught"], doubtful=bool(details["quiet"]))
+
+
+def renumber_card(editor: Editor, finding: Finding) -> None:
+    """TensorFlow's number becomes the one that NVML has for the card."""
+    node = editor.expression_at(finding.span)
+    if not isinstance(node, cst.Integer) or node.evaluated_value != finding.details["index"]:
+        raise Withheld(f"{editor.code(node)} is set elsewhere")
+    editor.replace(node, str(finding.details["meant"]))
+    editor.unsafe(f"Ask for card {finding.details['meant']}")

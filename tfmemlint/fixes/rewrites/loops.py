@@ -1,0 +1,121 @@
+"""One loop made two: first all GPUs are configured, then the rest is done."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.model.finding import Finding
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+
+
+def split(editor: Editor, finding: Finding) -> None:
+    """The statements of a loop up to the one that configures stand in a loop of their own, before the others.
+
+    Raises:
+        Withheld: the parts of the loop depend on each other.
+    """
+    loop = editor.statement_at(finding.anchors["configure"])
+    while not isinstance(loop, (cst.For, cst.Module)):
+        parent = editor.parent(loop)
+        if parent is None:
+            break
+        loop = parent  # type: ignore[assignment]
+    if not isinstance(loop, cst.For) or loop.orelse is not None or not isinstance(loop.body, cst.IndentedBlock):
+        raise Withheld("the loop isn't one that can be made two")
+    body = list(loop.body.body)
+    first = next((i for i, one in enumerate(body) if editor.span(one).contains(finding.anchors["configure"])), None)
+    start = next((i for i, one in enumerate(body) if editor.span(one).contains(finding.span)), None)
+    if first is None or start is None or first == start:
+        raise Withheld("what configures and what starts the runtime stand in one statement")
+    configuring = [one for one in body if _configures(editor.code(one))]
+    others = [one for one in body if one not in configuring]
+    if any(body.index(one) < body.index(configuring[0]) for one in others):
+        raise Withheld("the loop does other things before it configures")
+    _independent(editor, loop, configuring, others)
+    iterated = editor.code(loop.iter)
+    if _consumes(ast.parse(f"({iterated})", mode="eval").body, _assigned(editor)):
+        raise Withheld("what the loop goes over can be gone through once only")
+    head = f"for {editor.code(loop.target)} in {iterated}:\n"
+    new = head + "".join(_line(editor, one) for one in configuring)
+    new += head + "".join(_line(editor, one) for one in others)
+    editor.replace_statement(loop, new)
+    editor.unsafe("Configure all GPUs in a loop of their own first")
+
+
+def _line(editor: Editor, statement: cst.BaseStatement) -> str:
+    code = editor.code(statement).strip("\n")
+    return "".join(f"    {line}\n" if line.strip() else "\n" for line in code.split("\n"))
+
+
+_CONFIGURING = (
+    "set_memory_growth",
+    "device_configuration(",
+    "set_visible_devices",
+    "LogicalDeviceConfiguration(",
+    "VirtualDeviceConfiguration(",
+)
+
+
+def _configures(code: str) -> bool:
+    return any(name in code for name in _CONFIGURING)
+
+
+def _independent(
+    editor: Editor, loop: cst.For, configuring: list[cst.BaseStatement], others: list[cst.BaseStatement]
+) -> None:
+    left, right = (_names(editor, part) for part in (configuring, others))
+    if (left[1] & (right[0] | right[1])) or (right[1] & left[0]):
+        raise Withheld("the parts of the loop depend on each other")
+    text = "".join(editor.code(one) for one in (*configuring, *others))
+    if any(isinstance(node, (ast.Break, ast.Continue)) for node in ast.walk(_parsed(text))):
+        raise Withheld("the loop is left early")
+
+
+def _names(editor: Editor, statements: list[cst.BaseStatement]) -> tuple[set[str], set[str]]:
+    """The names that statements read, and those that they bind."""
+    tree = _parsed("".join(editor.code(one) for one in statements))
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    return (
+        {node.id for node in names if isinstance(node.ctx, ast.Load)},
+        {node.id for node in names if not isinstance(node.ctx, ast.Load)},
+    )
+
+
+def _parsed(text: str) -> ast.Module:
+    from textwrap import dedent, indent
+
+    return ast.parse("while True:\n" + indent(dedent(text), "    "))
+
+
+def _assigned(editor: Editor) -> dict[str, list[ast.expr]]:
+    """What each plain name of the file is ever set to."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(ast.parse(editor.text)):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    found.setdefault(target.id, []).append(node.value)
+    return found
+
+
+def _consumes(iterated: ast.expr, assigned: dict[str, list[ast.expr]], *, kept: bool = False) -> bool:
+    """Whether going over it a second time could find nothing: an iterator rather than a list. ``kept``: it was made
+    before the loop, once."""
+    match iterated:
+        case ast.GeneratorExp():
+            return True
+        case ast.Name(id=name):
+            rest = {other: values for other, values in assigned.items() if other != name}
+            return any(_consumes(value, rest, kept=True) for value in assigned.get(name, ()))
+        case ast.Call(func=ast.Name(id="iter" | "map" | "filter")) | ast.Call(func=ast.Subscript()):
+            return True
+        case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed"), args=args):
+            return kept or any(_consumes(argument, assigned) for argument in args)
+        case _:
+            return False

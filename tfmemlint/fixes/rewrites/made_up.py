@@ -1,0 +1,162 @@
+"""Made-up calls and assignments become the real calls for the same wish."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from textwrap import indent
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from tfmemlint.fixes.call_context import guard_for, own_statement, settle, text_at
+from tfmemlint.fixes.rewrites import reports
+from tfmemlint.fixes.rewrites.render_intent import (
+    all_gpus,
+    free_name,
+    growth,
+    growth_for_all,
+    in_mib,
+    is_no_device,
+    limit,
+    spell,
+)
+from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.model.finding import Finding
+from tfmemlint.model.intent import Wish
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+
+_MESSAGES = {
+    Wish.GROWTH: "Set memory growth by the function that exists",
+    Wish.LIMIT: "Use a logical device with that limit in MiB",
+    Wish.FRACTION: "Use a logical device with that share of the GPU's memory in MiB",
+}
+
+
+def replace_made_up(editor: Editor, call: cst.Call, finding: Finding) -> None:
+    """A made-up call becomes the real one for the same wish."""
+    details = finding.details
+    if details["training"]:
+        raise Withheld("it is to change the memory while training goes on, which no call can")
+    caught, wish = details["caught"], Wish(str(details["wish"]))
+    if details["real"]:
+        real = str(details["real"])
+        editor.replace(call.func, spell(editor, real))
+        settle(editor, f"Use {real}", caught=caught)
+        return
+    device, amount = text_at(editor, details["device"]), text_at(editor, details["amount"])
+    if isinstance(details["number"], int) and wish is not Wish.REPORT:
+        device = f"{all_gpus(editor)}[{details['number']}]"
+    if details["opposite"] and amount:
+        known = details["value"]
+        amount = str(known) if amount in ("True", "False") else f"not ({amount})"
+    elif details["opposite"]:
+        amount = "False"
+    if wish in (Wish.GROWTH, Wish.LIMIT, Wish.FRACTION):
+        _set(editor, call, wish, device, amount, details)
+    elif wish is Wish.DEVICES:
+        if len(call.args) == 1 and editor.code(call.args[0].value).strip("'\"") == "GPU":
+            editor.replace(call.func, spell(editor, "tf.config.list_physical_devices"))
+        else:
+            editor.replace(call, all_gpus(editor))
+        settle(editor, "List the physical GPUs" + _guess(details), caught=caught, doubtful=bool(details["guess"]))
+    elif wish is Wish.REPORT:
+        reports.replace_report(editor, call, str(details["value"]), device, details)
+    elif call.args and _is_optimizer(str(details["name"])):
+        _unwrap(editor, call)
+        settle(editor, "Use the optimizer itself: there are no memory options", caught=caught)
+    elif any(isinstance(one, cst.Call) and _is_optimizer(editor.code(one.func)) for one in editor.ancestors(call)):
+        raise Withheld("it goes when the call around it is mended")
+    else:
+        raise Withheld("there is nothing that could stand in its place")
+
+
+def _is_optimizer(name: str) -> bool:
+    """Whether a made-up function is the one that is handed an optimizer, to give it back with options."""
+    return name.endswith("get_experimental_optimizer")
+
+
+def _unwrap(editor: Editor, call: cst.Call) -> None:
+    """A call becomes its first argument; an assignment of a variable to itself goes."""
+    inner = editor.code(call.args[0].value)
+    assign = editor.parent(call)
+    if isinstance(assign, cst.Assign) and [editor.code(one.target) for one in assign.targets] == [inner]:
+        editor.remove(editor.statement_of(call))
+    else:
+        editor.replace(call, inner)
+
+
+def _set(editor: Editor, call: cst.Call, wish: Wish, device: str, amount: str, details: Mapping[str, object]) -> None:
+    statement = own_statement(editor, call)
+    column = editor.span(editor.statement_of(call)).column - 1
+    if details["device"] is not None and not isinstance(details["index"], (int, str)) and is_no_device(device):
+        raise Withheld(f"{device} names no device of a list")
+    if not device:
+        if statement is None:
+            raise Withheld("its result is used; a setting has none")
+        editor.replace_statement(statement, _for_all(editor, wish, amount, details))
+        settle(editor, _MESSAGES[wish] + _guess(details), caught=details["caught"], doubtful=True)
+        return
+    guard, device, depth = guard_for(editor, device, details)
+    if guard and statement is None:
+        raise Withheld("with no GPU it would raise IndexError")
+    if wish is Wish.GROWTH:
+        new = growth(editor, device, amount or "True", _sibling(editor, call, str(details["name"])))
+    else:
+        mib = in_mib(editor, amount, str(details["unit"]), device)
+        new = limit(editor, device, mib, column + depth)
+    if guard and statement is not None:
+        editor.replace_statement(statement, guard + "\n" + indent(new, "    ") + "\n")
+    else:
+        editor.replace(call, new)
+    settle(editor, _MESSAGES[wish] + _guess(details), caught=details["caught"], doubtful=bool(details["guess"]))
+
+
+def _guess(details: Mapping[str, object]) -> str:
+    """What a person has to look at: the wish was read into a name that nobody knows."""
+    return ", if that is what the name means" if details["guess"] else ""
+
+
+def _sibling(editor: Editor, call: cst.Call, name: str) -> str:
+    """``set_memory_growth`` as it is written beside a made-up name of the same module: ``exp.set_memory_growth``."""
+    owner = name.rpartition(".")[0]
+    written = editor.code(call.func.value) if isinstance(call.func, cst.Attribute) else ""
+    return f"{written}.set_memory_growth" if written and owner == "tf.config.experimental" else ""
+
+
+def _for_all(editor: Editor, wish: Wish, amount: str, details: Mapping[str, object]) -> str:
+    if wish is Wish.GROWTH:
+        return growth_for_all(editor, amount or "True")
+    gpu = free_name(editor, "gpu")
+    mib = in_mib(editor, amount, str(details["unit"]), gpu)
+    return f"for {gpu} in {all_gpus(editor)}:\n{indent(limit(editor, gpu, mib, 4), '    ')}\n"
+
+
+def replace_assignment(editor: Editor, finding: Finding) -> None:
+    """An assignment to an attribute becomes the setting that it was meant to make."""
+    details = finding.details
+    wish, value = Wish(str(details["wish"])), details["value"]
+    if details["by_name"]:
+        raise Withheld("it is set by setattr, not by a plain assignment")
+    statement = editor.statement_at(finding.span)
+    assign = editor.node_at(finding.span, cst.Attribute)
+    target = editor.parent(assign)
+    whole = editor.parent(target) if target is not None else None
+    if not isinstance(target, cst.AssignTarget) or not isinstance(whole, cst.Assign) or len(whole.targets) > 1:
+        raise Withheld("it is more than a plain assignment")
+    amount = editor.code(whole.value)
+    device = str(details["device"])
+    if wish is Wish.GROWTH and not isinstance(value, bool):
+        raise Withheld("it is not set to True or False")
+    if not device:
+        editor.replace_statement(statement, _for_all(editor, wish, amount, details))
+    else:
+        guard, device, depth = guard_for(editor, device, details)
+        if wish is Wish.GROWTH:
+            new = growth(editor, device, amount)
+        else:
+            column = editor.span(statement).column - 1 + depth
+            new = limit(editor, device, in_mib(editor, amount, str(details["unit"]), device), column)
+        editor.replace_statement(statement, f"{guard}\n{indent(new, '    ')}\n" if guard else f"{new}\n")
+    editor.unsafe("Make the setting by the function that exists")

@@ -1,0 +1,230 @@
+"""The memory statistics of ``tf.contrib``, which a session had to run, asked of the runtime."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from tfmemlint.fixes.rewrites import moved
+from tfmemlint.fixes.rewrites.reports import asked, session_block, total_of, unwrap
+from tfmemlint.fixes.rewrites.session_config_flow import Variables
+from tfmemlint.fixes.tree import walk
+from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.model.finding import Finding
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+
+REPORTS = {"BytesInUse": "current", "MaxBytesInUse": "peak", "BytesLimit": "total"}
+PLACE = "tf.contrib.memory_stats"
+_GPU = re.compile(r"(?:/?device:)?/?gpu:(\d+)$", re.IGNORECASE)
+
+
+def replace_stats(editor: Editor, finding: Finding) -> None:
+    """``BytesInUse()``, or the session's run of it, becomes a plain question.
+
+    Raises:
+        Withheld: it stands in a graph, goes where it can't be followed, or which device it is about isn't known.
+    """
+    stats = _Stats(editor, in_graph=bool(finding.details["graph_mode"]))
+    if finding.details["imported"]:
+        name = str(finding.details["name"]).rpartition(".")[2]
+        if name in REPORTS:
+            for call in moved.calls_of_import(editor, finding.span, name):
+                stats.replace(call)
+            moved.drop_name(editor, finding.span, name)
+        else:
+            raise Withheld("it isn't called here")
+    else:
+        func = editor.expression_at(finding.span)
+        parent = editor.parent(func)
+        if not isinstance(parent, cst.Call) or parent.func is not func:
+            raise Withheld("it isn't called here")
+        line = editor.import_of(func)
+        if line is not None and "contrib" in editor.code(line):
+            stats.replace_all_of(line)
+        else:
+            stats.replace(parent)
+    editor.unsafe("Ask get_memory_info, without a session" if not stats.total else _OF_ALL)
+
+
+_OF_ALL = "Ask NVML for the memory of the GPU, in bytes: TensorFlow does not tell what its allocator may take of it"
+
+
+class _Stats:
+    """One rewrite; what has been rewritten already is left alone."""
+
+    def __init__(self, editor: Editor, *, in_graph: bool) -> None:
+        self._editor = editor
+        self._in_graph = in_graph
+        self._done: set[cst.CSTNode] = set()
+        self._variables: Variables | None = None
+        self.total = False
+
+    def replace_all_of(self, line: cst.Import | cst.ImportFrom) -> None:
+        """The module of the statistics is imported: all its functions that are called are rewritten, and it goes."""
+        editor = self._editor
+        calls = [one for one in walk(editor.module) if isinstance(one, cst.Call) and self._report(one)]
+        for call in sorted(calls, key=editor.span):
+            self.replace(call)
+        inside = {id(node) for call in calls for node in walk(call)}
+        if isinstance(line.names, cst.ImportStar) or len(line.names) > 1:
+            raise Withheld("other modules are imported with it")
+        local = line.names[0].evaluated_alias or line.names[0].evaluated_name.split(".")[0]
+        uses = [node for node in walk(editor.module) if isinstance(node, cst.Name) and node.value == local]
+        for node in uses:
+            if id(node) not in inside and not any(one is line for one in editor.ancestors(node)):
+                raise Withheld(f"{local} is used in another way (line {editor.span(node).row})")
+        editor.remove(editor.statement_of(line))
+
+    def replace(self, call: cst.Call) -> None:
+        """Rewrite a call, and what evaluates it."""
+        if call in self._done:
+            return
+        editor = self._editor
+        outer, assigned = self._evaluation(call), editor.parent(call)
+        if outer is not None:
+            self._evaluated(outer)
+        elif isinstance(assigned, cst.Assign) and (runs := self._runs_of(assigned)):
+            for run in runs:
+                self._evaluated(run)
+            self._done.add(call)
+            self._remove(assigned)
+        elif self._in_graph:
+            raise Withheld("in a graph it would be asked once only, when the graph is made")
+        elif self._is_handed_on(call):
+            raise Withheld("a session runs it together with other things")
+        else:
+            self._done.add(call)
+            editor.replace(call, self._text(call, call))
+
+    def _report(self, call: cst.Call) -> str:
+        """Which number a call asks for; "" for any other call."""
+        place, _, name = self._editor.resolve(call.func).rpartition(".")
+        return REPORTS.get(name, "") if place.startswith(PLACE) and not call.args else ""
+
+    def _evaluation(self, node: cst.BaseExpression) -> cst.Call | None:
+        """``session.run(node)``, also of a list with reports only, or ``node.eval()``."""
+        editor = self._editor
+        parent = editor.parent(node)
+        if isinstance(parent, cst.Attribute) and parent.attr.value == "eval":
+            outer = editor.parent(parent)
+            return outer if isinstance(outer, cst.Call) and outer.func is parent else None
+        if isinstance(parent, (cst.Element, cst.DictElement)):
+            whole = editor.parent(parent)
+            assert isinstance(whole, (cst.List, cst.Tuple, cst.Set, cst.Dict))
+            parent = editor.parent(whole)
+            if not all(isinstance(one, (cst.Element, cst.DictElement)) for one in whole.elements):
+                return None
+            if not all(self._source(one.value) is not None for one in whole.elements):
+                return None
+        run = editor.parent(parent) if isinstance(parent, cst.Arg) else None
+        is_run = isinstance(run, cst.Call) and isinstance(run.func, cst.Attribute) and run.func.attr.value == "run"
+        return run if is_run and isinstance(run, cst.Call) and len(run.args) == 1 else None
+
+    def _source(self, node: cst.BaseExpression) -> cst.Call | None:
+        """The call of a report that an expression is, or is the variable of."""
+        if isinstance(node, cst.Call):
+            return node if self._report(node) else None
+        if not isinstance(node, cst.Name):
+            return None
+        places = [self._editor.parent(one) for one in self._all().uses(self._all().of(node))]
+        given = [self._editor.parent(one) for one in places if isinstance(one, cst.AssignTarget)]
+        if len(given) == 1 and isinstance(given[0], cst.Assign) and isinstance(given[0].value, cst.Call):
+            return given[0].value if self._report(given[0].value) else None
+        return None
+
+    def _all(self) -> Variables:
+        if self._variables is None:
+            self._variables = Variables(self._editor)
+        return self._variables
+
+    def _runs_of(self, assigned: cst.Assign) -> list[cst.Call]:
+        """What evaluates the variable that a report is kept in, if nothing else is done with it."""
+        target = assigned.targets[0].target
+        if len(assigned.targets) != 1 or not isinstance(target, cst.Name):
+            return []
+        uses = [one for one in self._all().uses(self._all().of(target)) if one is not target]
+        runs = [self._evaluation(one) for one in uses]
+        found = [one for one in runs if one is not None]
+        if found and len(found) < len(runs):
+            raise Withheld(f"{target.value} is used in other ways, too")
+        if not found and any(self._is_handed_on(one) for one in uses):
+            raise Withheld("its result is run by a session later")
+        return found
+
+    def _is_handed_on(self, node: cst.BaseExpression) -> bool:
+        """Whether some ``run`` gets a node, among other things."""
+        for one in self._editor.ancestors(node):
+            if isinstance(one, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
+                return False
+            if isinstance(one, cst.Call) and isinstance(one.func, cst.Attribute) and one.func.attr.value == "run":
+                return True
+        return False
+
+    def _evaluated(self, outer: cst.Call) -> None:
+        """A run, or an ``eval()``, becomes the question, or a list of questions."""
+        editor = self._editor
+        if outer in self._done:
+            return
+        self._done.add(outer)
+        assert isinstance(outer.func, cst.Attribute)
+        if outer.func.attr.value == "eval":
+            source = self._source(outer.func.value)
+            assert source is not None
+            self._done.add(source)
+            editor.replace(outer, self._text(source, outer))
+            return
+        around = session_block(editor, outer, outer.func.value)
+        given = outer.args[0].value
+        if isinstance(given, (cst.List, cst.Tuple, cst.Dict)):
+            for one in given.elements:
+                source = self._source(one.value)
+                assert source is not None
+                self._done.add(source)
+                editor.replace(one.value, self._text(source, outer, around))
+            editor.replace(outer, editor.code(given))
+        else:
+            source = self._source(given)
+            assert source is not None
+            self._done.add(source)
+            editor.replace(outer, self._text(source, outer, around))
+        if around is not None:
+            unwrap(editor, around)
+
+    def _text(self, call: cst.Call, place: cst.CSTNode, around: cst.With | None = None) -> str:
+        """The question that a call of a report becomes, in the place of ``place``."""
+        editor, report = self._editor, self._report(call)
+        number = self._device(call)
+        if report != "total":
+            return asked(editor, place, report, around, number)
+        self.total = True
+        return total_of(editor, number)
+
+    def _device(self, call: cst.Call) -> int:
+        """The number of the GPU that a report is about, by the ``with tf.device(...)`` around it."""
+        for one in self._editor.ancestors(call):
+            for item in one.items if isinstance(one, cst.With) else ():
+                if not isinstance(item.item, cst.Call) or not self._editor.code(item.item.func).endswith("device"):
+                    continue
+                given = item.item.args[0].value if item.item.args else None
+                value = given.evaluated_value if isinstance(given, cst.SimpleString) else None
+                found = _GPU.search(value) if isinstance(value, str) else None
+                if found is None:
+                    raise Withheld("which GPU this is about isn't known")
+                return int(found[1])
+        return 0
+
+    def _remove(self, assigned: cst.Assign) -> None:
+        """Take away the statement that keeps a report for a session, and a ``with`` around nothing else."""
+        statement = self._editor.statement_of(assigned)
+        block = self._editor.parent(statement)
+        around = self._editor.parent(block) if isinstance(block, cst.IndentedBlock) and len(block.body) == 1 else None
+        if isinstance(around, cst.With) and all(one.asname is None for one in around.items):
+            statement = around
+        self._editor.remove(statement)
+
+
+__all__ = ["PLACE", "REPORTS", "replace_stats"]

@@ -1,0 +1,204 @@
+"""Real calls with wrong arguments get the right ones."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from tfmemlint.fixes.call_context import device_of, own_statement, settle, spread_out
+from tfmemlint.fixes.rewrites.render_intent import all_gpus, free_name, growth, growth_for_all, in_mib, spell
+from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.model.finding import Finding
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+
+
+def replace_limit_keyword(editor: Editor, call: cst.Call, finding: Finding) -> None:
+    """A made-up keyword of a logical device's configuration becomes ``memory_limit``, in MiB."""
+    details = finding.details
+    for argument in call.args:
+        if argument.keyword is not None and argument.keyword.value == details["keyword"]:
+            mib = in_mib(editor, editor.code(argument.value), str(details["unit"]), device_of(editor, call))
+            keyword = cst.Name("memory_limit")
+            editor.replace(argument, argument.with_changes(keyword=keyword, value=cst.parse_expression(mib)))
+            editor.explain_numbers(call, mib)
+            spread_out(editor, call)
+            settle(editor, "Use memory_limit, in MiB", caught=details["caught"])
+            return
+    raise Withheld("the rewriter finds no such keyword")
+
+
+def rename_keyword(editor: Editor, call: cst.Call, finding: Finding) -> None:
+    """A keyword gets the name that the function has for it."""
+    for argument in call.args:
+        if argument.keyword is not None and argument.keyword.value == finding.details["keyword"]:
+            meant = str(finding.details["meant"])
+            editor.replace(argument, argument.with_changes(keyword=cst.Name(meant)))
+            settle(editor, f"Call it {meant}", caught=finding.details["caught"])
+            return
+    raise Withheld("the rewriter finds no such keyword")
+
+
+def name_argument(editor: Editor, call: cst.Call, finding: Finding, name: str) -> None:
+    """An argument that stands in another one's place is given by its own name."""
+    if any(one.keyword is not None and one.keyword.value == name for one in call.args):
+        raise Withheld(f"there is another {name} as well")
+    for position, argument in enumerate(call.args):
+        if argument.keyword is None and editor.span(argument.value) == finding.span:
+            if any(one.keyword is None for one in call.args[position + 1 :]):
+                raise Withheld("an argument without a name follows it, whose place would change")
+            equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+            editor.replace(argument, argument.with_changes(keyword=cst.Name(name), equal=equal))
+            settle(editor, f"Call it {name}", caught=finding.details["caught"])
+            return
+    raise Withheld("the rewriter finds no such argument")
+
+
+def replace_limit_value(editor: Editor, finding: Finding) -> None:
+    """A share as a logical device's limit becomes MiB."""
+    call = editor.call_at(finding.anchors["call"])
+    value = editor.expression_at(finding.span)
+    editor.replace(value, in_mib(editor, editor.code(value), "fraction", device_of(editor, call)))
+    spread_out(editor, call)
+    editor.unsafe("Turn the share into MiB")
+
+
+def repair_growth(editor: Editor, finding: Finding) -> None:
+    """A growth call with the wrong arguments is made for every GPU, or with a truth value."""
+    details = finding.details
+    call = editor.call_at(finding.span, "set_memory_growth")
+    kind, enable = str(details["kind"]), str(details["enable"])
+    if kind == "name":
+        editor.replace(editor.expression_at(finding.anchors["device"]), str(details["device"]).removesuffix(".name"))
+        settle(editor, "Set growth for the device itself", caught=details["caught"])
+        return
+    if kind == "value":
+        arguments = [str(details["device"]), enable]
+        editor.replace_args(call, *arguments)
+        settle(editor, "Set growth to a truth value", caught=details["caught"], doubtful=True)
+        return
+    if kind == "listing":
+        around = _narrow_listing(editor, call)
+        # What else the loop does was done for the CPU, too, before the call raised.
+        alone = len(around.body.body) == 1
+        settle(editor, "List the GPUs only", caught=details["caught"], doubtful=not alone)
+        return
+    statement = own_statement(editor, call)
+    if statement is None:
+        raise Withheld("its result is used; a setting has none")
+    if kind == "list":
+        gpu = free_name(editor, "gpu")
+        loop = f"for {gpu} in {details['device']}:\n    {growth(editor, gpu, enable)}\n"
+        editor.replace_statement(statement, loop)
+        settle(editor, "Set growth for every GPU of the list", caught=details["caught"])
+        return
+    if details["in_loop"]:
+        editor.replace_args(call, _loop_variable(editor, call), enable)
+        settle(editor, "Set growth for the loop's device", caught=details["caught"], doubtful=True)
+        return
+    editor.replace_statement(statement, growth_for_all(editor, enable))
+    settle(editor, "Set growth for every GPU", caught=details["caught"], doubtful=True)
+
+
+def _loop_variable(editor: Editor, call: cst.Call) -> str:
+    """The device of the loop over devices that a call stands in."""
+    loop = editor.nearest(call, cst.For, until=(cst.FunctionDef,))
+    if loop is None or not isinstance(loop.target, cst.Name):
+        raise Withheld("it stands in a loop over devices")
+    return loop.target.value
+
+
+def _narrow_listing(editor: Editor, call: cst.Call) -> cst.For:
+    """Ask for GPUs only in the loop's own listing; gives the loop."""
+    loop = editor.nearest(call, cst.For)
+    listing = loop.iter if loop is not None else None
+    if (
+        loop is None
+        or not isinstance(listing, cst.Call)
+        or listing.args
+        or "list_physical_devices" not in editor.code(listing.func)
+    ):
+        raise Withheld("the listing of devices stands elsewhere; give it 'GPU' there")
+    editor.replace_args(listing, editor.quoted("GPU"))
+    return loop
+
+
+def repair_logical(editor: Editor, finding: Finding) -> None:
+    """One configuration becomes a list of it; numbers become configurations."""
+    value = editor.expression_at(finding.span)
+    if finding.details["kind"] == "single":
+        editor.replace(value, f"[{editor.code(value)}]")
+    else:
+        name = spell(editor, "tf.config.LogicalDeviceConfiguration")
+        if isinstance(value, (cst.List, cst.Tuple)):
+            for element in value.elements:
+                editor.replace(element.value, f"{name}(memory_limit={editor.code(element.value)})")
+        else:
+            editor.replace(value, f"[{name}(memory_limit={editor.code(value)})]")
+    spread_out(editor, value)
+    settle(editor, "Make it a list of configurations", caught=finding.details["caught"])
+
+
+def spread_growth(editor: Editor, finding: Finding) -> None:
+    """Growth on one GPU becomes growth on every GPU of the list that it is from."""
+    call = editor.call_at(finding.span, "set_memory_growth")
+    if not finding.details.get("alone", True):
+        raise Withheld("another GPU is given growth of its own; which of the two is meant isn't known")
+    statement = own_statement(editor, call)
+    if statement is None:
+        raise Withheld("its result is used; a setting has none")
+    device = call.args[0].value
+    if _is_variable_of_loop(editor, statement, editor.code(device)):
+        raise Withheld("it stands in a loop already, one that does not reach every GPU")
+    gpu = free_name(editor, "gpu")
+    item = _item_of(editor, device)
+    listing = editor.code(item.value) if item is not None else all_gpus(editor)
+    enable = str(finding.details["enable"])
+    editor.replace_statement(statement, f"for {gpu} in {listing}:\n    {growth(editor, gpu, enable)}\n")
+    editor.unsafe("Set growth for every GPU")
+
+
+def _is_variable_of_loop(editor: Editor, statement: cst.CSTNode, name: str) -> bool:
+    for node in editor.ancestors(statement):
+        if isinstance(node, cst.FunctionDef):
+            return False
+        if isinstance(node, cst.For) and name in editor.code(node.target).replace(",", " ").split():
+            return True
+    return False
+
+
+def _item_of(editor: Editor, device: cst.BaseExpression) -> cst.Subscript | None:
+    """``gpus[0]``: as it stands, or as the one value that the variable ``device`` ever has."""
+    if isinstance(device, cst.Subscript):
+        return device
+    name = editor.code(device)
+    bound = [node for node in ast.walk(ast.parse(editor.text)) if isinstance(node, ast.Name) and node.id == name]
+    if sum(not isinstance(node.ctx, ast.Load) for node in bound) != 1:
+        return None
+    for line in editor.module.body:
+        assign = line.body[0] if isinstance(line, cst.SimpleStatementLine) else None
+        if isinstance(assign, cst.Assign) and editor.code(assign.targets[0].target) == name:
+            return assign.value if isinstance(assign.value, cst.Subscript) else None
+    return None
+
+
+def drop_import(editor: Editor, finding: Finding) -> None:
+    """A name that can't be imported is no longer imported, where nothing uses it."""
+    alias = editor.node_at(finding.span, cst.ImportAlias)
+    whole = editor.parent(alias)
+    if not isinstance(whole, cst.ImportFrom) or isinstance(whole.names, cst.ImportStar):
+        raise Withheld("it is no plain import")
+    local = editor.code(alias.asname.name if alias.asname is not None else alias.name)
+    if any(isinstance(node, ast.Name) and node.id == local for node in ast.walk(ast.parse(editor.text))):
+        raise Withheld(f"{local} is used")
+    kept = [one for one in whole.names if one is not alias]
+    if kept:
+        if whole.names[-1] is alias:
+            kept[-1] = kept[-1].with_changes(comma=alias.comma)
+        editor.replace(whole, whole.with_changes(names=kept))
+    else:
+        editor.remove(editor.statement_of(whole))
+    settle(editor, f"Drop the import of {local}", caught=finding.details["caught"])

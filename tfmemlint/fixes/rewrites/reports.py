@@ -1,0 +1,190 @@
+"""Reports of the memory in use, asked of the runtime in the way that it answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from tfmemlint.fixes.call_context import settle
+from tfmemlint.fixes.rewrites.render_intent import all_gpus, free_name, logical_name, width
+from tfmemlint.fixes.rewrites.session_config_flow import Variables
+from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.model.finding import Finding
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+
+_INFO = "tf.config.experimental.get_memory_info"
+
+
+def ask(editor: Editor, key: str = "", number: int = 0) -> str:
+    """The memory of a GPU; without it TensorFlow reports zeros, of the CPU."""
+    name = logical_name("", number, guarded=False, editor=editor)
+    return f"{editor.tf(_INFO)}({name})" + (f"[{editor.quoted(key)}]" if key else "")
+
+
+def asked(editor: Editor, node: cst.CSTNode, key: str = "", around: cst.With | None = None, number: int = 0) -> str:
+    """The same in the place of ``node``; what would make a line too long gets a line of its own above, or above
+    ``around``, of which the body alone will be left."""
+    text = ask(editor, key, number)
+    statement, span = editor.statement_of(node), editor.span(node)
+    row = editor.text.split("\n")[span.row - 1]
+    tail = row[span.end_column - 1 :].split("#")[0].rstrip() if span.row == span.end_row else ""
+    parts = [one for one in editor.ancestors(node) if isinstance(one, (cst.Lambda, cst.CompFor, cst.IfExp))]
+    alone = isinstance(statement, cst.SimpleStatementLine) and not parts
+    if span.column - 1 + len(text) + len(tail) <= width(editor) or not alone:
+        return text
+    name = logical_name("", number, guarded=False, editor=editor)
+    statement = around or statement
+    block = editor.parent(statement)
+    assert isinstance(block, (cst.Module, cst.IndentedBlock))
+    index = next(number for number, one in enumerate(block.body) if one is statement)
+    above = editor.code(block.body[index - 1]).strip() if index else ""
+    device, _, named = above.partition(" = ")
+    if named != name or not device.isidentifier():
+        device = editor.named_above(statement, name, free_name(editor, "device"))
+    return f"{editor.tf(_INFO)}({device})" + (f"[{editor.quoted(key)}]" if key else "")
+
+
+def total_of(editor: Editor, number: int) -> str:
+    """The code for all of a GPU's memory in bytes; 0 where there is no such GPU."""
+    gpu = free_name(editor, "gpu")
+    gpus = f"{all_gpus(editor)}[{number}:{number + 1}]" if number else f"{all_gpus(editor)}[:1]"
+    return f"sum(int({editor.total_mib(gpu)} * 1024**2) for {gpu} in {gpus})"
+
+
+def replace_run(editor: Editor, finding: Finding) -> None:
+    """``sess.run(<made-up report>)`` becomes a plain question; a session that has nothing else to do goes with it."""
+    run = editor.call_at(finding.span, "run")
+    session = run.func.value if isinstance(run.func, cst.Attribute) else None
+    around = session_block(editor, run, session)
+    editor.replace(run, asked(editor, run, around=around))
+    editor.unsafe("Ask get_memory_info, without a session")
+    if around is not None:
+        unwrap(editor, around)
+
+
+def unwrap(editor: Editor, around: cst.With) -> None:
+    """The body of a ``with`` takes its place."""
+    body = around.body
+    assert isinstance(body, cst.IndentedBlock)
+    lines = "".join(editor.code(one) for one in body.body)
+    editor.replace_statement(around, dedent(lines))
+
+
+def session_block(editor: Editor, run: cst.Call, session: cst.BaseExpression | None) -> cst.With | None:
+    """The ``with Session() as sess:`` around ``run``, where it has no other use."""
+    if not isinstance(session, cst.Name):
+        return None
+    node = editor.nearest(run, cst.With, until=(cst.FunctionDef,))
+    if node is None or len(node.items) != 1 or not isinstance(node.body, cst.IndentedBlock):
+        return None
+    item = node.items[0]
+    name = item.asname.name if item.asname is not None else None
+    if not isinstance(name, cst.Name) or name.value != session.value or "Session" not in editor.code(item.item):
+        return None
+    variables = Variables(editor)
+    return node if len(variables.uses(variables.of(session))) == 2 else None
+
+
+def name_device(editor: Editor, finding: Finding) -> None:
+    """A physical device, or a name that isn't understood, becomes the name of the logical device; of one certain GPU so
+    that it is right without it."""
+    guarded = bool(finding.details["guarded"])
+    node = editor.expression_at(finding.span)
+    text, kind = finding.details["text"], str(finding.details["kind"])
+    code = editor.code(node)
+    if kind == "DeviceName":
+        code = code.removesuffix(".name")
+    index: object = finding.details["index"]
+    if isinstance(text, bool) or kind == "Index":
+        index = None
+    if isinstance(text, str):
+        number = text.rsplit(":", 1)[-1]
+        number = number if number.isdigit() else "0"
+        if "cpu" in text.lower():
+            editor.replace(node, editor.quoted(f"CPU:{number}"))
+        else:
+            editor.replace(node, logical_name("", int(number), guarded=guarded, editor=editor))
+    elif isinstance(text, int) and not isinstance(text, bool):
+        editor.replace(node, logical_name("", text, guarded=guarded, editor=editor))
+    elif kind == "Index":
+        editor.replace(node, f"f{editor.quoted(f'GPU:{{{code}}}')}")
+    elif finding.details["logical"]:
+        editor.replace(node, f"{code}.name")
+    else:
+        editor.replace(node, logical_name(code, index, guarded=guarded or index is None, editor=editor))
+    editor.unsafe("Name the logical device")
+
+
+def fill_probe(editor: Editor, finding: Finding) -> None:
+    """An empty probe returns the memory in use."""
+    statement = editor.statement_at(finding.anchors["body"])
+    name = logical_name("", 0, guarded=False, editor=editor)
+    function = editor.nearest(statement, cst.FunctionDef)
+    parameters = [node.name.value for node in function.params.params] if function is not None else []
+    device = "device" if "device" not in parameters else "first_gpu"
+    asked = f"{editor.tf(_INFO)}({device})[{editor.quoted('current')}]"
+    lines = f"{device} = {name}\nreturn {asked}\n"
+    if isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], cst.Expr):
+        # What stands there is the docstring.
+        editor.insert_after(statement, lines)
+    else:
+        editor.replace_statement(statement, lines)
+    editor.unsafe("Return the memory in use of the first GPU, in bytes")
+
+
+def replace_report(editor: Editor, call: cst.Call, value: str, device: str, details: Mapping[str, object]) -> None:
+    if details["configured_later"]:
+        raise Withheld("get_memory_info starts the runtime, and configuration follows")
+    if value == "total":
+        if not device:
+            raise Withheld("which GPU this is about isn't known")
+        editor.replace(call, f"int({editor.total_mib(device)} * 1024**2)")
+        editor.unsafe("Ask NVML for the device's memory, in bytes")
+        return
+    if value == "free":
+        raise Withheld("TensorFlow can't tell the free memory; NVML tells that of the whole device")
+    name = logical_name(device, details["index"], guarded=bool(details["guarded"]), editor=editor)
+    editor.replace(call, f"{editor.tf(_INFO)}({name})[{editor.quoted(value)}]")
+    settle(editor, f"Ask get_memory_info for {value!r}", caught=details["caught"], doubtful=True)
+
+
+def replace_key(editor: Editor, finding: Finding) -> None:
+    """A made-up key becomes a question to the one who knows."""
+    details = finding.details
+    report, device = str(details["report"]), str(details["device"])
+    item = editor.expression_at(finding.span)
+    if isinstance(item, cst.Call) and isinstance(item.func, cst.Attribute):
+        if len(item.args) != 1:
+            raise Withheld("the code says what it takes where the key is missing")
+        base = item.func.value
+    elif isinstance(item, cst.Subscript):
+        base = item.value
+    else:
+        raise Withheld("the rewriter finds no key there")
+    of_info = str(details["of"]).endswith("get_memory_info")
+    if report == "total":
+        if of_info:
+            named = re.fullmatch(r"""(["'])/?(?:device:)?gpu:(\d+)\1""", device, re.IGNORECASE)
+            if named is None:
+                raise Withheld("which GPU this is about isn't known")
+            editor.replace(item, total_of(editor, int(named[2])))
+        elif not device:
+            raise Withheld("which GPU this is about isn't known")
+        else:
+            editor.replace(item, f"int({editor.total_mib(device)} * 1024**2)")
+        editor.unsafe("Ask NVML for the device's memory, in bytes")
+        return
+    if details["configured_later"]:
+        raise Withheld("get_memory_info starts the runtime, and configuration follows")
+    if of_info:
+        editor.replace(item, f"{editor.code(base)}[{editor.quoted(report)}]")
+    else:
+        name = logical_name(device, details["index"], guarded=True, editor=editor)
+        editor.replace(item, f"{editor.tf(_INFO)}({name})[{editor.quoted(report)}]")
+    editor.unsafe(f"Ask get_memory_info for {report!r}")

@@ -1,0 +1,160 @@
+"""The conditions under which the options of a TF1 session are set, and the statements that may go with the session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from tfmemlint.fixes.names import HARMLESS
+from tfmemlint.fixes.tree import walk
+from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.model.finding import Span
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor, Statement
+
+Way = tuple[tuple[cst.If, bool], ...]
+"""The conditions on the way to a place, outermost first, each with whether it has to be true."""
+
+_BLOCKS = (cst.For, cst.While, cst.Try, cst.TryStar, cst.With, cst.Match)
+
+
+def way_to(editor: Editor, node: cst.CSTNode, place: cst.CSTNode) -> Way:
+    """The conditions under which ``node`` is reached where ``place`` is, in the function that ``node`` stands in.
+
+    Raises:
+        Withheld: a loop, a handler or the like stands around it.
+    """
+    found: list[tuple[cst.If, bool]] = []
+    below = node
+    for one in editor.ancestors(node):
+        if isinstance(one, (cst.FunctionDef, cst.Lambda, cst.ClassDef)):
+            break
+        if any(inner is place for inner in walk(one)):
+            break
+        if isinstance(one, _BLOCKS):
+            raise Withheld("an option is set in a loop, a handler or a with")
+        if isinstance(one, cst.If):
+            found.append((one, below is one.body))
+        below = one
+    return tuple(reversed(found))
+
+
+def exclusive(one: Way, other: Way) -> bool:
+    """Whether two ways can't both be taken."""
+    return any(first is second and yes != no for first, yes in one for second, no in other)
+
+
+def with_conditions(editor: Editor, doomed: set[Statement]) -> set[Statement]:
+    """The same; a condition with nothing in it but what goes, goes as a whole.
+
+    Raises:
+        Withheld: one that stays would be asked a second time, and asking may do something.
+    """
+    found = set(doomed)
+    while True:
+        ifs = {
+            parent
+            for one in found
+            for parent in [_block_holder(editor, one)]
+            if isinstance(parent, cst.If) and parent not in found
+        }
+        more = {one for one in ifs if all(line in found for line in _lines(one)) and _is_statement(editor, one)}
+        if not more:
+            break
+        found = {one for one in found if not any(one in set(walk(whole)) for whole in more)} | more
+    for one in found:
+        parent = _block_holder(editor, one)
+        if isinstance(parent, cst.If) and any(isinstance(node, cst.Call) for node in walk(parent.test)):
+            raise Withheld("a condition that asks something would be asked twice")
+    return found
+
+
+def _block_holder(editor: Editor, statement: cst.CSTNode) -> cst.CSTNode | None:
+    """The compound statement that a statement stands in, the ``if`` for its ``else``."""
+    for one in editor.ancestors(statement):
+        if isinstance(one, (cst.If, cst.FunctionDef, cst.ClassDef, *_BLOCKS)):
+            while isinstance(one, cst.If) and not _is_statement(editor, one):
+                parent = editor.parent(one)
+                assert parent is not None
+                one = parent
+            return one
+    return None
+
+
+def _is_statement(editor: Editor, node: cst.If) -> bool:
+    return isinstance(editor.parent(node), (cst.Module, cst.IndentedBlock))
+
+
+def _lines(node: cst.If) -> Iterator[cst.CSTNode]:
+    """What stands in the blocks of an ``if``, line by line."""
+    bodies = [node.body]
+    rest = node.orelse
+    while rest is not None:
+        bodies.append(rest.body)
+        rest = rest.orelse if isinstance(rest, cst.If) else None
+    for body in bodies:
+        for line in body.body:
+            small = line.body if isinstance(line, cst.SimpleStatementLine) else ()
+            if not (len(small) == 1 and isinstance(small[0], cst.Pass)):
+                yield line
+
+
+def plain(editor: Editor, statement: Statement, span: Span) -> cst.BaseSmallStatement:
+    """``statement``, which does nothing but call what stands at ``span`` and keep or return what comes of it.
+
+    Raises:
+        Withheld: it does more.
+    """
+    small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else statement
+    value = small.value if isinstance(small, (cst.Expr, cst.Assign, cst.AnnAssign, cst.Return)) else None
+    if isinstance(value, cst.Call) and span in (editor.span(value), editor.span(value.func)):
+        assert isinstance(small, cst.BaseSmallStatement)
+        return small
+    raise Withheld("the session is a part of a statement that does more")
+
+
+def check_helper(editor: Editor, helper: cst.FunctionDef, doomed: set[Statement]) -> None:
+    """A function whose call goes must do nothing but make the options.
+
+    Raises:
+        Withheld: it does more.
+    """
+    inside = {id(node) for one in doomed for node in walk(one)}
+    for node in walk(helper.body):
+        if id(node) in inside:
+            continue
+        value = node.value if isinstance(node, (cst.Assign, cst.Expr)) else None
+        calls = [one for one in walk(value) if isinstance(one, cst.Call)] if value is not None else []
+        harmless = all(editor.code(one.func) in HARMLESS - {"print"} for one in calls)
+        quiet = isinstance(node, (cst.Return, cst.Import, cst.ImportFrom, cst.Pass)) or (value is not None and harmless)
+        if isinstance(node, cst.Assign) and not all(isinstance(one.target, cst.Name) for one in node.targets):
+            quiet = False
+        if isinstance(node, cst.Return) and _block_holder(editor, node) is not helper:
+            raise Withheld(f"{helper.name.value} returns in several places")
+        if isinstance(node, (cst.BaseSmallStatement, *_BLOCKS)) and not quiet:
+            raise Withheld(f"{helper.name.value} does more than make the options")
+
+
+def is_last(editor: Editor, statement: cst.CSTNode) -> bool:
+    """Whether a function ends behind ``statement`` whatever stands around it."""
+    node = statement
+    for parent in editor.ancestors(statement):
+        if isinstance(parent, (cst.IndentedBlock, cst.SimpleStatementSuite)) and parent.body[-1] is not node:
+            return False
+        if isinstance(parent, (cst.For, cst.While, cst.Try, cst.TryStar)):
+            return False
+        if isinstance(parent, cst.FunctionDef):
+            return True
+        if not isinstance(parent, (cst.IndentedBlock, cst.SimpleStatementSuite, cst.Else)):
+            node = parent
+        if isinstance(parent, cst.If):
+            # An `elif` or `else` ends where the first `if` does.
+            while not _is_statement(editor, parent):
+                above = editor.parent(parent)
+                assert isinstance(above, cst.If)
+                parent = above
+            node = parent
+    return True

@@ -1,0 +1,144 @@
+"""GPU options of TF1 sessions, written as configuration of the physical devices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+from libcst.helpers import get_full_name_for_node
+
+from tfmemlint.fixes.imports import is_import
+from tfmemlint.fixes.rewrites import session_options
+from tfmemlint.fixes.rewrites.session_conditions import check_helper, is_last, plain, with_conditions
+from tfmemlint.fixes.rewrites.session_config_flow import Carriers
+from tfmemlint.fixes.tree import walk
+from tfmemlint.fixes.unused import drop_imports
+from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.model.finding import Finding
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor, Statement
+
+
+def turn_graph_mode_on(editor: Editor) -> None:
+    """Graph mode for the whole file, below the import of TensorFlow and the imports that follow it at once."""
+    body = editor.module.body
+    # What else is imported from TensorFlow may stand above TensorFlow itself.
+    whole = (index for index, one in enumerate(body) if _imports_tensorflow(one, itself=True))
+    first = next(whole, next((index for index, one in enumerate(body) if _imports_tensorflow(one)), 0))
+    imported = False
+    for statement in body[first:]:
+        if is_import(statement):
+            imported = True
+        elif imported:
+            call = editor.tf("tf.compat.v1.disable_v2_behavior", statement)
+            editor.insert_before(statement, f"{call}()\n", apart=True)
+            return
+    raise Withheld("the file has no import of TensorFlow at its top level")
+
+
+def _imports_tensorflow(line: cst.CSTNode, *, itself: bool = False) -> bool:
+    small = line.body if isinstance(line, cst.SimpleStatementLine) else ()
+    if not itself and any(isinstance(one, cst.ImportFrom) and _is_of_tensorflow(one) for one in small):
+        return True
+    aliases = (alias for one in small if isinstance(one, cst.Import) for alias in one.names)
+    return any(alias.evaluated_name in ("tensorflow", "tensorflow.compat.v1") for alias in aliases)
+
+
+def _is_of_tensorflow(line: cst.ImportFrom) -> bool:
+    return line.module is not None and (get_full_name_for_node(line.module) or "").split(".")[0] == "tensorflow"
+
+
+def replace_session(editor: Editor, finding: Finding) -> None:
+    """A session that only carries options becomes configuration of the physical devices, in its place; the messages
+    that carried the options go.
+
+    Raises:
+        Withheld: other options would be lost, or the session or a message is used elsewhere.
+    """
+    statement = editor.statement_at(finding.span)
+    home = session_options.function_of(editor, statement)
+    small = plain(editor, statement, finding.span)
+    new = session_options.rendered(editor, finding, statement)
+    if isinstance(small, cst.Return) and not is_last(editor, statement):
+        new += "return\n"
+    doomed = {statement, *_fields(editor, finding)}
+    if "session" in finding.anchors:
+        doomed.add(editor.statement_at(finding.anchors["session"]))
+    carriers = Carriers(editor, home)
+    doomed = carriers.all(doomed)
+    doomed = with_conditions(editor, _with_helpers(editor, doomed, home) - {statement}) | {statement}
+    _only_statements(doomed)
+    carriers.unused_elsewhere(doomed)
+    for other in doomed - {statement}:
+        editor.remove(other)
+    editor.replace_statement(statement, new)
+    drop_imports(editor, doomed, new)
+    editor.unsafe("Configure the physical devices by tf.config")
+
+
+def say_by_tf_config(editor: Editor, finding: Finding) -> None:
+    """What a session's options say is said by ``tf.config`` above it, too; the session keeps them, for the two have to
+    agree: TensorFlow 2.12, 2.15 and 2.21 take both then, and raise where the session lacks the visible devices.
+
+    Raises:
+        Withheld: an option can't be written by ``tf.config``, or can't be read from there.
+    """
+    statement = editor.statement_at(finding.span)
+    if not isinstance(editor.parent(statement), (cst.Module, cst.IndentedBlock)):
+        raise Withheld("the session shares a line with another statement")
+    editor.insert_before(statement, session_options.rendered(editor, finding, statement))
+    editor.unsafe("Configure the physical devices by tf.config as well")
+
+
+def replace_proto(editor: Editor, finding: Finding) -> None:
+    """A message that nobody gets becomes configuration of the physical devices.
+
+    Raises:
+        Withheld: other options would be lost, or the message is used elsewhere.
+    """
+    place = editor.statement_at(finding.span)
+    carriers = Carriers(editor, session_options.function_of(editor, place))
+    doomed = carriers.all({place, *_fields(editor, finding)})
+    new = session_options.rendered(editor, finding, place)
+    doomed = with_conditions(editor, doomed)
+    last = max(doomed, key=lambda one: editor.span(one))
+    if editor.parent(last) is not editor.parent(place):
+        raise Withheld("an option is set under a condition that has more to do")
+    _only_statements(doomed)
+    carriers.unused_elsewhere(doomed)
+    for other in doomed - {last}:
+        editor.remove(other)
+    editor.replace_statement(last, new)
+    drop_imports(editor, doomed, new)
+    editor.unsafe("Configure the physical devices by tf.config")
+
+
+def _fields(editor: Editor, finding: Finding) -> set[Statement]:
+    """The statements that set the fields of the messages."""
+    return {editor.statement_at(span) for name, span in finding.anchors.items() if name.startswith("field")}
+
+
+def _with_helpers(editor: Editor, doomed: set[Statement], home: cst.CSTNode | None) -> set[Statement]:
+    """The same, with a function that does nothing but make the message in place of the statements in it: it goes as a
+    whole, where nothing else calls it, and stays as a whole otherwise."""
+    found: set[Statement] = set()
+    for statement in doomed:
+        helper = session_options.function_of(editor, statement)
+        if helper is home or not isinstance(helper, cst.FunctionDef):
+            found.add(statement)
+            continue
+        check_helper(editor, helper, doomed)
+        own = {id(node) for node in walk(helper)}
+        going = {id(node) for one in doomed for node in walk(one)}
+        names = (node for node in walk(editor.module) if isinstance(node, cst.Name) and node.value == helper.name.value)
+        if all(id(node) in own or id(node) in going for node in names):
+            found.add(helper)
+    return found
+
+
+def _only_statements(doomed: set[Statement]) -> None:
+    """Refuse where what goes is a part of more."""
+    whole = (cst.SimpleStatementLine, cst.BaseSmallStatement, cst.FunctionDef, cst.If, cst.For)
+    if not all(isinstance(one, whole) for one in doomed):
+        raise Withheld("the session is more than a statement of its own")

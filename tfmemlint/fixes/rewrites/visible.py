@@ -1,0 +1,117 @@
+"""Which devices are to be visible, or listed, written as TensorFlow knows them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from tfmemlint.fixes.call_context import settle
+from tfmemlint.fixes.rewrites.render_intent import all_gpus, spell
+from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.model.finding import Finding, Span
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+
+
+def repair(editor: Editor, finding: Finding) -> None:
+    """Wrong devices, or a wrong type, become those that were meant.
+
+    Raises:
+        Withheld: what was meant can't be told, or stands elsewhere.
+    """
+    details = finding.details
+    kind = str(details["kind"])
+    if kind == "type":
+        editor.replace(editor.expression_at(finding.anchors["type"]), editor.quoted(str(details["type"])))
+        message = f"Spell the type {details['type']}"
+    else:
+        call = editor.call_at(finding.span, "set_visible_devices")
+        message = _REPAIRS[kind](editor, call, finding.anchors)
+    settle(editor, message, caught=details["caught"], doubtful=bool(details["doubtful"]))
+
+
+def _name_type(editor: Editor, call: cst.Call, anchors: Mapping[str, Span]) -> str:
+    for argument in call.args:
+        if argument.keyword is not None and argument.keyword.value == "device_type":
+            editor.replace(argument.value, editor.quoted("GPU"))
+            return "Name the type of the devices"
+    arguments = [editor.code(one).strip().rstrip(",") for one in call.args]
+    if len(arguments) == 2:
+        editor.replace(call.args[1].value, editor.quoted("GPU"))
+    elif call.args[0].keyword is not None:
+        editor.replace_args(call, *arguments, f"device_type={editor.quoted('GPU')}")
+    else:
+        editor.replace_args(call, *arguments, editor.quoted("GPU"))
+    return "Name the type of the devices"
+
+
+def _take_device(editor: Editor, call: cst.Call, anchors: Mapping[str, Span]) -> str:
+    """A slice, which is empty on a machine that has no such GPU."""
+    devices = editor.expression_at(anchors["devices"])
+    number = int(re.sub(r"\D", "", editor.code(devices)) or -1)
+    if number < 0 or not isinstance(devices, (cst.SimpleString, cst.Integer)):
+        raise Withheld("which GPU is meant stands elsewhere")
+    edges = f":{number + 1}" if number == 0 else f"{number}:{number + 1}"
+    if len(call.args) == 1:
+        raise Withheld("whether a GPU is meant isn't said")
+    editor.replace(devices, f"{all_gpus(editor)}[{edges}]")
+    return "Give it the device from the list of GPUs"
+
+
+def _drop_name(editor: Editor, call: cst.Call, anchors: Mapping[str, Span]) -> str:
+    devices = editor.expression_at(anchors["devices"])
+    if not isinstance(devices, cst.Attribute) or devices.attr.value != "name":
+        raise Withheld("the name is taken elsewhere")
+    editor.replace(devices, editor.code(devices.value))
+    return "Give it the device itself"
+
+
+def _make_list(editor: Editor, call: cst.Call, anchors: Mapping[str, Span]) -> str:
+    devices = editor.expression_at(anchors["devices"])
+    if not isinstance(devices, cst.Tuple):
+        raise Withheld("the rewriter finds no tuple there")
+    items = ", ".join(editor.code(one.value) for one in devices.elements)
+    argument = next(one for one in call.args if one.value is devices)
+    editor.replace(argument, argument.with_changes(value=cst.parse_expression(f"[{items}]")))
+    return "Make it a list"
+
+
+def _list_physical(editor: Editor, call: cst.Call, anchors: Mapping[str, Span]) -> str:
+    listing = _listing(editor, anchors)
+    if not editor.code(listing.func).endswith("list_logical_devices"):
+        raise Withheld("the devices are listed elsewhere")
+    editor.replace(listing.func, spell(editor, "tf.config.list_physical_devices"))
+    return "List the physical devices"
+
+
+def _list_gpus(editor: Editor, call: cst.Call, anchors: Mapping[str, Span]) -> str:
+    listing = _listing(editor, anchors)
+    if listing.args:
+        raise Withheld("the devices are listed elsewhere")
+    editor.replace_args(listing, editor.quoted("GPU"))
+    return "List the GPUs only"
+
+
+def _listing(editor: Editor, anchors: Mapping[str, Span]) -> cst.Call:
+    """The listing that the devices, or some of them, are taken from at once."""
+    node: cst.BaseExpression = editor.expression_at(anchors["devices"])
+    while isinstance(node, cst.Subscript):
+        node = node.value
+    if not isinstance(node, cst.Call):
+        raise Withheld("the devices are listed elsewhere")
+    return node
+
+
+_REPAIRS = {
+    "hides": _name_type,
+    "string": _take_device,
+    "number": _take_device,
+    "name": _drop_name,
+    "tuple": _make_list,
+    "logical": _list_physical,
+    "all": _list_gpus,
+}

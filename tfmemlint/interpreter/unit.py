@@ -1,0 +1,146 @@
+"""One module of the program that is interpreted: its text, its names, and where other modules are found."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from tfmemlint.facts.reach import Reach
+from tfmemlint.facts.shapes import Shapes
+from tfmemlint.interpreter.scopes import Scope
+from tfmemlint.interpreter.values import Class
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfmemlint.interpreter.program import EnvWrite
+    from tfmemlint.interpreter.values import Cell, Instance, Value
+    from tfmemlint.sources import Source
+
+
+@dataclass(slots=True, eq=False)
+class Unit:
+    """One module, as it is within one program.
+
+    Attributes:
+        name: its dotted name; ``__main__`` for the module that is run.
+        package: what relative imports in it start from; None where they can't work (a plain script).
+        scope: its names. stars: the modules of others that it star-imports from.
+        running: its top level is being gone through.
+    """
+
+    source: Source
+    tree: ast.Module
+    reach: Reach
+    shapes: Shapes
+    name: str = "__main__"
+    package: str | None = None
+    scope: Scope = field(default_factory=Scope)
+    stars: list[str] = field(default_factory=list)
+    running: bool = False
+
+    @property
+    def configures(self) -> bool:
+        """Whether it has a word about configuring GPUs in it."""
+        return self.shapes.configures
+
+    def let_go(self) -> None:
+        """Nobody asks for its names any more. Scopes, and the functions in them, hold each other: so that they don't
+        stay, with the syntax tree, until Python looks for such circles."""
+        for value in self.scope.names.values():
+            if isinstance(value, Class) and value.scope is self.scope:
+                value.members.clear()
+        self.scope.names.clear()
+        self.scope.unit = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """A module that was read and parsed, whatever program it is part of."""
+
+    source: Source
+    tree: ast.Module
+    reach: Reach
+    shapes: Shapes
+
+    def unit(self, name: str, package: str | None, number: int = 0) -> Unit:
+        """It as a module of one program."""
+        unit = Unit(self.source, self.tree, self.reach, self.shapes, name, package, Scope(number=number))
+        unit.scope.unit = unit
+        return unit
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a module of the project's own is: ``text`` is None for a package without ``__init__.py``, or one that
+    can't be read (``readable`` False), about which nothing is known."""
+
+    name: str
+    text: Text | None
+    is_package: bool
+    readable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How a program is run.
+
+    Attributes:
+        modules: where it finds its project's own modules; None where imports aren't followed. name: its ``__name__``.
+        package: the package that it is in, imported first; None for a script.
+        before: what runs before it: the ``conftest.py`` files of a test.
+        function: what is called at the end, as by a console script; it may be a method of a class.
+        environment: the variables that it is started with, as far as some configuration file sets them.
+    """
+
+    modules: Modules | None = None
+    name: str = "__main__"
+    package: str | None = None
+    before: tuple[Text, ...] = ()
+    function: str | None = None
+    environment: tuple[EnvWrite, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Kept:
+    """What importing a module came to, where all it did was to give names: another program need not go through it.
+
+    Attributes:
+        units: the modules that were imported, by name, with the names in each. needs: those that had been before.
+        heap: the attributes that objects and classes were given. defaults: the values of default arguments, by the id
+        of each. env: what it has put into the environment. read: what it has found there, or not (None).
+        places: where all modules are that were asked for; None for those of others.
+        contents: the lists of other modules that were looked at, or changed, and what the heap had of each before.
+    """
+
+    units: dict[str, tuple[Unit, dict[str, Value]]]
+    needs: dict[str, Unit]
+    heap: dict[tuple[Instance | Class | Cell, str], Value]
+    defaults: dict[int, Value]
+    env: dict[str, Value]
+    read: dict[str, Value | None]
+    places: dict[str, object]
+    contents: dict[Cell, Value | None]
+
+
+class Modules(Protocol):
+    """The modules that a program can import from its own project."""
+
+    quiet: dict[int, bool]
+    """Functions, by the id of each, and whether they neither configure anything nor end the program."""
+
+    def kept(self, name: str) -> Kept | None:
+        """What an earlier program has come to that found this module, and all that it asks for, in the same places."""
+
+    def keep(self, name: str, kept: Kept) -> None:
+        """Keep that for later programs."""
+
+    def place(self, name: str) -> object:
+        """Where the module of this absolute name is; None where it is not the project's own, or can't be told."""
+
+    def find(self, name: str) -> Found | None:
+        """The module of this absolute name; None where it is not the project's own, or can't be told."""
+
+    def sets(self, path: str, name: str, lines: Sequence[str]) -> bool:
+        """Whether a function of the module at ``path`` may configure a GPU, by the names that it mentions."""

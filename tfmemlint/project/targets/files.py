@@ -1,0 +1,61 @@
+"""Which file is read how."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from tfmemlint.project.targets import lists, tables
+from tfmemlint.project.targets.stated import CONCERNS, Stated
+
+_PIP = re.compile(r"(?:.*[-_.])?(?:requirements|requires|constraints)(?:[-_.].*)?\.(?:txt|in)", re.IGNORECASE)
+_CONDA = re.compile(r"(?:conda[-_.])?(?:environment|env|conda)(?:[-_.].*)?\.ya?ml", re.IGNORECASE)
+_DOCKER = re.compile(r"(?:Dockerfile|Containerfile)(?:[-_.].*)?|.+\.(?:Dockerfile|Containerfile)", re.IGNORECASE)
+_LOCKS = frozenset({"poetry.lock", "uv.lock", "pdm.lock", "pylock.toml", "conda-lock.yml", "conda-lock.yaml"})
+_FOLDER = "requirements" + os.sep
+_INCLUDES = re.compile(rb"^\s*-", re.MULTILINE)
+
+
+def concerns(name: str, data: bytes) -> bool:
+    """Whether a file can say something of TensorFlow's release, by itself or by what it includes."""
+    return CONCERNS.search(data) is not None or (_is_pip(name) and _INCLUDES.search(data) is not None)
+
+
+def read_as(name: str, path: str, data: bytes, read: lists.Reader) -> Iterator[Stated]:
+    """What a file says; ``name`` is how it is called in its directory, or in the folder ``requirements`` there.
+
+    Raises:
+        ValueError: the file is broken.
+    """
+    text = lists.decoded(data)
+    match name:
+        case "pyproject.toml":
+            return tables.of_pyproject(path, text)
+        case "setup.cfg":
+            return tables.of_setup_cfg(path, text)
+        case "setup.py":
+            from tfmemlint.project.targets.setup import of_setup
+
+            return of_setup(path, text)
+        case "Pipfile":
+            return tables.of_pipfile(path, text)
+        case "Pipfile.lock":
+            return tables.of_pipfile_lock(path, text)
+    if name in _LOCKS:
+        return tables.of_lock(path, text)
+    stem = re.sub(r"\.(?:txt|in|ya?ml)$", "", name.removeprefix(_FOLDER))
+    if tables.DOCS.search(stem):
+        return iter(())
+    weak = tables.WEAK.search(stem) is not None
+    if _is_pip(name):
+        return lists.of_pip(path, text, read, weak=weak, constraint="constraint" in stem.lower())
+    if _CONDA.fullmatch(name):
+        return lists.of_conda(path, text, weak=weak)
+    if _DOCKER.fullmatch(name):
+        return lists.of_docker(path, text, weak=weak)
+    return iter(())
+
+
+def _is_pip(name: str) -> bool:
+    return _PIP.fullmatch(name) is not None or name.startswith(_FOLDER)

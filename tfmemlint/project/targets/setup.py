@@ -1,0 +1,164 @@
+"""Requirements in ``setup.py``, which is read and never run."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator
+
+from tfmemlint.project.targets.stated import Stated, of_requirement
+from tfmemlint.project.targets.tables import DOCS, WEAK
+
+_KEYS = {"install_requires": False, "extras_require": False, "tests_require": True}
+"""What setuptools takes, and whether it is no more than a hint."""
+_DEEPEST = 12
+_UNKNOWN = "{?}"
+"""What stands for a part of a text that can't be told."""
+
+_Text = tuple[str, int]
+
+
+def of_setup(path: str, text: str) -> Iterator[Stated]:
+    """The requirements that are written out in a ``setup.py``: lists, maybe under a name, in parts, from a function of
+    the file.
+
+    Raises:
+        ValueError: the file is not Python.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        raise ValueError(f"it is not Python: {getattr(error, 'msg', '') or type(error).__name__}") from None
+    known = _Known(tree)
+    for key, value in known.given():
+        weak = _KEYS[key]
+        for group, node in known.groups(value) if key == "extras_require" else [("", value)]:
+            if DOCS.search(group):
+                continue
+            for line, row in known.texts(node):
+                for part in line.splitlines():
+                    found = of_requirement(part, path, row, weak=weak or WEAK.search(group) is not None)
+                    if found is not None:
+                        yield found
+
+
+class _Known:
+    """What the names of a file stand for, in any of its places."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._nodes = list(ast.walk(tree))
+        self._values: dict[str, list[ast.expr]] = {}
+        self._returned: dict[str, list[ast.expr]] = {}
+        self._entries: dict[str, list[tuple[str, ast.expr]]] = {}
+        for node in self._nodes:
+            match node:
+                case ast.Assign(targets=targets, value=value):
+                    for target in targets:
+                        self._assigned(target, value)
+                case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                    self._values.setdefault(name, []).append(value)
+                case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=value):
+                    self._values.setdefault(name, []).append(value)
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "extend"), args=[value]):
+                    self._values.setdefault(name, []).append(value)
+                case ast.FunctionDef(name=name):
+                    inner = (one for one in ast.walk(node) if isinstance(one, ast.Return) and one.value is not None)
+                    self._returned[name] = [one.value for one in inner if one.value is not None]
+
+    def _assigned(self, target: ast.expr, value: ast.expr) -> None:
+        match target:
+            case ast.Name(id=name):
+                self._values.setdefault(name, []).append(value)
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str(key))):
+                self._entries.setdefault(name, []).append((key, value))
+
+    def given(self) -> Iterator[tuple[str, ast.expr]]:
+        """What is given as one of `_KEYS`, as an argument or in a dictionary."""
+        for node in self._nodes:
+            match node:
+                case ast.keyword(arg=str(key), value=value) if key in _KEYS:
+                    yield key, value
+                case ast.Dict(keys=keys, values=values):
+                    for one, value in zip(keys, values, strict=True):
+                        if isinstance(one, ast.Constant) and one.value in _KEYS:
+                            yield str(one.value), value
+        for entries in self._entries.values():
+            yield from ((key, value) for key, value in entries if key in _KEYS)
+
+    def groups(self, node: ast.expr, depth: int = _DEEPEST) -> Iterator[tuple[str, ast.expr]]:
+        """The extras of a dictionary of them."""
+        match node:
+            case ast.Dict(keys=keys, values=values):
+                for key, value in zip(keys, values, strict=True):
+                    yield (key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""), value
+            case ast.Name(id=name) if depth:
+                for value in self._values.get(name, ()):
+                    yield from self.groups(value, depth - 1)
+                yield from self._entries.get(name, ())
+
+    def texts(self, node: ast.expr, depth: int = _DEEPEST) -> list[_Text]:
+        """The texts that an expression may hold, each with its row: those of lists, and of all values of a name."""
+        if depth == 0:
+            return []
+        match node:
+            case ast.Constant(value=str(text)):
+                return [(text, node.lineno)]
+            case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+                return [one for item in items for one in self.texts(item, depth - 1)]
+            case ast.Starred(value=value):
+                return self.texts(value, depth - 1)
+            case ast.Dict(values=values):
+                return [one for value in values for one in self.texts(value, depth - 1)]
+            case ast.IfExp(body=body, orelse=other):
+                return self.texts(body, depth - 1) + self.texts(other, depth - 1)
+            case ast.BoolOp(values=values):
+                return [one for value in values for one in self.texts(value, depth - 1)]
+            case ast.BinOp(op=ast.Add(), left=left, right=right):
+                if self._is_text(left) or self._is_text(right):
+                    return [(self._one(node, depth), node.lineno)]
+                return self.texts(left, depth - 1) + self.texts(right, depth - 1)
+            case ast.JoinedStr() | ast.BinOp(op=ast.Mod()):
+                return [(self._one(node, depth), node.lineno)]
+            case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="format")):
+                return [(self._one(node, depth), node.lineno)]
+            case ast.Call(func=ast.Name(id="list" | "tuple" | "set" | "sorted"), args=[value]):
+                return self.texts(value, depth - 1)
+            case ast.Call(func=ast.Name(id=name)):
+                return [one for value in self._returned.get(name, ()) for one in self.texts(value, depth - 1)]
+            case ast.Name(id=name):
+                return [one for value in self._values.get(name, ()) for one in self.texts(value, depth - 1)]
+        return []
+
+    def _is_text(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Constant(value=str()) | ast.JoinedStr() | ast.BinOp(op=ast.Mod()):
+                return True
+            case ast.BinOp(op=ast.Add(), left=left, right=right):
+                return self._is_text(left) or self._is_text(right)
+        return False
+
+    def _one(self, node: ast.expr, depth: int) -> str:
+        """One text, with `_UNKNOWN` for the parts of it that can't be told."""
+        if depth == 0:
+            return _UNKNOWN
+        match node:
+            case ast.Constant(value=value) if isinstance(value, str | int | float):
+                return str(value)
+            case ast.BinOp(op=ast.Add(), left=left, right=right):
+                return self._one(left, depth - 1) + self._one(right, depth - 1)
+            case ast.JoinedStr(values=values):
+                return "".join(self._one(one, depth - 1) for one in values)
+            case ast.FormattedValue(value=value, format_spec=None, conversion=-1):
+                return self._one(value, depth - 1)
+            case ast.BinOp(op=ast.Mod(), left=ast.Constant(value=str(text)), right=right):
+                parts = right.elts if isinstance(right, ast.Tuple) else [right]
+                if text.count("%") == text.count("%s") == len(parts):
+                    return text % tuple(self._one(one, depth - 1) for one in parts)
+            case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), args=parts):
+                if text.count("{") == text.count("{}") == len(parts):
+                    return text.format(*(self._one(one, depth - 1) for one in parts))
+            case ast.Name(id=name) if len(self._values.get(name, ())) == 1:
+                return self._one(self._values[name][0], depth - 1)
+        return _UNKNOWN

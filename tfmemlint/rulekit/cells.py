@@ -1,0 +1,106 @@
+"""The cells of a program that is run piece by piece, and what comes of running one of them again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tfmemlint.interpreter.program import Call
+from tfmemlint.model.finding import Span
+
+if TYPE_CHECKING:
+    from tfmemlint.interpreter.program import Program
+    from tfmemlint.sources import Source
+
+_MARKER = re.compile(r"#[ \t]*%%(?![\w%])(?P<title>.*)")
+"""The line that begins a cell in Spyder, VS Code, PyCharm and Jupytext's percent format."""
+_START = "import tensorflow as _tensorflow\n_tensorflow.constant(0)\n"
+"""What stands for the work between two runs of a cell: it starts the runtime, if nothing else has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of code, by its rows (from 1) in the text that it is a part of; ``last`` is in it."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """A call that goes well in a cell's first run and fails in its second.
+
+    ``span`` is where it stands in the text, or the call in the cell that leads to it.
+    """
+
+    call: Call
+    span: Span
+
+
+def cells_of(source: Source) -> tuple[Cell, ...]:
+    """The cells of a notebook, of a document whose blocks are one program, or of a script with ``# %%`` lines; none
+    where it has no cells."""
+    from tfmemlint.sources.documents.snippet import Snippet
+    from tfmemlint.sources.notebook import Notebook
+
+    if isinstance(source, Snippet):
+        return tuple(Cell(block.rows[0], block.rows[-1]) for block in source.blocks if block.chain)
+    if not isinstance(source, Notebook):
+        return percent_cells(source.text)
+    ends = [cell.row - 2 for cell in source.cells[1:]] + [len(source.lines)]
+    return tuple(Cell(cell.row, end) for cell, end in zip(source.cells, ends, strict=True) if end >= cell.row)
+
+
+def percent_cells(text: str) -> tuple[Cell, ...]:
+    """The cells of a script with ``# %%`` lines; none where it has no such line. Cells of Markdown are left out."""
+    lines = text.split("\n")
+    begins = [(row, match["title"]) for row, line in enumerate(lines, 1) if (match := _MARKER.match(line)) is not None]
+    if not begins:
+        return ()
+    cells = [Cell(1, begins[0][0] - 1)] if begins[0][0] > 1 else []
+    ends = [row - 1 for row, _ in begins[1:]] + [len(lines)]
+    for (row, title), end in zip(begins, ends, strict=True):
+        if "[markdown]" not in title and "[raw]" not in title and end > row:
+            cells.append(Cell(row + 1, end))
+    return tuple(cells)
+
+
+def fails_again(program: Program, cell: Cell) -> Iterator[Again]:
+    """What fails for sure when a cell is run again behind the whole program, and has not failed in it.
+
+    The program is gone through once more, with the start of the runtime and the cell's lines behind its last one.
+    """
+    from tfmemlint.interpreter import analyze
+    from tfmemlint.sources import Source
+
+    lines = program.source.text.split("\n")
+    text = "\n".join(lines[cell.first - 1 : cell.last])
+    head = program.source.text.rstrip() + "\n" + _START
+    shift = head.count("\n") + 1 - cell.first
+    failed = {call.span for call in program.calls() if _fails(call)}
+    for call in analyze(Source(program.source.path, f"{head}{text}\n"), program.target).calls():
+        if not _fails(call) or call.state.open:
+            continue
+        place = call.frames[0].span if call.frames else call.span
+        if place.row < cell.first + shift:
+            continue
+        own = _moved(call.span, shift) if call.span.row >= cell.first + shift else call.span
+        if own not in failed:
+            yield Again(call, _moved(place, shift))
+
+
+def _fails(call: Call) -> bool:
+    outcome = call.outcome
+    return (
+        outcome is not None
+        and outcome.kind in ("late", "refused")
+        and outcome.certain
+        and bool(outcome.exception)
+        and call.handler_for(outcome.exception) is None
+    )
+
+
+def _moved(span: Span, rows: int) -> Span:
+    return Span(span.row - rows, span.column, span.end_row - rows, span.end_column)

@@ -1,0 +1,275 @@
+"""The words and traces that rules share: how the runtime was started, and what hides an error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tfmemlint.interpreter.program import Call, Event, Program, SessionMade, Start, Use
+from tfmemlint.interpreter.state import Outcome
+from tfmemlint.interpreter.values import EACH, Const, Device, Devices, Limit, Seq, Value
+from tfmemlint.knowledge import names, wishes
+from tfmemlint.knowledge.wishes import MadeUp
+from tfmemlint.model.finding import Finding, Severity, Span
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.made_up import Meaning, meaning
+from tfmemlint.rulekit.rule import Rule
+from tfmemlint.rulekit.start_trace import start_anchors, start_details, where_to
+from tfmemlint.rulekit.start_trace import start_trace as start_trace
+from tfmemlint.rulekit.start_trace import written as written
+
+
+def short(name: str) -> str:
+    """The last part of a dotted name."""
+    return name.rsplit(".", 1)[-1]
+
+
+def line(event: Event, seen_from: str) -> str:
+    """Where an event is, as it reads in a finding about the file ``seen_from``: ``line 12``, ``core/model.py:12``."""
+    return f"line {event.span.row}" if event.path == seen_from else f"{event.path}:{event.span.row}"
+
+
+def in_line(event: Event, seen_from: str) -> str:
+    """``in line 12``, or ``in core/model.py:12``."""
+    return f"in {line(event, seen_from)}"
+
+
+def start_words(start: Start, call: Event, verb: str = "starts it") -> str:
+    """What starts the runtime, for a message about ``call``."""
+    return f"{written(start.text)} {in_line(start, call.path)} {verb}"
+
+
+def device_words(value: Value, text: str = "") -> str:
+    """A device as it reads after "for": ``every GPU``, ``GPU 0``, or the author's own words."""
+    match value:
+        case Device(type=type_, index=index) as device:
+            kind = type_ if type_ in ("GPU", "CPU") else "device"
+            if device.each or index == EACH:
+                return f"every {kind}"
+            return f"{kind} {index}" if isinstance(index, int) else (text or f"a {kind}")
+        case Devices(type=type_, whole=True):
+            return f"every {type_}" if type_ in ("GPU", "CPU") else "every device"
+        case _:
+            return text
+
+
+def growth_intent(call: Call) -> Intent:
+    """What a call of ``set_memory_growth`` wants."""
+    device, enable = call.arg(0, "device"), call.value(1, "enable")
+    value = enable.value if isinstance(enable, Const) and isinstance(enable.value, bool) else None
+    return Intent(Wish.GROWTH, device_words(device.value, device.text) if device else "", value)
+
+
+def limit_intent(call: Call) -> Intent:
+    """What a call that configures logical devices wants: the limit in MiB of the first of them, or the share of the
+    memory that its author took for the unit."""
+    device, logical = call.arg(0, "device"), call.value(1, "logical_devices")
+    devices = device_words(device.value, device.text) if device else ""
+    limits = logical.items if isinstance(logical, Seq) else ()
+    values = [limit.value for limit in limits if isinstance(limit, Limit)]
+    numbers = [value.value for value in values if isinstance(value, Const)]
+    if values and len(numbers) == len(values):
+        shown = " + ".join(str(number) for number in numbers)
+        wish = Wish.FRACTION if all(is_share(number) for number in numbers) else Wish.LIMIT
+        return Intent(wish, devices, numbers[0] if len(numbers) == 1 else None, shown)
+    return Intent(Wish.LIMIT, devices)
+
+
+def is_share(limit: object) -> bool:
+    """Whether somebody who writes this as a ``memory_limit``, which is in MiB, means a share of the memory."""
+    return isinstance(limit, (int, float)) and not isinstance(limit, bool) and 0 < limit < 1
+
+
+def visible_intent(call: Call) -> Intent:
+    """What a call of ``set_visible_devices`` wants."""
+    devices = call.arg(0, "devices")
+    return Intent(Wish.VISIBLE, text=devices.text if devices else "")
+
+
+def severity_of(program: Program, call: Call, outcome: Outcome) -> Severity:
+    """An error where it is so on every way, and nothing swallows the exception; else a warning."""
+    hidden = bool(outcome.exception) and is_swallowed(call, outcome.exception)
+    return Severity.ERROR if outcome.certain and not hidden and not program.accepts(call) else Severity.WARNING
+
+
+def handler_notes(call: Event, exception: str, words: str = "the setting never takes effect") -> tuple[str, ...]:
+    """Says that a handler hides ``exception``, or that the handlers there are for other exceptions."""
+    handler = call.handler_for(exception)
+    if handler is not None:
+        what = "catches it and goes on" if not handler.reraises else "catches it"
+        return (f"The handler in line {handler.span.row} {what}: {words}.",)
+    caught = [name for one in call.handlers if one.here for name in one.catches]
+    if caught:
+        row = call.handlers[0].span.row
+        return (f"The handler in line {row} catches {' and '.join(caught)}, not {exception}: it does not help.",)
+    return ()
+
+
+def in_one_loop(call: Call) -> bool:
+    """Whether one loop over devices both starts the runtime and configures the next device."""
+    outcome = call.outcome
+    return (
+        outcome is not None
+        and outcome.several
+        and call.devices_loop is not None
+        and outcome.cause is not None
+        and outcome.cause.devices_loop == call.devices_loop
+    )
+
+
+def late_calls(program: Program, real: Sequence[str], wishes_: Sequence[Wish]) -> Iterator[tuple[Call, Intent | None]]:
+    """The calls of ``real`` functions, and of made-up ones with these wishes, that come after the runtime has started;
+    with the intent of the made-up ones. What one loop over devices does to itself is another matter."""
+    for call in program.calls():
+        if call.outcome is None or call.outcome.kind != "late" or in_one_loop(call):
+            continue
+        made_up = wishes.wish_of(call.name)
+        if call.name in real:
+            yield call, None
+        elif made_up is not None and made_up.wish in wishes_:
+            yield call, read_made_up(call, made_up).intent
+
+
+def read_made_up(call: Call, made_up: MadeUp) -> Meaning:
+    """A call of a made-up name, read: what it wants, and by which arguments."""
+    return meaning(call, made_up, device_words)
+
+
+def configured_after(program: Program, position: int) -> bool:
+    """Whether behind the event at ``position`` something is configured that would come too late if the runtime were
+    started there, and doesn't yet."""
+    return any(
+        isinstance(later, Call)
+        and later.name.startswith("tf.config.")
+        and ".set_" in later.name
+        and (later.outcome is None or later.outcome.kind != "late")
+        for later in program.events[position + 1 :]
+    )
+
+
+def too_late(rule: Rule, program: Program, call: Call, intent: Intent, **more: Any) -> Finding:
+    """The finding for a configuring call after the runtime has started."""
+    outcome = call.outcome
+    assert outcome is not None
+    start = outcome.cause
+    what = start_words(start, call) if start is not None else "something starts it"
+    has = "has" if outcome.certain or outcome.of_many else "may have"
+    message = f"{short(call.name)} after the runtime {has} started: {what}"
+    trace = start_trace(start, call, f"{short(call.name)} comes too late")
+    if outcome.of_many:
+        message += "; with two or more GPUs it is refused"
+    raises = "TensorFlow raises" if names.ever_existed(call.name) else "Even the function that exists would raise"
+    return rule.finding(
+        program,
+        call,
+        message,
+        severity=severity_of(program, call, outcome),
+        intent=intent,
+        outcome=f"{'With two or more GPUs ' if outcome.of_many else ''}{raises} {outcome.exception}: {outcome.message}",
+        advice=where_to(start, call) if start is not None else "Move this to the program's start",
+        trace=trace,
+        notes=handler_notes(call, outcome.exception),
+        anchors=start_anchors(start, call),
+        details={
+            "called": short(call.name),
+            "training": while_training(call),
+            "before": outcome.setting.span.row if outcome.setting is not None else None,
+            **start_details(start, call),
+        },
+        **more,
+    )
+
+
+def attribute_error(name: str, exception: str = "AttributeError", imported: str = "") -> str:
+    """What Python says to a name that isn't there; ``imported``: the whole name that an import asks for."""
+    owner, _, last = name.rpartition(".")
+    if exception == "ImportError":
+        if imported and imported != name:
+            return f"Python raises ModuleNotFoundError: No module named '{name.replace('tf', 'tensorflow', 1)}'"
+        return f"Python raises ImportError: cannot import name '{last}' from '{owner.replace('tf', 'tensorflow', 1)}'"
+    return f"Python raises AttributeError: {owner} has no attribute '{last}'"
+
+
+def is_of_import(use: Use, program: Program) -> bool:
+    """Whether a name is part of one that an import asks for, so that the import says what there is to say."""
+    imported = (one.name for one in program.of(Use) if one.origin == "import")
+    return use.origin != "import" and any(use.name == one or use.name.startswith(f"{one}.") for one in imported)
+
+
+def guarded(event: Event, device: str) -> bool:
+    """Whether something sees to it that there is a GPU: a condition that speaks of GPUs or of the list that ``device``
+    is from, or a handler for what ``gpus[0]`` raises."""
+    words = "|".join(["gpu", "device", "cuda", *(re.escape(one) for one in re.findall(r"^[A-Za-z_]\w*", device))])
+    return event.handler_for("IndexError") is not None or any(
+        re.search(words, text, re.IGNORECASE) for text, _ in event.guards
+    )
+
+
+def attribute_severity(event: Event, exception: str = "AttributeError") -> Severity:
+    """An error, or a warning where a handler swallows it."""
+    return Severity.WARNING if is_swallowed(event, exception) else Severity.ERROR
+
+
+def is_swallowed(event: Event, exception: str) -> bool:
+    """Whether some handler catches ``exception`` and goes on: one that ends in ``raise`` or an exit hides nothing."""
+    return any(handler.takes(exception) and not handler.reraises for handler in event.handlers)
+
+
+_OPTIONS = {
+    "gpu_options.allow_growth": Wish.GROWTH,
+    "gpu_options.per_process_gpu_memory_fraction": Wish.FRACTION,
+    "gpu_options.visible_device_list": Wish.VISIBLE,
+    "gpu_options.allocator_type": Wish.ALLOCATOR,
+}
+
+
+def plain_options(fields: Mapping[str, Value] | None) -> dict[str, object]:
+    """The GPU options about memory among a message's fields, with their constants; None where the value isn't known."""
+    found: dict[str, object] = {}
+    for name, value in (fields or {}).items():
+        if name in _OPTIONS:
+            found[name] = value.value if isinstance(value, Const) else None
+    # What is switched off is no wish.
+    return {name: value for name, value in found.items() if value is not False}
+
+
+def options_intent(options: Mapping[str, object]) -> Intent:
+    """What GPU options want: the first of growth, share, visible devices, allocator."""
+    for name, wish in _OPTIONS.items():
+        if name in options:
+            value = options[name]
+            known = value if isinstance(value, (bool, int, float, str)) else None
+            return Intent(wish, "every GPU" if wish is not Wish.VISIBLE else "", known)
+    return Intent(Wish.OTHER)
+
+
+def carriers(session: SessionMade) -> dict[str, Span]:
+    """The places that a rewrite of a session has to know: the session's own, and where its options are set."""
+    return {"session": session.span} | {f"field:{name}": span for name, span in session.field_spans.items()}
+
+
+def constants_of(fields: Mapping[str, Value] | None) -> dict[str, object]:
+    """All the fields of a message, each with its constant; None for what isn't known."""
+    return {name: value.value if isinstance(value, Const) else None for name, value in (fields or {}).items()}
+
+
+_DURING = re.compile(
+    r"(?:^|_)(?:on_(?:epoch|batch|train|test|predict)|train_step|test_step|epoch|adjust|reallocate|rebalance|dynamic)",
+    re.IGNORECASE,
+)
+_PROGRESS = re.compile(r"\b(?:epoch|step|batch|iteration)s?\b", re.IGNORECASE)
+
+
+def while_training(call: Event) -> bool:
+    """Whether an event stands where an epoch or a step decides: in a callback, or under a condition about progress."""
+    if _DURING.search(call.function):
+        return True
+    return any(_PROGRESS.search(text) for text, _ in call.guards)
+
+
+def fixed_index(value: Value) -> int | None:
+    """The number of a device that is one certain GPU; None for any other, the variable of a loop among them."""
+    if isinstance(value, Device) and not value.loop and isinstance(value.index, int):
+        return value.index
+    return None

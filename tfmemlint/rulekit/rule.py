@@ -1,0 +1,170 @@
+"""What a rule is, how its page is read, and how rules are found."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import pkgutil
+import re
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from functools import lru_cache
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tfmemlint.model.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.interpreter.program import Event, Program
+
+DOCS_URL = "https://github.com/tfmemlint/tfmemlint/blob/main/docs/rules/{code}.md"
+
+
+class Rule(ABC):
+    """One rule: a code, a name, a severity, a page (the docstring) and a method that yields findings.
+
+    The docstring is the rule's page. Its sections are headed ``What it does``, ``Why it matters``, ``Example``,
+    ``Use instead`` and, where something is raised, ``Seen as``; the first line is the summary.
+    """
+
+    code: ClassVar[str]
+    name: ClassVar[str]
+    severity: ClassVar[Severity]
+    fixable: ClassVar[str] = "never"
+    """``always``, ``sometimes`` or ``never``: whether the rule offers a rewrite."""
+    over: ClassVar[tuple[str, ...]] = ()
+    """Codes of rules that keep silent where this one has seen the same defect at the same place."""
+
+    across: ClassVar[bool] = False
+    """It is about what a program does as a whole: it also speaks of modules other than the one that is run."""
+
+    anywhere: ClassVar[bool] = False
+    """It is not about GPU memory alone: where it is asked for, every file that mentions TensorFlow is read closely."""
+
+    surroundings: ClassVar[bool] = False
+    """It is about variables in force: it also speaks of programs that a configuration file starts with some set."""
+
+    in_texts: ClassVar[bool] = False
+    """It is advice in a program; of a text that is no program it is said without being asked for."""
+
+    @abstractmethod
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Yield what is wrong with ``program``."""
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Mend ``finding`` by means of ``editor``; raise ``editor.Withheld`` with the reason where that isn't safe.
+
+        The first thing a rewrite does is to find the place anew in the concrete tree (``editor.call_at`` and kin), so
+        that two readings of the code have to agree before a byte is changed.
+        """
+        raise NotImplementedError
+
+    def finding(self, program: Program, event: Event, message: str, **more: Any) -> Finding:
+        """A finding of this rule at ``event``; ``more`` are fields of `Finding`, by their names."""
+        span = more.pop("span", event.span)
+        severity = more.pop("severity", self.severity)
+        if severity is Severity.ERROR and self.across and event.state.open and program.comes_by(event):
+            # Nobody calls the function that it is found through; whoever comes by here comes another way.
+            severity = Severity.WARNING
+        return Finding(
+            code=self.code,
+            name=self.name,
+            severity=severity,
+            path=event.path,
+            span=span,
+            message=message,
+            noqa_row=more.pop("noqa_row", event.statement.end_row),
+            fixable=more.pop("fixable", self.fixable != "never"),
+            **more,
+        )
+
+    @classmethod
+    def url(cls) -> str:
+        """Where the rule's page is published."""
+        return DOCS_URL.format(code=cls.code)
+
+    @classmethod
+    def page(cls) -> Page:
+        """The rule's page."""
+        return Page(inspect.getdoc(cls) or "")
+
+
+class Page:
+    """A rule's docstring, cut into its sections."""
+
+    _HEADING = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}$", re.MULTILINE)
+    _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+    def __init__(self, text: str) -> None:
+        parts = self._HEADING.split(text)
+        self.summary = parts[0].strip()
+        self.sections = {heading: body.strip() for heading, body in zip(parts[1::2], parts[2::2], strict=True)}
+
+    def code(self, section: str, language: str = "python") -> list[str]:
+        """The blocks of one section that are in one language; in any, with ``""``."""
+        blocks = self._BLOCK.findall(self.sections.get(section, ""))
+        return [body for found, body in blocks if language in ("", found)]
+
+
+@lru_cache(maxsize=1)
+def rules() -> tuple[Rule, ...]:
+    """Every rule: the modules of ``tfmemlint.rules``, and those that other packages bring, in the order of codes.
+
+    Raises:
+        ValueError: two rules claim one code.
+    """
+    package = importlib.import_module("tfmemlint.rules")
+
+    modules: list[Any] = [
+        importlib.import_module(f"{package.__name__}.{info.name}")
+        for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name)
+    ]
+    if _others_bring_rules():
+        from importlib.metadata import entry_points
+
+        modules.extend(entry.load() for entry in entry_points(group="tfmemlint.rules"))
+    found: dict[str, Rule] = {}
+    for module in modules:
+        for cls in vars(module).values():
+            # To Python 3.10 `tuple[str, ...]` is an instance of `type` as well, but no class.
+            if not isinstance(cls, type) or isinstance(cls, GenericAlias) or not issubclass(cls, Rule):
+                continue
+            if cls.__module__ != module.__name__:
+                continue
+            if cls.__abstractmethods__:
+                continue
+            if cls.code in found:
+                raise ValueError(f"two rules claim {cls.code}: {type(found[cls.code]).__name__} and {cls.__name__}")
+            found[cls.code] = cls()
+    return tuple(found[code] for code in sorted(found))
+
+
+def _others_bring_rules() -> bool:
+    """Whether some installed package has an entry point for rules. `importlib.metadata` would tell as well, but takes
+    longer to import than a small file takes to check."""
+    for directory in dict.fromkeys(sys.path):
+        try:
+            with os.scandir(directory or ".") as scan:
+                names = [entry.name for entry in scan if entry.name.endswith((".dist-info", ".egg-info"))]
+        except OSError:
+            if os.path.isfile(directory):
+                # An archive: what is in it takes more than a look.
+                return True
+            continue
+        for name in names:
+            try:
+                with open(os.path.join(directory, name, "entry_points.txt"), "rb") as file:
+                    if b"[tfmemlint.rules]" in file.read():
+                        return True
+            except OSError:
+                continue
+    return False
+
+
+@lru_cache(maxsize=1)
+def codes() -> frozenset[str]:
+    """The code of every rule."""
+    return frozenset(rule.code for rule in rules())

@@ -1,0 +1,91 @@
+"""Two ways through a program, to what starts the runtime and to what comes too late; and where they part."""
+
+from __future__ import annotations
+
+from tfmemlint.interpreter.program import Event, Start
+from tfmemlint.model.finding import Span, Step
+
+_STARTED = {
+    "context": "starts the runtime",
+    "allocator": "makes the GPU devices and their allocator",
+    "listed": "lists the GPUs, which reads the environment",
+}
+
+
+def written(text: str, limit: int = 60) -> str:
+    """A piece of code as it reads in a sentence: on one line, shortened in the middle."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else f"{line[: limit - 20]} ... {line[-15:]}"
+
+
+def start_step(start: Start) -> Step:
+    """The step of a trace in which something starts the runtime."""
+    where = f"{start.where} " if start.where else ""
+    return Step(start.path, start.span, f"{where}{written(start.text)} {_STARTED[start.what]}")
+
+
+def start_trace(start: Start | None, call: Event, words: str) -> tuple[Step, ...]:
+    """From the entry point to what starts the runtime, and from there to ``call``, which comes too late."""
+    last = Step(call.path, call.span, words)
+    if start is None:
+        return (*call.frames, last)
+    return (*start.frames, start_step(start), *call.frames[_shared(start, call) :], last)
+
+
+def start_anchors(start: Start | None, call: Event) -> dict[str, Span]:
+    """The places that a rewrite which moves ``call`` above ``start`` has to know, as far as they are in one file."""
+    if start is None:
+        return {"call": call.span}
+    if start.path == call.path:
+        return {"call": call.span, "start": start.span}
+    step = _lead(start, call)
+    return {"call": call.span} | ({"start": step.span} if step is not None else {})
+
+
+def start_details(start: Start | None, call: Event) -> dict[str, object]:
+    """Where in a `start_trace` the ways part, and where the runtime has been started, by the numbers of the steps."""
+    return {} if start is None else {"parting": _shared(start, call), "started": len(start.frames)}
+
+
+def where_to(start: Start, call: Event, what: str = "Move this") -> str:
+    """What is to be done so that ``call`` comes before ``start``, as an order: in its own file, where a line of that
+    leads there, else in the file where the ways part."""
+    own = call.path
+    shared = _shared(start, call)
+    first = [*start.frames, start_step(start)][shared]
+    then = call.frames[shared].path if shared < len(call.frames) else own
+    if first.path == own == then:
+        if shared == len(start.frames):
+            return f"{what} above line {start.span.row}"
+        return f"{what} above line {first.span.row}, which {_said(first)}"
+    into = next((step for step in reversed(call.frames) if step.path != own), None)
+    if into is None:
+        return f"{what} to where the program starts, before {start.path}:{start.span.row} is reached"
+    words = _said(into)
+    order = f"Call {words.removeprefix('calls ')}" if words.startswith("calls ") else f"Import {own}"
+    order += f" ({into.path}:{into.span.row})"
+    said = _said(first)
+    if (first.path, first.span.row) == (into.path, into.span.row) or not said.startswith(
+        ("calls ", "makes ", "imports ")
+    ):
+        known = first.span.row != into.span.row and not said.startswith("pytest ")
+        return f"{order} before {f'{first.path}:{first.span.row}, where ' if known else ''}{said}"
+    return f"{order} {'above' if first.path == into.path else 'before'} {first.path}:{first.span.row}, which {said}"
+
+
+def _said(step: Step) -> str:
+    """What a step does, without the function in which it does so."""
+    return step.words[max(step.words.find("calls "), step.words.find("makes "), 0) :]
+
+
+def _shared(one: Event, other: Event) -> int:
+    """How many of the calls and imports that lead to the one lead to the other, too."""
+    pairs = zip(one.frames, other.frames, strict=False)
+    return next((number for number, (a, b) in enumerate(pairs) if a != b), min(len(one.frames), len(other.frames)))
+
+
+def _lead(start: Start, call: Event) -> Step | None:
+    """Where the way to ``start`` leaves that to ``call``: the import or call in the same file that leads to what starts
+    the runtime; None where that is in another file."""
+    steps = [*start.frames[_shared(start, call) :], start_step(start)]
+    return next((step for step in steps if step.path == call.path), None)

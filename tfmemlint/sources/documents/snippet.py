@@ -1,0 +1,182 @@
+"""One program in a document, or one block of another language."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+
+from tfmemlint.sources.documents.blocks import PYTHON, UNKNOWN, Block
+from tfmemlint.sources.magics import KEPT, Python, restored
+from tfmemlint.sources.text import Source
+
+MARK = f"pass  {KEPT}row "
+"""How the line in front of a block of Python ends; the number of its row follows."""
+_LOST = "the blocks of this document can't be told apart any more"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snippet(Source):
+    """One program in a document, or one block of another language, in the rows that the document has it in.
+
+    Attributes:
+        written: its language. whole: the document's text. blocks: where it stands; several where they are one program.
+        origin: the text that the blocks were read from, where ``text`` is another by now.
+        marks: for each block of Python, the row in front of it, where it is marked; 0 where there is none.
+        python: for each block of Python, what IPython's own syntax has become.
+    """
+
+    written: str = UNKNOWN
+    whole: str = field(default="", repr=False)
+    blocks: tuple[Block, ...] = ()
+    origin: str | None = field(default=None, repr=False)
+    marks: tuple[int, ...] = ()
+    python: tuple[Python, ...] = field(default=(), repr=False)
+
+    @property
+    def language(self) -> str:
+        """What it is written in."""
+        return self.written
+
+    @property
+    def shifts(self) -> dict[int, int]:
+        """By row, how many characters of the document stand in front of the code."""
+        return {row: start for block in self.blocks for row, start in zip(block.rows, block.starts, strict=True)}
+
+    def silences(self, row: int, code: str) -> bool:
+        """Whether a comment of the document silences what ``code`` says of a row."""
+        for block in self.blocks:
+            if block.silenced and (len(self.blocks) == 1 or block.rows[0] <= row <= block.rows[-1]):
+                return any(one == "*" or code.startswith(one) for one in block.silenced)
+        return False
+
+    def replace_text(self, text: str) -> Source:
+        """The same program with another text."""
+        origin = self.text if self.origin is None else self.origin
+        return replace(self, text=text, is_ascii=text.isascii(), _lines=[], origin=origin)
+
+    def as_file(self, text: str) -> str:
+        """The document's text with ``text`` in the place of this program.
+
+        Raises:
+            ValueError: the program can't be told from the rest any more, or has to stay as it is.
+        """
+        lines = self.whole.split("\n")
+        old, new = self._parts(self.text if self.origin is None else self.origin), self._parts(text)
+        for number in reversed(range(len(self.blocks))):
+            block = self.blocks[number]
+            if new[number] == old[number]:
+                continue
+            if not block.fixable:
+                raise ValueError("it can't be changed without what stands around it: change it by hand")
+            instead = self.python[number].instead if self.python else {}
+            first, last = block.rows[0] - 1, block.rows[-1]
+            if last - first == len(block.rows):
+                lines[first:last] = _rewritten(lines[first:last], block, old[number], new[number], instead)
+            else:
+                lines[first:last] = _in_place(lines[first:last], block, old[number], new[number], instead)
+        return "\n".join(lines)
+
+    def _parts(self, text: str) -> list[list[str]]:
+        """The lines of each block in the text, without empty ones at its end.
+
+        Raises:
+            ValueError: the blocks can't be told apart any more.
+        """
+        parts: list[list[str]] = [[]]
+        marks = [mark for mark in self.marks if mark]
+        for line in text.split("\n"):
+            if MARK in line:
+                if len(parts) > len(marks) or not line.endswith(f"{MARK}{marks[len(parts) - 1]}"):
+                    raise ValueError(_LOST)
+                parts.append([])
+            else:
+                parts[-1].append(line)
+        if len(parts) != len(marks) + 1:
+            raise ValueError(_LOST)
+        head = parts[0]
+        if marks and self.marks[0]:
+            # What was put in front of the first mark belongs behind it.
+            parts[1][:0] = self._added(head)
+            parts = parts[1:]
+        elif not self.marks:
+            above = self.blocks[0].rows[0] - 1
+            if any(line.strip() for line in head[:above]):
+                raise ValueError(_LOST)
+            parts[0] = head[above:]
+        if len(parts) != len(self.blocks):
+            # A block directly below another one has no row to be marked in.
+            raise ValueError(_LOST)
+        for part in parts:
+            while part and not part[-1].strip():
+                part.pop()
+        return parts
+
+    def _added(self, head: list[str]) -> list[str]:
+        """Of what stands in front of the first mark, what was not there from the beginning."""
+        origin = self.text if self.origin is None else self.origin
+        known = {line for line in origin.split("\n")[: self.marks[0] - 1] if line}
+        return _squeezed([line for line in head if line not in known])
+
+
+def _squeezed(lines: list[str]) -> list[str]:
+    """Lines without empty ones at their beginning, and with no more than two on end."""
+    made: list[str] = []
+    for line in lines:
+        if line.strip() or (made and any(one.strip() for one in made[-2:])):
+            made.append(line)
+    return made
+
+
+def _in_place(raw: list[str], block: Block, old: list[str], new: list[str], instead: Mapping[str, str]) -> list[str]:
+    """The rows of a block between whose lines something else stands: each line is changed where it is.
+
+    Raises:
+        ValueError: the new code has more lines, or fewer.
+    """
+    first = block.rows[0]
+    mine = {row - first: start for row, start in zip(block.rows, block.starts, strict=True)}
+    if len(new) != len(old) or any(line.strip() and number not in mine for number, line in enumerate(new)):
+        raise ValueError("there is output between the lines of this example: change it by hand")
+    made = list(raw)
+    for number, (before, after) in enumerate(zip(old, new, strict=True)):
+        if before != after:
+            made[number] = raw[number][: mine[number]] + restored(after, instead)
+    return made
+
+
+def _rewritten(raw: list[str], block: Block, old: list[str], new: list[str], instead: Mapping[str, str]) -> list[str]:
+    """The rows of a block with new code; each line that stays is as it was, and new ones get what their neighbours have
+    in front."""
+    fronts = [line[:start] for line, start in zip(raw, block.starts, strict=True)]
+    full = [front for front, line in zip(fronts, block.text.split("\n"), strict=False) if line.strip()]
+    for number, line in enumerate(block.text.split("\n")[: len(fronts)]):
+        if not line.strip() and full:
+            # An empty line need not have all of what the others have in front.
+            fronts[number] = max(set(full), key=full.count)
+    made: list[str] = []
+    prompts = _prompts(new) if block.language == PYTHON and _is_prompt(fronts[0]) else None
+    for kind, start, end, other, until in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal" and prompts is None:
+            made += raw[start:end]
+            continue
+        for number in range(other, until):
+            # New lines take after the one that they replace, or else the one above.
+            near = start + min(number - other, end - start - 1) if end > start else max(start - 1, 0)
+            front = fronts[min(near, len(fronts) - 1)]
+            if prompts is not None:
+                front = front[: len(front) - 4] + prompts[number]
+            line = front + restored(new[number], instead)
+            made.append(line if new[number].strip() else line.rstrip())
+    return made + raw[len(old) :]
+
+
+def _is_prompt(front: str) -> bool:
+    return front.endswith((">>> ", "... "))
+
+
+def _prompts(lines: list[str]) -> list[str]:
+    """The prompt of each line of an interactive session."""
+    starts = {node.lineno - 1 for node in ast.parse("\n".join(lines)).body}
+    return [">>> " if number in starts else "... " for number in range(len(lines))]

@@ -1,0 +1,94 @@
+"""Examples that a document gives for TensorFlow 1: "For TensorFlow 1.x:" stands above them, or in their heading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tfmemlint.sources.documents.blocks import PYTHON, Block
+
+_ANY = re.compile(r"(?:tensorflow|tf)[^\n]{0,16}?1", re.IGNORECASE)
+_RELEASE = re.compile(
+    r"(?<![A-Za-z0-9_./])(?:tensorflow|tf)(?:[-\s]?keras)?[\s*_`=~(-]{0,6}(?:version|ver\.?|v\.?)?[\s*_`]{0,3}"
+    r"(?P<major>[12])(?:\.(?:x|\d+)[\w.]*)?(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+_NOT_SAID = re.compile(r"[\s>]*(?:\.\.(?:\s|$)|:[\w-]+:|::$|<!--|\{/\*|<pre|\{%|\{\{|%\s|$)")
+"""What may stand between an example and the sentence that introduces it: directives, options, comments."""
+_FENCE = re.compile(r"[\s>]*(?:[-*+]\s+|\d+[.)]\s+)*(?:`{3,}|~{3,}|:{3,})")
+_HEADING = re.compile(r" {0,3}(?P<level>#{1,6})[ \t]+(?P<title>.+)")
+_UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}[ \t]*$")
+_BETWEEN, _SENTENCE = 12, 6
+"""Rows: the most that stand between an example and its introduction, and of that the most that are read."""
+
+
+def marked(lines: Sequence[str], blocks: list[Block]) -> list[Block]:
+    """The blocks of a document, in their order; those that are for TensorFlow 1 by what it says are marked."""
+    python = [block for block in blocks if block.language == PYTHON]
+    if not python or not any(_ANY.search(line) for line in lines):
+        return blocks
+    code = {row for block in blocks for row in range(block.rows[0], block.rows[-1] + 1)}
+    headings = _headings(lines, code)
+    made: list[Block] = []
+    above: list[tuple[int, set[str]]] = []
+    number = 0
+    for block in blocks:
+        while number < len(headings) and headings[number][0] < block.rows[0]:
+            _, level, said = headings[number]
+            above = [one for one in above if one[0] < level] + [(level, said)]
+            number += 1
+        if block.language == PYTHON:
+            inside = _said("\n".join(line for line in block.text.split("\n") if line.startswith("#")))
+            said = inside or _said(_introduction(lines, block.rows[0], code))
+            said = said or next((one for _, one in reversed(above) if one), set())
+            made.append(replace(block, legacy=said == {"1"}))
+        else:
+            made.append(block)
+    return made
+
+
+def _said(text: str) -> set[str]:
+    """The major numbers of TensorFlow that a text speaks of."""
+    return {match["major"] for match in _RELEASE.finditer(text)}
+
+
+def _introduction(lines: Sequence[str], row: int, code: set[int]) -> str:
+    """The sentence above the example that begins in a row; ``""`` where another example is above it."""
+    above, fences = row - 1, 0
+    while above >= 1 and row - above <= _BETWEEN:
+        line = lines[above - 1]
+        if _FENCE.match(line):
+            fences += 1
+        elif not _NOT_SAID.match(line):
+            break
+        above -= 1
+    if fences > 1 or above in code:
+        return ""
+    last = above
+    while above >= 1 and last - above < _SENTENCE and lines[above - 1].strip() and above not in code:
+        above -= 1
+    return " ".join(lines[above:last])
+
+
+def _headings(lines: Sequence[str], code: set[int]) -> list[tuple[int, int, set[str]]]:
+    """The row of each heading, its level, and the major numbers in it."""
+    found: list[tuple[int, int, set[str]]] = []
+    signs: list[str] = []
+    for row, line in enumerate(lines, 1):
+        if row in code or not line.strip():
+            continue
+        match = _HEADING.match(line)
+        if match is not None:
+            found.append((row, len(match["level"]), _said(match["title"])))
+        elif row > 1 and (under := _UNDERLINE.match(line)) is not None:
+            title = lines[row - 2].rstrip()
+            # Only Markdown takes a shorter line, and of these signs; others may be a fence.
+            long_enough = under[1] in "=-" or len(line.rstrip()) >= len(title)
+            plain = title and not title.startswith((" ", "\t")) and _UNDERLINE.match(title) is None
+            if plain and long_enough and row - 1 not in code:
+                # A sign is the mark of one level; the first that is used is that of the highest.
+                if under[1] not in signs:
+                    signs.append(under[1])
+                found.append((row, signs.index(under[1]) + 1, _said(title)))
+    return found

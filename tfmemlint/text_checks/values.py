@@ -1,0 +1,208 @@
+"""Amounts and arguments in a text that are not what TensorFlow takes: shares where MiB are meant, keys and keywords
+that were never there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.knowledge import wishes
+from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.rulekit.made_up import LEAST_BYTES
+from tfmemlint.text_checks.mention import Mention
+
+if TYPE_CHECKING:
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.text_checks.reading import Reading
+
+_MAKER = r"(?:Logical|Virtual)DeviceConfiguration"
+_NUMBER = r"-?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_LIMIT = re.compile(
+    rf"\bmemory_limit\s?=\s?({_NUMBER}|['\"][^'\"\n]*['\"])(?=\s*(?:[,)\]`;]|\.(?!\d)|$|\s))(?!\s*[*/+-])", re.MULTILINE
+)
+_POSITIONAL = re.compile(rf"\b{_MAKER}\(\s*({_NUMBER})\s*[,)]")
+_KEYWORD = re.compile(rf"\b{_MAKER}\(\s*(\w+)\s?=\s?([^,)\n]*)")
+_SHARE = re.compile(rf"\bper_process_gpu_memory_fraction[`'\"*]{{0,2}}\s?[=:]\s?({_NUMBER})(?![\w%]|\s*[*/])")
+_KEY = re.compile(
+    r"\b(get_device_details|get_memory_info)\([^()\n]*(?:\([^()\n]*\))?[^()\n]*\)\s?\[\s*['\"](\w+)['\"]\s*\]"
+)
+_SWITCH = re.compile(r"\bexperimental\.set_memory_growth\(\s*(True|False|['\"][^'\"\n]*['\"])\s*([,)])")
+_INFO = re.compile(r"\bexperimental\.get_memory_info\(\s*((?:gpus?|physical_devices|devices)(?:\[\d+\])?)\s*\)")
+_LISTED = re.compile(
+    r"\b(?:gpus?|physical_devices|devices)\s*=\s*tf\.config\.(?:experimental\.)?list_physical_devices\("
+)
+_MADE = re.compile(_MAKER)
+_OURS = re.compile(rf"{_MAKER}|\btf\.config\b")
+_OTHERS = re.compile(r"\bdask\b|LocalCluster|\brmm\b", re.IGNORECASE)
+
+
+def look(reading: Reading, target: Target) -> Iterator[Mention]:
+    """Every amount, key and keyword that is none."""
+    del target  # all of this is the same in every release
+    for look_for in (_limits, _keywords, _shares, _keys, _switches, _infos):
+        yield from look_for(reading)
+
+
+def _limits(reading: Reading) -> Iterator[Mention]:
+    if not reading.mentions(_OURS):
+        return
+    for pattern in (_POSITIONAL, _LIMIT):
+        for match in pattern.finditer(reading.text):
+            if pattern is _LIMIT and not _of_tensorflow(reading, match.start()):
+                continue
+            judged = _judge_limit(match[1])
+            if judged is None or reading.denied(match.start(), match.end()):
+                continue
+            code, message, outcome, wish, advice = judged
+            yield Mention(
+                code,
+                reading.span(match.start(1), match.end(1)),
+                message,
+                outcome,
+                advice,
+                Intent(wish, "", None, match[1]),
+                details={"written": match[1]},
+            )
+
+
+def _of_tensorflow(reading: Reading, offset: int) -> bool:
+    """Whether a ``memory_limit`` is that of a logical device: what makes one stands in the same place, or the text
+    knows of no other."""
+    before = reading.text[max(offset - 120, 0) : offset]
+    return _MADE.search(before) is not None or (reading.mentions(_MADE) and not reading.mentions(_OTHERS))
+
+
+def _judge_limit(written: str) -> tuple[str, str, str, Wish, str] | None:
+    if written[0] in "'\"":
+        return (
+            "TFM302",
+            f"memory_limit is a number of MiB, not a string: {written}",
+            "TensorFlow raises TypeError when it starts",
+            Wish.LIMIT,
+            "Give the number of MiB",
+        )
+    try:
+        value = float(written.replace("_", ""))
+    except ValueError:
+        return None
+    if 0 <= value < 1:
+        size = f"{value * 1024:g} KiB" if value else "0 MiB"
+        return (
+            "TFM301",
+            f"memory_limit is in MiB: {written} is {size}",
+            "The first operation on the GPU raises FailedPreconditionError",
+            Wish.FRACTION if value else Wish.LIMIT,
+            "Give the limit in MiB, for a share that share of the GPU's memory",
+        )
+    if value >= LEAST_BYTES or value < 0:
+        what = "is negative" if value < 0 else f"is {value / 2**20:,.0f} TiB"
+        return (
+            "TFM302",
+            f"memory_limit is in MiB: {written} {what}",
+            "Nothing is raised, and nothing is limited",
+            Wish.LIMIT,
+            "Give the limit in MiB" + (f": {value / 2**20:g}" if value > 0 else ""),
+        )
+    return None
+
+
+def _keywords(reading: Reading) -> Iterator[Mention]:
+    for match in _KEYWORD.finditer(reading.text):
+        if match[1] not in wishes.KEYWORDS or reading.denied(match.start(), match.end()):
+            continue
+        share = wishes.KEYWORDS[match[1]] == "fraction"
+        yield Mention(
+            "TFM205",
+            reading.span(match.start(1), match.end(1)),
+            f"LogicalDeviceConfiguration has no argument {match[1]}",
+            f"Python raises TypeError: unexpected keyword argument '{match[1]}'",
+            "Write memory_limit, in MiB" + (", with that share of the GPU's memory" if share else ""),
+            Intent(Wish.FRACTION if share else Wish.LIMIT, "", None, match[2].strip()),
+            details={"written": match[1], "replacement": None if share else "memory_limit"},
+        )
+
+
+def _shares(reading: Reading) -> Iterator[Mention]:
+    for match in _SHARE.finditer(reading.text):
+        value = float(match[1].replace("_", ""))
+        if 0 <= value < 10 or reading.denied(match.start(), match.end()):
+            continue
+        percent = 10 <= value <= 100
+        kind = "negative" if value < 0 else "no percentage" if percent else "no number of MiB"
+        outcome = (
+            "Nothing is raised, and nothing is limited: the process takes nearly all of the memory"
+            if value < 0
+            else f"TensorFlow asks for unified memory of {value:g} times the GPU's; nothing is raised"
+        )
+        yield Mention(
+            "TFM304",
+            reading.span(match.start(1), match.end(1)),
+            f"per_process_gpu_memory_fraction is a number between 0 and 1: {match[1]} is {kind}",
+            outcome,
+            f"Write {value / 100:g}" if percent else "Give the share of the memory",
+            Intent(Wish.FRACTION, "every GPU", value / 100 if percent else value),
+            details={"written": match[1], "replacement": f"{value / 100:g}" if percent else None},
+        )
+
+
+def _keys(reading: Reading) -> Iterator[Mention]:
+    for match in _KEY.finditer(reading.text):
+        function, key = f"tf.config.experimental.{match[1]}", match[2]
+        before = reading.text[max(match.start() - 40, 0) : match.start()]
+        known = before.endswith(("config.experimental.", "experimental.", "tf.config."))
+        if not known or key in wishes.REAL_KEYS[function] or reading.denied(match.start(), match.end()):
+            continue
+        report = wishes.KEYS.get(key)
+        advice = "The number of bytes in use is tf.config.experimental.get_memory_info('GPU:0')['current']"
+        if report == "peak":
+            advice = "The highest number of bytes is tf.config.experimental.get_memory_info('GPU:0')['peak']"
+        elif report in ("total", "free"):
+            advice = "The memory of a card, and what is free of it, NVML tells"
+        keys = " and ".join(repr(one) for one in wishes.REAL_KEYS[function])
+        yield Mention(
+            "TFM204",
+            reading.span(match.start(2), match.end(2)),
+            f"{match[1]} has no key {key!r}: its keys are {keys}",
+            f"Python raises KeyError: {key!r}",
+            advice if report else "",
+            Intent(Wish.REPORT, value=report) if report else None,
+            details={"written": key, "name": f"{function}()[{key!r}]"},
+        )
+
+
+def _switches(reading: Reading) -> Iterator[Mention]:
+    for match in _SWITCH.finditer(reading.text):
+        alone = match[1] in ("True", "False")
+        if alone is (match[2] == ",") or reading.denied(match.start(), match.end()):
+            continue
+        yield Mention(
+            "TFM303",
+            reading.span(match.start(1), match.end(1)),
+            "set_memory_growth takes a device and True or False"
+            if alone
+            else f"set_memory_growth takes a device of tf.config.list_physical_devices, not {match[1]}",
+            "Python raises TypeError: missing a required argument"
+            if alone
+            else f"TensorFlow raises ValueError: Unrecognized device: {match[1]}",
+            "Use tf.config.experimental.set_memory_growth(gpu, True) for every GPU",
+            Intent(Wish.GROWTH, "every GPU"),
+            details={"written": match[1]},
+        )
+
+
+def _infos(reading: Reading) -> Iterator[Mention]:
+    if _LISTED.search(reading.text) is None:
+        return
+    for match in _INFO.finditer(reading.text):
+        if not reading.is_code(reading.row(match.start())) or reading.denied(match.start(), match.end()):
+            continue
+        yield Mention(
+            "TFM601",
+            reading.span(match.start(1), match.end(1)),
+            "get_memory_info takes the name of a logical device, such as 'GPU:0', not a physical device",
+            "TensorFlow raises TypeError",
+            "Write 'GPU:0', or f'GPU:{i}' in a loop",
+            Intent(Wish.REPORT),
+            details={"written": match[1]},
+        )

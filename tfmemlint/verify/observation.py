@@ -1,0 +1,115 @@
+"""What was seen of one run: which lines were reached, what they asked for, what is in force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tfmemlint.model.finding import Span
+from tfmemlint.verify.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One call of TensorFlow's configuration, as it came in.
+
+    Attributes:
+        function: of TensorFlow's context, such as ``set_memory_growth``.
+        lines: the program's lines that led to it, innermost first.
+        args: its arguments, a device by its name. value: what it returned. error: ``Type: message``, or "".
+    """
+
+    function: str
+    lines: tuple[int, ...]
+    args: tuple[Any, ...]
+    value: Any
+    error: str
+
+    def within(self, span: Span) -> bool:
+        """Whether it was made in these rows."""
+        return any(span.row <= line <= span.end_row for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """An attempt to start the eager context: the lines that led to it, and the error, if it failed."""
+
+    lines: tuple[int, ...]
+    error: str
+
+
+class Seen:
+    """A run, with its notes read.
+
+    Attributes:
+        result: the run. reached: the watched rows that were reached. asked: what was asked of TensorFlow, in order.
+        starts: the attempts to start the runtime that the program made. stopped: it was ended when all was seen.
+    """
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+        self.reached: set[int] = set()
+        self.asked: list[Asked] = []
+        self.starts: list[Start] = []
+        self.stopped = False
+        for note in result.notes:
+            if "reached" in note:
+                self.reached.add(note["reached"])
+            elif "call" in note:
+                self.asked.append(
+                    Asked(note["call"], tuple(note["lines"]), tuple(note["args"]), note.get("value"), note["error"])
+                )
+            elif "started" in note:
+                self.starts.append(Start(tuple(note["started"]), note["error"]))
+            elif "stopped" in note:
+                self.stopped = True
+
+    def calls(self, function: str, span: Span) -> Iterator[Asked]:
+        """The calls of one function that were made in the rows of ``span``."""
+        return (one for one in self.asked if one.function == function and one.within(span))
+
+    @property
+    def in_force(self) -> dict[str, Any] | None:
+        """The configuration that counts: that of the first allocators, which no later one changes."""
+        return self.result.effective or self.result.config
+
+    @property
+    def start_error(self) -> str:
+        """What was raised when the runtime was started last, by the program or after it; "" if it started."""
+        if self.result.config is not None and not self.result.init_error:
+            return ""
+        if self.starts and self.starts[-1].error:
+            return self.starts[-1].error
+        # The sessions that the program made work, whether an eager context, which it has none of, could start or not.
+        made = self.result.effective is not None and not self.result.effective["forced"]
+        return "" if made and self.result.sessions else self.result.init_error
+
+    @property
+    def start_line(self) -> int | None:
+        """The program's line that started the runtime, None where the harness had to."""
+        for start in self.starts:
+            if not start.error and start.lines:
+                return start.lines[0]
+        return None
+
+    def limits_of(self, gpu: int) -> list[float] | None:
+        """The sizes in MiB of a physical GPU's logical devices; None where it isn't visible."""
+        config = self.in_force
+        if config is None or gpu not in config["visible"]:
+            return None
+        found: list[float] = config["limits"][config["visible"].index(gpu)]
+        return found
+
+    @property
+    def visible(self) -> Sequence[int]:
+        """The physical GPUs that TensorFlow uses, by their numbers in its list."""
+        return self.in_force["visible"] if self.in_force is not None else ()
+
+
+def gpu_number(name: object) -> int | None:
+    """The number in the name of a GPU such as ``/physical_device:GPU:1``; None for any other device."""
+    if not isinstance(name, str) or ":GPU:" not in name:
+        return None
+    last = name.rsplit(":", 1)[-1]
+    return int(last) if last.isdigit() else None

@@ -1,0 +1,222 @@
+"""Which statement gives a name its value: the relations between a program's statements that a slice follows."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+
+from tfmemlint.verify.slicing import aliases
+from tfmemlint.verify.slicing.statements import Function, Statements
+from tfmemlint.verify.slicing.syntax import own_nodes
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+Name = tuple[str, Function]
+"""A name, and the function that it belongs to."""
+
+_FLAGS = {"FLAGS", "flags"}
+
+
+class Bindings(Statements):
+    """The statements of a module, and what each of them binds, changes and contains."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        super().__init__(tree)
+        self._alike: dict[Name, list[tuple[Name, ast.stmt]]] = defaultdict(list)
+        self._changes: dict[Name, list[ast.stmt]] = defaultdict(list)
+        self._getters: set[str] = set()
+        self._functions: dict[str, list[ast.stmt]] = defaultdict(list)
+        self._results: dict[ast.stmt, set[str]] = {}
+        # Only now is it known which names are whose.
+        self._relate()
+
+    def definitions(self, name: str, function: Function) -> list[ast.stmt]:
+        """The statements that may give ``name`` the value that it has in ``function``, or change that value."""
+        place = self.home(name, function)
+        found = list(self.bound.get((name, place), ())) or list(self.bound.get(("*", None), ()))
+        return [*found, *self.changes(name, function)]
+
+    def changes(self, name: str, function: Function) -> list[ast.stmt]:
+        """The statements that change the object which ``name`` is in ``function``, or a part of it, by this name or
+        another one; with those that give it the other one. ``.x``: what an attribute ``x`` is."""
+        found: dict[ast.stmt, None] = {}
+        self._changed(self._place(name, function), found, set())
+        return list(found)
+
+    def _changed(self, name: Name, found: dict[ast.stmt, None], seen: set[Name]) -> bool:
+        if name in seen:
+            return False
+        seen.add(name)
+        here = self._changes.get(name, ())
+        found.update(dict.fromkeys(here))
+        some = bool(here)
+        for other, statement in self._alike.get(name, ()):
+            if self._changed(other, found, seen):
+                found[statement] = None
+                some = True
+        return some
+
+    def is_of_a_module(self, node: ast.expr) -> bool:
+        """Whether an expression is what some module offers, such as ``tf.config``."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return isinstance(node, ast.Name) and node.id in self.modules - self.taken
+
+    def gives(self, name: str) -> bool:
+        """Whether the module has something by this name."""
+        return (name, None) in self.bound
+
+    def taken_by(self, statements: Iterable[ast.stmt]) -> set[str]:
+        """The names that some of its statements take from modules."""
+        return {one.name for this in statements if isinstance(this, ast.ImportFrom) for one in this.names}
+
+    def sets_in_modules(self, names: set[str]) -> list[ast.stmt]:
+        """The statements that give a module one of these names (``settings.SIZE = 1``), or store something in what was
+        taken from a module by one of these names (``SIZES[0] = 1``)."""
+        found = [one for name in names for one in self.assigned_attributes.get(name, ()) if self._is_in_module(one)]
+        taken = (one for name in names & self.taken for one in self._changes.get((name, None), ()))
+        return found + [one for one in taken if not isinstance(one, ast.Expr) or aliases.stores(one)]
+
+    def _is_in_module(self, statement: ast.stmt) -> bool:
+        nodes = (node for node in own_nodes(statement) if isinstance(node, ast.Attribute))
+        return any(isinstance(node.ctx, ast.Store) and self.is_of_a_module(node.value) for node in nodes)
+
+    def _place(self, name: str, function: Function) -> Name:
+        return (name, None) if name.startswith(".") else (name, self.home(name, function))
+
+    def _relate(self) -> None:
+        """Find out which names may stand for the same object, and what changes it."""
+        for statement in self.parent:
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                self._functions[statement.name].append(statement)
+            for target, value in aliases.pairs(statement):
+                if isinstance(target, ast.Name) and aliases.is_getter(value):
+                    self._getters.add(target.id)
+        links = [(statement, pair) for statement in self.parent for pair in aliases.pairs(statement)]
+        for statement, (target, value) in links:
+            function = self.function[statement]
+            targets = self._carried(target)
+            around = self.parent[statement]
+            if isinstance(around, ast.ClassDef):
+                targets |= {around.name, *(f".{name}" for name in targets if not name.startswith("."))}
+            for name in self._objects(value):
+                for other in targets:
+                    if other != name:
+                        self._alike[self._place(name, function)].append((self._place(other, function), statement))
+        another = {other for several in self._alike.values() for other, _ in several}
+        for statement in self.parent:
+            function = self.function[statement]
+            looks = aliases.called(statement) == "print"
+            for name in self._changed_names(statement):
+                # Printing changes nothing; but where it fails, nothing behind it is reached.
+                (self.bound if looks else self._changes)[self._place(name, function)].append(statement)
+            name = aliases.called(statement)
+            if name and self._place(name, function) in another:
+                self._changes[self._place(name, function)].append(statement)
+        self._hand_over()
+
+    def _hand_over(self) -> None:
+        """What functions of this module do to their arguments is done by the statements that call them."""
+        calls = [
+            (statement, node)
+            for statement in self.parent
+            for node in own_nodes(statement)
+            if isinstance(node, ast.Call) and self._called(node)
+        ]
+        more = True
+        while more:
+            more = False
+            for statement, call in calls:
+                for argument in self._given(call, lambda function, name: bool(self.changes(name, function))):
+                    for name in self._objects(argument):
+                        known = self._changes[self._place(name, self.function[statement])]
+                        if statement not in known:
+                            known.append(statement)
+                            more = True
+
+    def _called(self, call: ast.Call) -> list[ast.stmt]:
+        """The functions and classes of this module that a call may be of."""
+        name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+        return self._functions.get(name, [])
+
+    def _given(self, call: ast.Call, chosen: Callable[[Definition, str], bool]) -> Iterator[ast.expr]:
+        """The arguments of a call for the parameters that are ``chosen``, of the functions that it may be of."""
+        for called in self._called(call):
+            if not isinstance(called, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                continue
+            names = [one.arg for one in [*called.args.posonlyargs, *called.args.args]]
+            if isinstance(self.parent[called], ast.ClassDef) and isinstance(call.func, ast.Attribute):
+                names = names[1:]
+            rest = called.args.vararg.arg if called.args.vararg is not None else ""
+            for number, argument in enumerate(call.args):
+                name = names[number] if number < len(names) else rest
+                if isinstance(argument, ast.Starred) or (name and chosen(called, name)):
+                    yield argument
+            others = called.args.kwarg.arg if called.args.kwarg is not None else ""
+            known = {*names, *(one.arg for one in called.args.kwonlyargs)}
+            for word in call.keywords:
+                name = word.arg if word.arg in known else others
+                if name and chosen(called, name):
+                    yield word.value
+
+    def _passed(self, call: ast.Call) -> list[ast.expr]:
+        """The arguments of a call that its result may be, or hold."""
+        if isinstance(call.func, ast.Name) and call.func.id in self._getters:
+            return aliases.given(call)
+        if any(isinstance(one, ast.ClassDef) for one in self._called(call)):
+            return aliases.given(call)
+        found = list(self._given(call, self._hands_back))
+        if isinstance(call.func, ast.Name) and call.func.id not in self.modules and not self._called(call):
+            found.append(call.func)  # what it was bound to may have something in it
+        return found
+
+    def _hands_back(self, function: Definition, name: str) -> bool:
+        """Whether a function may give back what its parameter ``name`` is, or a part of it."""
+        found = self._results.get(function)
+        if found is None:
+            self._results[function] = found = set()
+            for statement in self.inside(function):
+                if self.function[statement] is not function:
+                    continue
+                for node in own_nodes(statement):
+                    if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom)):
+                        found |= self._carried(node.value)
+            while True:
+                # What a name in it is bound to, it may be a part of.
+                more = {
+                    one
+                    for statement in self.inside(function)
+                    for target, value in aliases.pairs(statement)
+                    if not self._carried(target).isdisjoint(found)
+                    for one in self._carried(value)
+                } - found
+                if not more:
+                    break
+                found |= more
+        return name in found
+
+    def _carried(self, node: ast.AST | None) -> set[str]:
+        return aliases.carried(node, self.modules - self.taken, self._passed)
+
+    def _objects(self, node: ast.AST) -> set[str]:
+        """The same without the names of modules."""
+        found = self._carried(node)
+        return {name for name in found if name not in self.modules or name in self.taken}
+
+    def _changed_names(self, statement: ast.stmt) -> set[str]:
+        """The names whose values a statement changes without binding them."""
+        found: set[str] = set()
+        for one in aliases.changed(statement):
+            found |= self._carried(one)
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(call, ast.Call) and (found & {"flags"} or "DEFINE_" in ast.unparse(call.func)):
+            found |= _FLAGS
+        kept = self.taken | _FLAGS
+        return {name for name in found if name not in self.modules or name in kept or _initialises(statement)}
+
+
+def _initialises(statement: ast.stmt) -> bool:
+    """``pynvml.nvmlInit()``, ``hvd.init()``: without it nothing else of the module works."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and "init" in call.func.attr.lower()

@@ -1,0 +1,288 @@
+"""Which statements of a program stay in its slice: those that are asked for, and all that they need."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tfmemlint.model.finding import Span
+from tfmemlint.verify.slicing.bindings import Bindings
+from tfmemlint.verify.slicing.import_effects import Loaded
+from tfmemlint.verify.slicing.statements import Function
+from tfmemlint.verify.slicing.syntax import blocks_of, own_nodes
+
+
+@dataclass
+class Cutter:
+    """Finds what has to stay.
+
+    Attributes:
+        tree: the module. lines: its text. bindings: what its statements give and change.
+        loaded: those that decide which module an import finds.
+        kept: the statements that stay.
+        ends: by function, for those that the last of all that was asked for happens in: the row of the last statement
+            that was asked for there. What comes after it in the same function runs later, and isn't needed.
+    """
+
+    tree: ast.Module
+    lines: list[str]
+    bindings: Bindings = field(init=False)
+    loaded: Loaded = field(init=False)
+    kept: set[ast.stmt] = field(default_factory=set)
+    ends: dict[Function, int] = field(default_factory=dict)
+    _waiting: list[ast.stmt] = field(default_factory=list)
+    _needed: set[tuple[str, Function]] = field(default_factory=set)
+    _attributes: set[str] = field(default_factory=set)
+    _called: set[ast.stmt] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.bindings = Bindings(self.tree)
+        self.loaded = Loaded(list(self.bindings.parent))
+        for statement in self.tree.body:
+            if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+                self.keep(statement)  # it changes what everything else means
+
+    def ask(self, places: Iterable[Span], rows: Iterable[int], last: Iterable[Span]) -> None:
+        """Keep the innermost statements at ``places``, and those that begin in ``rows``; ``last``: what happens last,
+        with the calls that lead there."""
+        found = [self.bindings.at(place) for place in places]
+        asked = [one for one in found if one is not None]
+        asked += [one for row in rows for one in self.bindings.of_row(row)]
+        for statement in asked:
+            self.keep(statement)
+        chain = {self.bindings.function[one] for one in map(self.bindings.at, last) if one is not None}
+        for statement in asked:
+            function = self.bindings.function[statement]
+            if function in chain:
+                self.ends[function] = max(self.ends.get(function, 0), self._end(statement))
+
+    def ask_also(self, places: Iterable[Span]) -> None:
+        """Keep the innermost statements at ``places``, whenever they run."""
+        for statement in map(self.bindings.at, places):
+            if statement is not None:
+                self.keep(statement)
+
+    def ask_calls(self, places: Iterable[Span]) -> None:
+        """Keep the calls of the functions that ``places`` are in, of which it isn't known how they are reached."""
+        for statement in map(self.bindings.at, places):
+            if statement is not None:
+                self._need_calls(self.bindings.function[statement], None)
+
+    def _end(self, statement: ast.stmt) -> int:
+        """The row up to which something may run before a statement does, or while it does: in a loop, all of it."""
+        blocks = blocks_of(statement)
+        last = blocks[0][0].lineno - 1 if blocks else statement.end_lineno or 0
+        last = max(last, statement.lineno)
+        one: ast.stmt | None = statement
+        while one is not None and self.bindings.function[one] is self.bindings.function[statement]:
+            if isinstance(one, (ast.For, ast.AsyncFor, ast.While)):
+                last = one.end_lineno or last
+            one = self.bindings.parent[one]
+        return last
+
+    def _late(self, statement: ast.stmt) -> bool:
+        """Whether a statement runs when everything that was asked for is done. How a ``try`` goes on after an error
+        isn't late."""
+        if statement.lineno <= self.ends.get(self.bindings.function[statement], statement.lineno):
+            return False
+        return statement not in self.bindings.exits or not self._within_try(statement)
+
+    def _within_try(self, statement: ast.stmt) -> bool:
+        one: ast.stmt | None = statement
+        while one is not None and self.bindings.function[one] is self.bindings.function[statement]:
+            if isinstance(one, ast.Try):
+                return True
+            one = self.bindings.parent[one]
+        return False
+
+    def keep(self, statement: ast.stmt, *, late: bool = False) -> None:
+        """Keep a statement with the headers of the blocks around it, unless it runs too late to be needed; ``late``:
+        even so."""
+        if self._late(statement) and not late:
+            return
+        one: ast.stmt | None = statement
+        while one is not None and one not in self.kept:
+            self.kept.add(one)
+            self._waiting.append(one)
+            one = self.bindings.parent[one]
+
+    def keep_rest(self, block: Iterable[ast.stmt]) -> None:
+        """Keep all of a module, but for what functions do that something was asked for in: of these, that."""
+        for statement in block:
+            self.keep(statement)
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                self._need_whole(statement)
+                continue
+            for inner in blocks_of(statement):
+                self.keep_rest(inner)
+
+    def share(self, others: Iterable[Cutter]) -> bool:
+        """Keep what other modules of the program need of this one; whether there was anything."""
+        before = len(self.kept)
+        for other in others:
+            for name in [one for one in other._attributes if not one.startswith(".")]:
+                self._need_attribute(name, None)
+                self._need_changes(name, None)
+            for name in other._attributes | other.bindings.taken_by(other.kept):
+                if self.bindings.gives(name):
+                    self.need(name, None)
+            # What others set in a module, or do to what they take from it.
+            names = {name for name, function in other._needed if function is None}
+            for statement in self.bindings.sets_in_modules(names):
+                self.keep(statement)
+                self._need_calls(self.bindings.function[statement], None)
+        self.close()
+        return len(self.kept) > before
+
+    def need(self, name: str, function: Function) -> None:
+        """Keep what gives ``name`` the value that it has in ``function`` (None: at the top level)."""
+        if (name, function) in self._needed:
+            return
+        self._needed.add((name, function))
+        for statement in self.bindings.definitions(name, function):
+            self.keep(statement)
+            self._need_calls(self.bindings.function[statement], function)
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                self._need_whole(statement)
+
+    def close(self) -> None:
+        """Keep all that what is kept needs, until nothing more does."""
+        while True:
+            while self._waiting:
+                self._follow(self._waiting.pop())
+            exits = [one for one in self.bindings.exits if self._belongs(one)]
+            if not exits:
+                return
+            for one in exits:
+                self.keep(one)
+
+    def text(self) -> str:
+        """The program's text with all that isn't kept blank; a block left empty gets ``pass``."""
+        keep_rows: set[int] = set()
+        passes: set[int] = set()
+        for statement in self.kept:
+            keep_rows.update(self._rows(statement))
+            for block in blocks_of(statement):
+                if not any(one in self.kept for one in block):
+                    passes.add(_first_row(block[0]))
+        out: list[str] = []
+        for row, line in enumerate(self.lines, 1):
+            if row in keep_rows:
+                out.append(line)
+            elif row in passes:
+                out.append(line[: len(line) - len(line.lstrip())] + "pass")
+            else:
+                out.append("")
+        return "\n".join(out)
+
+    def _rows(self, statement: ast.stmt) -> Iterable[int]:
+        """The rows of a statement itself: of a block, those of its header, and of ``else:``, ``except ...:`` and the
+        like; with them those of a block that begins in the same line."""
+        blocks = blocks_of(statement)
+        if not blocks:
+            return range(_first_row(statement), (statement.end_lineno or statement.lineno) + 1)
+        rows: set[int] = set()
+        after = _first_row(statement) - 1
+        for block in blocks:
+            first = _first_row(block[0])
+            rows.update(range(after + 1, first + self._shares_its_line(block[0])))
+            after = block[-1].end_lineno or block[-1].lineno
+        return rows
+
+    def _shares_its_line(self, statement: ast.stmt) -> bool:
+        """Whether something stands in the line before a statement."""
+        line = self.lines[statement.lineno - 1]
+        return len(line) - len(line.lstrip()) < statement.col_offset
+
+    def _follow(self, statement: ast.stmt) -> None:
+        function = self.bindings.function[statement]
+        for node in own_nodes(statement):
+            read = isinstance(getattr(node, "ctx", None), ast.Load)
+            read = read or (isinstance(statement, ast.AugAssign) and node is statement.target)
+            if read and isinstance(node, ast.Name):
+                self.need(node.id, function)
+            elif read and isinstance(node, ast.Attribute):
+                self._need_attribute(node.attr, function)
+                if not self.bindings.is_of_a_module(node):
+                    self._need_changes(node.attr, function)
+        for other in self.loaded.needed_by(statement):
+            self.keep(other)
+            self._need_calls(self.bindings.function[other], None)
+        if isinstance(statement, ast.ClassDef):
+            for method in statement.body:
+                # Python calls these by itself.
+                if isinstance(method, ast.FunctionDef) and method.name.startswith("__"):
+                    self.keep(method)
+                    self._need_whole(method)
+        # What stands in the same line is kept with it, so it must be able to run.
+        for block in blocks_of(statement):
+            for one in block:
+                if _first_row(one) in self._rows(statement):
+                    self.keep(one)
+        for other in self.bindings.beside(statement):
+            self.keep(other)
+
+    def _need_calls(self, changing: Function, asking: Function) -> None:
+        """What a function changes of the world outside is of no use to others if nobody calls it."""
+        inside = [asking]
+        while inside[-1] is not None:
+            inside.append(self.bindings.outer[inside[-1]])
+        while changing not in inside and changing is not None and changing not in self._called:
+            self._called.add(changing)
+            for statement in self.bindings.uses(changing):
+                self.keep(statement)
+                self._need_calls(self.bindings.function[statement], asking)
+            changing = self.bindings.outer[changing]
+
+    def _need_attribute(self, name: str, function: Function) -> None:
+        if name not in self._attributes:
+            self._attributes.add(name)
+            for statement in self.bindings.assigned_attributes.get(name, ()):
+                self.keep(statement, late=self.bindings.function[statement] is not function)
+                if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    self._need_whole(statement)
+
+    def _need_changes(self, name: str, function: Function) -> None:
+        """Keep what changes an object that is reached by this attribute."""
+        if f".{name}" in self._attributes:
+            return
+        self._attributes.add(f".{name}")
+        for statement in self.bindings.changes(f".{name}", None):
+            # What another function reads may be read after all that was asked for has happened.
+            self.keep(statement, late=self.bindings.function[statement] is not function)
+            self._need_calls(self.bindings.function[statement], function)
+
+    def _need_whole(self, definition: ast.stmt) -> None:
+        """A function or class that is referred to is needed as a whole, unless an intent in it brings in its parts."""
+        if any(one in self.kept for one in self.bindings.inside(definition)):
+            return
+        for one in self.bindings.inside(definition):
+            self.keep(one)
+
+    def _belongs(self, leaving: ast.stmt) -> bool:
+        """Whether an early exit is to be kept: the blocks around it are, or their headers need nothing more."""
+        if leaving in self.kept or self._late(leaving):
+            return False
+        around = self.bindings.parent[leaving]
+        while around is not None and around not in self.kept:
+            if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                return False
+            if not self._known(around):
+                return False
+            around = self.bindings.parent[around]
+        function = self.bindings.function[leaving]
+        if isinstance(leaving, ast.Assert) and not self._known(leaving):
+            return False
+        return function in self.kept if function is not None else not isinstance(leaving, ast.Return)
+
+    def _known(self, statement: ast.stmt) -> bool:
+        """Whether what a statement reads is kept anyway."""
+        function = self.bindings.function[statement]
+        names = {node.id for node in own_nodes(statement) if isinstance(node, ast.Name)}
+        return all((name, function) in self._needed or not self.bindings.definitions(name, function) for name in names)
+
+
+def _first_row(statement: ast.stmt) -> int:
+    decorators = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(int(decorator.lineno) for decorator in decorators)])

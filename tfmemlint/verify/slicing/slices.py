@@ -1,0 +1,274 @@
+"""Cutting the slice out of a program: the statements that configure GPU memory, and what they need.
+
+A slice keeps every line of the program where it was; what isn't needed is blank. It is found backwards from the
+statements that state an intent, and from what starts the runtime before them: each statement that is kept brings in
+the statements that define or change what it reads, the headers of the blocks that it stands in, and the early exits
+whose conditions read nothing else.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tfmemlint.intents import Wanted, entries
+from tfmemlint.interpreter.program import Call, EnvWrite, Event, Program, ProtoMade, SessionMade, Start
+from tfmemlint.interpreter.unit import Text
+from tfmemlint.model.finding import Span
+from tfmemlint.verify.slicing.bindings import Bindings
+from tfmemlint.verify.slicing.slicer import Cutter
+from tfmemlint.verify.slicing.syntax import own_nodes
+
+MODES = frozenset(
+    {
+        "tf.compat.v1.disable_eager_execution",
+        "tf.compat.v1.disable_v2_behavior",
+        "tf.compat.v1.enable_eager_execution",
+        "tf.compat.v1.enable_v2_behavior",
+        "tf.disable_eager_execution",
+        "tf.disable_v2_behavior",
+        "tf.enable_eager_execution",
+        "tf.enable_v2_behavior",
+    }
+)
+"""What decides whether an operation starts the runtime or goes into a graph."""
+
+GLOBAL_STEPS = ("get_or_create_global_step", "create_global_step")
+"""What the sessions of training need of TensorFlow's default graph, without any name that leads there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The part of a program that is to be run.
+
+    Attributes:
+        text: the program with everything else blank, and the call of ``entry`` at its end where that is a function.
+        entry: ``module``, or the function that is called. rows: how many lines with code are kept; of: of how many.
+        marks: the first rows of the statements that state the intents.
+        local: the rows of imports of the project's own modules that are kept though nothing that is kept reads them.
+        modules: what is to be run of the program's other files, by their paths.
+    """
+
+    text: str
+    entry: str
+    rows: int
+    of: int
+    marks: frozenset[int]
+    local: frozenset[int] = frozenset()
+    modules: Mapping[str, str] = field(default_factory=dict)
+
+
+class CannotCut(Exception):
+    """Why there is no slice: the message says what to do instead."""
+
+
+def cut(
+    program: Program,
+    wishes: Sequence[Wanted],
+    entry: str = "module",
+    *,
+    local: bool = True,
+    rows: Iterable[int] = (),
+    files: Mapping[str, Text] | None = None,
+    own: Callable[[str], bool] | None = None,
+    called: str = "",
+) -> Slice:
+    """The slice of ``program`` for the intents ``wishes`` of one entry point.
+
+    Args:
+        program: the analysed program. wishes: the intents of ``entry``, and of the module that it is in.
+        entry: ``module``, or the function to call.
+        local: keep the imports of the project's own modules too, and all that these do when they are imported: it may
+            start the runtime.
+        rows: further rows whose statements are to be kept.
+        files: the program's own modules, by their paths. own: tells the first part of a module's name whether it is
+            one of these; by default those are that lie beside the program.
+        called: what is called at the end of the module, as a command of the project does it.
+
+    Raises:
+        CannotCut: the entry point is a function that can't be called without knowing more.
+    """
+    cutter = Cutter(program.tree, program.source.lines)
+    call = ""
+    if entry != "module":
+        call = _call_of(cutter.bindings, entry)
+    elif called:
+        call = f"{called}()"
+    trees = [program.tree, *(text.tree for text in (files or {}).values())]
+    removed = [one for tree in trees for one in unset(tree)]
+    places = [*([one] for one in removed), *_criteria(program, wishes, entry, own_start=bool(removed))]
+    unseen = len(places) - len(removed) == sum(isinstance(one.event, ProtoMade) for one in wishes)
+    last = places[-1] if places and not unseen else []
+    cutter.ask([place for chain in places for place in chain], rows, last)
+    # What is put into a list in one place is called from another, by no name that leads there.
+    put = [place for chain in program.put for place in chain] if places else []
+    cutter.ask_also(put)
+    options = [one.statement for one in wishes if isinstance(one.event, ProtoMade)]
+    cutter.ask_calls([*options, *removed])
+    if call:
+        cutter.ends.pop(None, None)  # the function is called behind everything else
+    cutter.close()
+    others = {path: Cutter(text.tree, text.source.lines) for path, text in (files or {}).items()}
+    for other in others.values():
+        other.ask([place for chain in places for place in chain], rows, last)
+        other.ask_also(put)
+        other.ask_calls([*options, *removed])
+        other.ends.pop(None, None)  # others may need what a module gives at its end
+        if local:
+            other.keep_rest(other.tree.body)
+        other.close()
+    imports: set[int] = set()
+    if local:
+        lowest = max((one.lineno for one in cutter.kept), default=0)
+        for statement in program.tree.body:
+            if statement.lineno >= lowest or statement in cutter.kept:
+                continue
+            if is_local_import(statement, program.source.path, own):
+                cutter.keep(statement)
+                imports.update(range(statement.lineno, (statement.end_lineno or statement.lineno) + 1))
+    if call:
+        cutter.need(called.split(".")[0] or entry, None)
+    cutter.close()
+    every = [cutter, *others.values()]
+    while others and any(one.share(other for other in every if other is not one) for one in every):
+        pass
+    text = cutter.text()
+    modules = {path: other.text() for path, other in others.items()}
+    texts = [text, *modules.values()]
+    kept = sum(1 for one in texts for line in one.split("\n") if line.strip())
+    lines = [line.strip() for one in every for line in one.lines]
+    total = sum(1 for line in lines if line and not line.startswith("#"))
+    if call:
+        # Behind the last line of the file, so that no line of the file is taken for it.
+        text = text.rstrip("\n")
+        text += "\n" * (len(program.source.lines) + 1 - text.count("\n")) + f"{call}\n"
+    marks = frozenset(one.statement.row for one in wishes)
+    return Slice(text, entry, kept, max(total, kept), marks, frozenset(imports), modules)
+
+
+def unset(tree: ast.Module) -> list[Span]:
+    """The places that take variables out of the environment."""
+    found = (one for one in ast.walk(tree) if isinstance(one, (ast.stmt, ast.expr)) and _unsets(one))
+    return [Span(one.lineno, one.col_offset + 1, one.end_lineno or one.lineno, 0) for one in found]
+
+
+def _unsets(node: ast.AST) -> bool:
+    match node:
+        case ast.Delete(targets=targets):
+            return any(isinstance(one, ast.Subscript) and _is_environ(one.value) for one in targets)
+        case ast.Call(func=ast.Attribute(value=value, attr=name)):
+            return (name in ("pop", "clear", "popitem", "__delitem__") and _is_environ(value)) or name == "unsetenv"
+        case _:
+            return False
+
+
+def _is_environ(node: ast.expr) -> bool:
+    return (isinstance(node, ast.Attribute) and node.attr == "environ") or (
+        isinstance(node, ast.Name) and node.id == "environ"
+    )
+
+
+def _criteria(program: Program, wishes: Sequence[Wanted], entry: str, *, own_start: bool = False) -> list[list[Span]]:
+    """The places that have to be kept, each with the calls that lead to it, the one that is reached last at the end:
+    the intents, whatever else configures TensorFlow, and what starts the runtime before the last of them, or makes the
+    GPU devices after it; ``own_start``: even where nothing but the harness would do so otherwise."""
+    # What becomes of options that no session was seen with may show anywhere behind them: they are never the last.
+    ordered = sorted(wishes, key=lambda wish: not isinstance(wish.event, ProtoMade))
+    found = [[wish.statement, *(step.span for step in wish.frames)] for wish in ordered]
+    own = {id(wish.event) for wish in wishes}
+    for name, events in entries(program):
+        if name != entry:
+            continue
+        last = max((place for place, event in enumerate(events) if id(event) in own or _configures(event)), default=-1)
+        sessions = False
+        for place, event in enumerate(events):
+            start = isinstance(event, Start) and event.first
+            ours = own_start or sessions
+            if place > last and start and isinstance(event, Start) and event.what == "context" and not ours:
+                break  # the same happens when the harness starts it
+            # What there are sessions in may never start the eager context: it is the program's own start that counts.
+            sessions = sessions or isinstance(event, SessionMade)
+            if start or (id(event) in own and not isinstance(event, ProtoMade)) or _configures(event):
+                found.append([event.statement, *(step.span for step in event.frames)])
+            ends = "context" if sessions else "allocator"
+            if place > last and start and isinstance(event, Start) and event.what == ends:
+                break
+    return found
+
+
+def _configures(event: Event) -> bool:
+    """Whether what an event does decides what becomes of the intents."""
+    match event:
+        case Call(name=name):
+            configures = name.startswith("tf.config.") and ".set_" in name
+            return configures or name in MODES or name.endswith((".set_session", *GLOBAL_STEPS))
+        case _:
+            return isinstance(event, EnvWrite)
+
+
+def is_local_import(statement: ast.stmt, path: str, own: Callable[[str], bool] | None = None) -> bool:
+    """Whether a statement imports a module that lies beside the program at ``path``, or of which ``own`` says that it
+    is the program's."""
+    folder = Path(path).parent
+    if isinstance(statement, ast.ImportFrom):
+        if statement.level:
+            return True
+        modules = [statement.module or ""]
+    elif isinstance(statement, ast.Import):
+        modules = [one.name for one in statement.names]
+    else:
+        return False
+    tops = {module.split(".")[0] for module in modules}
+    if own is not None and any(own(top) for top in tops if top):
+        return True
+    return any((folder / f"{top}.py").is_file() or (folder / top).is_dir() for top in tops if top)
+
+
+def _call_of(bindings: Bindings, entry: str) -> str:
+    """How to call a function of the file that needs nothing.
+
+    Raises:
+        CannotCut: it is a method, or wants arguments.
+    """
+    found = [
+        node
+        for node in bindings.tree.body
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == entry
+    ]
+    if len(found) != 1 or isinstance(found[0], ast.AsyncFunctionDef):
+        name = "the lambda" if entry == "<lambda>" else f"{entry}()"
+        raise CannotCut(f"{name} is nowhere called in this file; verify the program that calls it")
+    arguments = found[0].args
+    given = len(arguments.defaults)
+    needed = [argument.arg for argument in [*arguments.posonlyargs, *arguments.args]]
+    needed = needed[: len(needed) - given] if given else needed
+    needed += [
+        argument.arg
+        for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        if default is None
+    ]
+    if needed:
+        raise CannotCut(f"{entry}({', '.join(needed)}) needs arguments; verify the program that calls it")
+    return f"{entry}()"
+
+
+def lacking(program: Program, entry: str, row: int | None) -> str:
+    """The argument of a function which the statement in ``row`` reads, and which is None where it isn't given; ""
+    where there is none."""
+    bindings = Bindings(program.tree)
+    statements = bindings.of_row(row) if row is not None else []
+    for statement in statements:
+        function = bindings.function[statement]
+        if function is None or function.name != entry:
+            continue
+        arguments = function.args
+        plain = [*arguments.posonlyargs, *arguments.args]
+        defaults = [*zip(reversed(plain), reversed(arguments.defaults), strict=False)]
+        defaults += [one for one in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if one[1] is not None]  # type: ignore[misc]
+        absent = {one.arg for one, default in defaults if isinstance(default, ast.Constant) and default.value is None}
+        read = {node.id for node in own_nodes(statement) if isinstance(node, ast.Name)}
+        if absent & read:
+            return min(absent & read)
+    return ""
