@@ -58,7 +58,7 @@ class GrowthAfterInit(Rule):
     code = "TFM101"
     name = "growth-after-init"
     severity = Severity.ERROR
-    across = True
+    whole_program = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

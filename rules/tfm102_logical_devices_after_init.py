@@ -58,7 +58,7 @@ class LogicalDevicesAfterInit(Rule):
     code = "TFM102"
     name = "logical-devices-after-init"
     severity = Severity.ERROR
-    across = True
+    whole_program = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -55,13 +55,13 @@ class VisibleDevicesAfterInit(Rule):
     code = "TFM103"
     name = "visible-devices-after-init"
     severity = Severity.ERROR
-    across = True
+    whole_program = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Visible devices that differ from those in force, after the eager context has started."""
         for call in program.calls(*SET_VISIBLE):
-            if call.outcome is not None and call.outcome.kind == "late" and not in_one_loop(call):
+            if call.effect is not None and call.effect.kind == "late" and not in_one_loop(call):
                 yield too_late(self, program, call, visible_intent(call))
 
     def fix(self, finding: Finding, editor: Editor) -> None:

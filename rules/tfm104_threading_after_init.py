@@ -57,13 +57,13 @@ class ThreadingAfterInit(Rule):
     code = "TFM104"
     name = "threading-after-init"
     severity = Severity.ERROR
-    across = True
+    whole_program = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Numbers of threads other than those in force, after the eager context has started."""
         for call in program.calls(*SET_THREADS):
-            if call.outcome is not None and call.outcome.kind == "late":
+            if call.effect is not None and call.effect.kind == "late":
                 yield too_late(self, program, call, _intent(call))
 
     def fix(self, finding: Finding, editor: Editor) -> None:

@@ -65,7 +65,7 @@ class EnvAfterInit(Rule):
     code = "TFM105"
     name = "env-after-init"
     severity = Severity.ERROR
-    across = True
+    whole_program = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -73,7 +73,7 @@ class EnvAfterInit(Rule):
         for write in program.of(EnvWrite):
             moment = read_at(write.name)
             which = _PHASES.get(moment) if moment is not None else None
-            if which is None or write.state.most == 0:
+            if which is None or write.state.max_gpus == 0:
                 # Where there is no GPU there is nothing to be too late for.
                 continue
             phase = getattr(write.state, which).under(write.guards)
@@ -83,7 +83,7 @@ class EnvAfterInit(Rule):
             start = phase.by
             # The same value may be there already, so that nothing is lost.
             same = before is not None and UNKNOWN in (before, write.value)
-            certain = phase.has is Tri.YES and write.certain and not write.state.open and not same
+            certain = phase.has is Tri.YES and write.certain and not write.state.entry_unknown and not same
             read = f"{written(start.text)} {in_line(start, write.path)}" if start is not None else "something before"
             what = f"Set {write.name}"
             value = write.value.value if isinstance(write.value, Const) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.program import Call, Start
+from tfmemlint.interpreter.program import Call, RuntimeStart
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
 from tfmemlint.model.finding import Finding, Severity, Step
 from tfmemlint.rulekit.explain import growth_intent, handler_notes, limit_intent, short, visible_intent, written
@@ -60,9 +60,9 @@ class InitBetweenDevices(Rule):
     code = "TFM106"
     name = "init-between-devices"
     severity = Severity.WARNING
-    across = True
+    whole_program = True
     fixable = "sometimes"
-    over = ("TFM402",)
+    supersedes = ("TFM402",)
 
     def check(self, program: Program) -> Iterator[Finding]:
         """What starts the runtime in a loop over devices that also configures them."""
@@ -73,9 +73,9 @@ class InitBetweenDevices(Rule):
         late = {
             call.devices_loop
             for call in program.calls()
-            if call.outcome is not None and call.outcome.kind == "late" and call.outcome.several
+            if call.effect is not None and call.effect.kind == "late" and call.effect.several
         }
-        for start in program.of(Start):
+        for start in program.of(RuntimeStart):
             found = configuring.get(start.devices_loop) if start.devices_loop is not None else None
             if start.what != "context" or found is None or start.state.one_gpu:
                 continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.program import Call, Start
+from tfmemlint.interpreter.program import Call, RuntimeStart
 from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.functions import LIST_LOCAL, SESSIONS, SET_GROWTH, SET_LOGICAL
 from tfmemlint.model.finding import Finding, Severity
@@ -69,33 +69,33 @@ class MemoryTakenBeforeConfig(Rule):
     code = "TFM107"
     name = "memory-taken-before-config"
     severity = Severity.ERROR
-    across = True
+    whole_program = True
     fixable = "sometimes"
-    over = ("TFM706",)
+    supersedes = ("TFM706",)
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Devices made with other options than the program sets."""
         reported: set[object] = set()
         for call in program.calls():
-            outcome = call.outcome
+            outcome = call.effect
             if outcome is not None and outcome.kind == "lost" and outcome.cause is not None:
                 reported.add((outcome.cause.path, outcome.cause.span))
                 yield self._lost(program, outcome.cause, call, outcome.certain)
-        for start in program.of(Start):
+        for start in program.of(RuntimeStart):
             if (
                 start.what != "allocator"
                 or (start.path, start.span) in reported
-                or start.state.most == 0
+                or start.state.max_gpus == 0
                 or _grows(start)
             ):
                 continue
             ignored = next(iter((*start.state.growth.values(), *start.state.limits.values())), None)
             if start.name in _INSTEAD and ignored is not None and ignored.by is not None:
                 yield self._ignored(program, start, ignored.by)
-            elif start.name == LIST_LOCAL and not start.state.child:
+            elif start.name == LIST_LOCAL and not start.state.in_child_process:
                 yield self._alone(program, start)
 
-    def _lost(self, program: Program, start: Start, call: Call, certain: bool) -> Finding:
+    def _lost(self, program: Program, start: RuntimeStart, call: Call, certain: bool) -> Finding:
         return self.finding(
             program,
             start,
@@ -109,7 +109,7 @@ class MemoryTakenBeforeConfig(Rule):
             details={"name": start.name},
         )
 
-    def _ignored(self, program: Program, start: Start, call: Call) -> Finding:
+    def _ignored(self, program: Program, start: RuntimeStart, call: Call) -> Finding:
         return self.finding(
             program,
             start,
@@ -122,7 +122,7 @@ class MemoryTakenBeforeConfig(Rule):
             details={"name": start.name},
         )
 
-    def _alone(self, program: Program, start: Start) -> Finding:
+    def _alone(self, program: Program, start: RuntimeStart) -> Finding:
         return self.finding(
             program,
             start,
@@ -157,5 +157,5 @@ def _advice(name: str, call: Call) -> str:
     return "Configure the memory first"
 
 
-def _grows(start: Start) -> bool:
+def _grows(start: RuntimeStart) -> bool:
     return start.state.env.get("TF_FORCE_GPU_ALLOW_GROWTH") == Const("true")

@@ -61,7 +61,7 @@ class MadeUpApi(Rule):
     name = "made-up-api"
     severity = Severity.ERROR
     fixable = "sometimes"
-    over = ("TFM209",)
+    supersedes = ("TFM209",)
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Uses of names that the inventory of releases doesn't have."""

@@ -87,7 +87,7 @@ class MadeUpMemorySetting(Rule):
     name = "made-up-memory-setting"
     severity = Severity.ERROR
     fixable = "sometimes"
-    over = ("TFM201", "TFM206", "TFM209")
+    supersedes = ("TFM201", "TFM206", "TFM209")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Calls of names that have a wish, and no existence."""

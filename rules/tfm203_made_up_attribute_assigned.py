@@ -54,7 +54,7 @@ class MadeUpAttributeAssigned(Rule):
     name = "made-up-attribute-assigned"
     severity = Severity.ERROR
     fixable = "sometimes"
-    over = ("TFM201", "TFM202", "TFM209")
+    supersedes = ("TFM201", "TFM202", "TFM209")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Assignments to attributes of modules and devices, where they say something about memory."""

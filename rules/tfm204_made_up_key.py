@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.program import Item
+from tfmemlint.interpreter.program import ItemLookup
 from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.wishes import KEYS, REAL_KEYS
 from tfmemlint.model.finding import Finding, Severity
@@ -71,7 +71,7 @@ class MadeUpKey(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         """Constant keys on what the two functions return."""
         for position, item in enumerate(program.events):
-            if not isinstance(item, Item) or item.of not in REAL_KEYS:
+            if not isinstance(item, ItemLookup) or item.of not in REAL_KEYS:
                 continue
             if not (isinstance(item.key, Const) and isinstance(item.key.value, str)):
                 continue
@@ -110,7 +110,7 @@ class MadeUpKey(Rule):
         reports.replace_key(editor, finding)
 
 
-def _looked_for(item: Item, key: str) -> bool:
+def _looked_for(item: ItemLookup, key: str) -> bool:
     """Whether the code asks first whether the key is there, or does something else where it isn't."""
     if any(outcome and text.startswith(f"{key!r} in ") for text, outcome in item.guards):
         return True

@@ -55,7 +55,7 @@ class MadeUpNameMentioned(Rule):
     code = "TFM208"
     name = "made-up-name-mentioned"
     severity = Severity.ADVICE
-    in_texts = True
+    default_in_documents = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Names in comments and in strings that stand alone."""

@@ -54,7 +54,7 @@ class MadeUpApiAnywhere(Rule):
     name = "made-up-api-anywhere"
     severity = Severity.ADVICE
     fixable = "sometimes"
-    anywhere = True
+    any_tensorflow_file = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """The first use of each name that the inventory of releases doesn't have."""

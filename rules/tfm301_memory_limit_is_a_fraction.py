@@ -59,7 +59,7 @@ class MemoryLimitIsAFraction(Rule):
     code = "TFM301"
     name = "memory-limit-is-a-fraction"
     severity = Severity.ERROR
-    across = True
+    whole_program = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -66,7 +66,7 @@ class MemoryLimitUnit(Rule):
     code = "TFM302"
     name = "memory-limit-unit"
     severity = Severity.ERROR
-    across = True
+    whole_program = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -60,9 +60,9 @@ class GrowthOnNoDevice(Rule):
     code = "TFM303"
     name = "growth-on-no-device"
     severity = Severity.ERROR
-    across = True
+    whole_program = True
     fixable = "sometimes"
-    over = ("TFM401", "TFM402")
+    supersedes = ("TFM401", "TFM402")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Arguments that TensorFlow refuses."""

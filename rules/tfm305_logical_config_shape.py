@@ -58,7 +58,7 @@ class LogicalConfigShape(Rule):
     code = "TFM305"
     name = "logical-config-shape"
     severity = Severity.ERROR
-    across = True
+    whole_program = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -56,7 +56,7 @@ class MemoryLimitMissing(Rule):
     code = "TFM306"
     name = "memory-limit-missing"
     severity = Severity.ERROR
-    across = True
+    whole_program = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Limits that are needed, or not allowed."""

@@ -69,7 +69,7 @@ class EnvBadValue(Rule):
     name = "env-bad-value"
     severity = Severity.ERROR
     fixable = "sometimes"
-    over = ("TFM105",)
+    supersedes = ("TFM105",)
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Values of known variables that aren't theirs."""

@@ -75,7 +75,7 @@ class DeviceIndexOutOfRange(Rule):
     name = "device-index-out-of-range"
     severity = Severity.ERROR
     fixable = "sometimes"
-    surroundings = True
+    sees_launch_environment = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Numbers of GPUs beyond those that the program itself has left visible."""
@@ -106,9 +106,9 @@ class DeviceIndexOutOfRange(Rule):
     def _judge(
         self, program: Program, event: Event, index: int, span: Span, error: str, text: str = ""
     ) -> Iterator[Finding]:
-        value = event.state.shown
+        value = event.state.cuda_visible_devices
         cards = shown(value.value) if isinstance(value, Const) and isinstance(value.value, str) else None
-        if not cards or index < len(cards) or event.state.fewest > index or event.state.most == 0:
+        if not cards or index < len(cards) or event.state.min_gpus > index or event.state.max_gpus == 0:
             return
         if any("len(" in guard for guard, _ in event.guards):
             return
@@ -120,7 +120,7 @@ class DeviceIndexOutOfRange(Rule):
         is_card = str(index) in cards
         now = f"card {index} is GPU {cards.index(str(index))} now" if is_card else f"there is no GPU {index}"
         quiet = isinstance(event, Call) and event.name in _PLACES
-        sure = event.certain and not caught and not quiet and not event.state.open
+        sure = event.certain and not caught and not quiet and not event.state.entry_unknown
         yield self.finding(
             program,
             event,

@@ -60,7 +60,7 @@ class LimitsExceedMemory(Rule):
     code = "TFM309"
     name = "limits-exceed-memory"
     severity = Severity.ERROR
-    across = True
+    whole_program = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Constant limits beyond the size that the user has told."""

@@ -73,9 +73,9 @@ class VisibleDevicesArgument(Rule):
     code = "TFM310"
     name = "visible-devices-argument"
     severity = Severity.ERROR
-    across = True
+    whole_program = True
     fixable = "sometimes"
-    over = ("TFM103",)
+    supersedes = ("TFM103",)
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Arguments that TensorFlow refuses, or that mean something else to it."""
@@ -170,7 +170,7 @@ def _judge(call: Call) -> Judged | None:
         return judged
     wanted = type_.value if type_ is not None else Const(None)
     if wanted == Const(None):
-        late = call.outcome is not None and call.outcome.kind == "late"
+        late = call.effect is not None and call.effect.kind == "late"
         if late or call.state.eager is not True or not _only_gpus(devices.value):
             return None
         if devices.value == Seq(()):

@@ -69,7 +69,7 @@ class UnguardedFirstGpu(Rule):
             if taken.path != program.source.path or not _NUMBER.fullmatch(program.source.segment(taken.key)):
                 # Which GPU is taken is the matter of whoever gives the number.
                 continue
-            if taken.index != 0 or state.fewest > 0 or state.most == 0 or guarded(taken, taken.text):
+            if taken.index != 0 or state.min_gpus > 0 or state.max_gpus == 0 or guarded(taken, taken.text):
                 continue
             yield self.finding(
                 program,

@@ -61,7 +61,7 @@ class EnvRunTogether(Rule):
     name = "env-run-together"
     severity = Severity.ERROR
     fixable = "sometimes"
-    over = ("TFM307", "TFM105")
+    supersedes = ("TFM307", "TFM105")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Values in which another variable is set."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.program import CardsGiven, EnvWrite
+from tfmemlint.interpreter.program import EnvWrite, GpusGiven
 from tfmemlint.knowledge.variables import VISIBLE, shown
 from tfmemlint.model.finding import Finding, Severity, Step
 from tfmemlint.model.intent import Intent, Wish
@@ -68,7 +68,7 @@ class CardNotInContainer(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Numbers beyond the cards of a container."""
-        given = [one for one in program.of(CardsGiven) if one.count]
+        given = [one for one in program.of(GpusGiven) if one.count]
         if not given:
             return
         for write in writes(program):
@@ -90,7 +90,7 @@ class CardNotInContainer(Rule):
         env_variables.set_value(editor, finding)
 
     def _finding(
-        self, program: Program, write: EnvWrite, one: CardsGiven, count: int, cards: tuple[str, ...], missing: str
+        self, program: Program, write: EnvWrite, one: GpusGiven, count: int, cards: tuple[str, ...], missing: str
     ) -> Finding:
         named = [part.strip() for part in one.named.split(",")] if one.named else []
         same = sorted(named) == sorted(cards)
@@ -123,6 +123,6 @@ class CardNotInContainer(Rule):
         )
 
 
-def _container(write: EnvWrite, given: list[CardsGiven]) -> list[CardsGiven]:
+def _container(write: EnvWrite, given: list[GpusGiven]) -> list[GpusGiven]:
     """What says how many GPUs the container has in which a variable is set."""
     return [one for one in given if set(one.ways) <= set(write.ways)]

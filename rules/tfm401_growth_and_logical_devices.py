@@ -60,14 +60,14 @@ class GrowthAndLogicalDevices(Rule):
     code = "TFM401"
     name = "growth-and-logical-devices"
     severity = Severity.ERROR
-    across = True
+    whole_program = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Settings that another setting refuses or makes void; the place is the growth call, which loses."""
         forced = _forced(program)
         for call in program.calls(SET_GROWTH, *SET_LOGICAL):
-            outcome = call.outcome
+            outcome = call.effect
             if outcome is None or outcome.setting is None:
                 continue
             certain = outcome.certain and not _works_elsewhere(program, call)
@@ -144,7 +144,7 @@ def _works_elsewhere(program: Program, growth: Call) -> bool:
     """Whether the same line works on a way that does not come by under the conditions that hold here."""
     others = (one for one in program.calls(growth.name) if (one.path, one.span) == (growth.path, growth.span))
     return not growth.certain and any(
-        (one.outcome is None or not one.outcome.certain) and not one.state.open for one in others
+        (one.effect is None or not one.effect.certain) and not one.state.entry_unknown for one in others
     )
 
 
@@ -155,7 +155,12 @@ def _forced(program: Program) -> bool | None:
     if not writes:
         return False
     last = writes[-1]
-    if last.value == Const("true") and last.certain and last.state.allocator.has is Tri.NO and not last.state.open:
+    if (
+        last.value == Const("true")
+        and last.certain
+        and last.state.allocator.has is Tri.NO
+        and not last.state.entry_unknown
+    ):
         return True
     return None if any(one.value != Const("false") for one in writes) else False
 
@@ -163,7 +168,7 @@ def _forced(program: Program) -> bool | None:
 def _hidden(program: Program, limit: Call) -> bool:
     """Whether all GPUs are hidden afterwards, so that none is left to grow."""
     later = iter(program.calls(*SET_VISIBLE, *SET_LOGICAL))
-    return limit in later and any(one.value(0, "devices") == Seq(()) and one.outcome is None for one in later)
+    return limit in later and any(one.value(0, "devices") == Seq(()) and one.effect is None for one in later)
 
 
 def _taken_back(program: Program, growth: Call) -> bool:
@@ -175,7 +180,7 @@ def _taken_back(program: Program, growth: Call) -> bool:
 
 
 def _is_refused(growth: Call) -> bool:
-    return growth.outcome is not None and growth.outcome.kind == "refused"
+    return growth.effect is not None and growth.effect.kind == "refused"
 
 
 def _trace(limit: Call, growth: Call, words: str) -> tuple[Step, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.program import Call, End, Start
+from tfmemlint.interpreter.program import Call, End, RuntimeStart
 from tfmemlint.interpreter.values import Const
 from tfmemlint.model.finding import Finding, Severity, Step
 from tfmemlint.rulekit.explain import growth_intent, in_line, short, written
@@ -57,14 +57,14 @@ class GrowthOnOneGpu(Rule):
     code = "TFM402"
     name = "growth-on-one-gpu"
     severity = Severity.WARNING
-    across = True
+    whole_program = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Growth that some visible GPU lacks, where the runtime starts or the program ends."""
         reported: set[object] = set()
         for event in program.events:
-            if not (isinstance(event, End) or (isinstance(event, Start) and event.what == "context")):
+            if not (isinstance(event, End) or (isinstance(event, RuntimeStart) and event.what == "context")):
                 continue
             for setting in (event.state.partial_growth or {}).values():
                 call = setting.by
@@ -73,7 +73,7 @@ class GrowthOnOneGpu(Rule):
                 if call.state.single_gpu:
                     # Set under the condition that there is but one, ``if len(gpus) == 1:``.
                     continue
-                if isinstance(event, Start) and event.devices_loop and event.devices_loop == call.devices_loop:
+                if isinstance(event, RuntimeStart) and event.devices_loop and event.devices_loop == call.devices_loop:
                     # The loop would go on to the other GPUs, were it not for what starts the runtime in it.
                     continue
                 reported.add((call.path, call.span))
@@ -82,8 +82,8 @@ class GrowthOnOneGpu(Rule):
     def _partial(self, program: Program, call: Call, event: Event) -> Finding:
         device = call.arg(0, "device")
         words = device.text if device is not None else "one GPU"
-        starts = isinstance(event, Start)
-        where = f" out of {written(event.text)} {in_line(event, call.path)}" if isinstance(event, Start) else ""
+        starts = isinstance(event, RuntimeStart)
+        where = f" out of {written(event.text)} {in_line(event, call.path)}" if isinstance(event, RuntimeStart) else ""
         others = [setting.value for setting in event.state.growth.values() if setting.by is not call]
         verb = "switched off" if call.value(1, "enable") == Const(False) else "set"
         trace: tuple[Step, ...] = (*call.frames, Step(call.path, call.span, f"{short(call.name)} on {words} alone"))

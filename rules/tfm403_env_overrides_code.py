@@ -63,8 +63,8 @@ class EnvOverridesCode(Rule):
     code = "TFM403"
     name = "env-overrides-code"
     severity = Severity.ERROR
-    across = True
-    surroundings = True
+    whole_program = True
+    sees_launch_environment = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Growth in the program that is not what the variable says when the devices are made."""
@@ -83,7 +83,7 @@ class EnvOverridesCode(Rule):
 
     def _judge(self, program: Program, event: Call | SessionMade, value: object, state: State) -> Finding | None:
         forced = state.env.get(GROWTH)
-        if not isinstance(forced, Const) or forced.value not in ("true", "false") or state.most == 0:
+        if not isinstance(forced, Const) or forced.value not in ("true", "false") or state.max_gpus == 0:
             return None
         grows = forced.value == "true"
         if not isinstance(value, Const) or not isinstance(value.value, bool) or value.value is grows:
@@ -91,7 +91,7 @@ class EnvOverridesCode(Rule):
         write = write_of(program, GROWTH, state)
         if write is None:
             return None
-        sure = event.certain and write.certain and write.how != "setdefault" and not state.open
+        sure = event.certain and write.certain and write.how != "setdefault" and not state.entry_unknown
         intent = growth_intent(event) if isinstance(event, Call) else options_intent({_FIELD: value.value})
         what = "set_memory_growth" if isinstance(event, Call) else "allow_growth"
         return self.finding(

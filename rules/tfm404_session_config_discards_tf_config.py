@@ -76,7 +76,7 @@ class SessionConfigDiscardsTfConfig(Rule):
             if session.name not in _PLAIN or not session.own_config or not names.exists(session.name, program.target):
                 continue
             state = session.state
-            if state.allocator.under(session.guards).has is not Tri.NO or state.most == 0:
+            if state.allocator.under(session.guards).has is not Tri.NO or state.max_gpus == 0:
                 continue
             for call in _discarded(session):
                 yield self._finding(program, session, call)
@@ -84,7 +84,7 @@ class SessionConfigDiscardsTfConfig(Rule):
 
     def _finding(self, program: Program, session: SessionMade, call: Call) -> Finding:
         what, field = _WORDS[_kind(call)]
-        sure = not session.state.open and call.comes_with(session)
+        sure = not session.state.entry_unknown and call.comes_with(session)
         return self.finding(
             program,
             session,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.program import Call, SessionMade, Start
+from tfmemlint.interpreter.program import Call, RuntimeStart, SessionMade
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import Const, Proto, Value
 from tfmemlint.knowledge import effects, names
@@ -96,7 +96,7 @@ class SecondSessionOtherOptions(Rule):
         sessions = list(program.of(SessionMade))
         for session in sessions:
             unused = not session.graph_mode and not session.used
-            if unused or not names.exists(session.name, program.target) or session.state.most == 0:
+            if unused or not names.exists(session.name, program.target) or session.state.max_gpus == 0:
                 continue
             allocator = session.state.allocator.under(session.guards)
             first = allocator.by
@@ -154,7 +154,9 @@ class SecondSessionOtherOptions(Rule):
             program,
             event,
             f"{what} {verb} too late: {who} starts the eager runtime before its session",
-            severity=Severity.ERROR if any(lost[one] for one in ignored) and not event.state.open else Severity.WARNING,
+            severity=Severity.ERROR
+            if any(lost[one] for one in ignored) and not event.state.entry_unknown
+            else Severity.WARNING,
             intent=options_intent(lost),
             outcome=text[0].upper() + text[1:],
             advice="Set the same by tf.config before it",
@@ -168,13 +170,13 @@ class SecondSessionOtherOptions(Rule):
 
         sessions.say_by_tf_config(editor, finding)
 
-    def _finding(self, program: Program, session: SessionMade, first: Start, lost: dict[str, object]) -> Finding:
+    def _finding(self, program: Program, session: SessionMade, first: RuntimeStart, lost: dict[str, object]) -> Finding:
         what = " and ".join(short(name) for name in lost)
         return self.finding(
             program,
             session,
             f"{what} comes too late: {written(first.text)} {in_line(first, session.path)} has made the GPU devices",
-            severity=Severity.ERROR if not session.state.open else Severity.WARNING,
+            severity=Severity.ERROR if not session.state.entry_unknown else Severity.WARNING,
             intent=options_intent(lost),
             outcome="Nothing is raised; the options of the first allocator of the process stay in force",
             advice="Give the same options to the first session, or set the memory by tf.config before it",
@@ -183,7 +185,7 @@ class SecondSessionOtherOptions(Rule):
         )
 
 
-def _options_of(first: Start, sessions: list[SessionMade]) -> Mapping[str, Value] | None:
+def _options_of(first: RuntimeStart, sessions: list[SessionMade]) -> Mapping[str, Value] | None:
     """The options with which the GPU devices were made; None where they aren't known."""
     if "TF_FORCE_GPU_ALLOW_GROWTH" in first.state.env:
         return None
@@ -195,14 +197,19 @@ def _options_of(first: Start, sessions: list[SessionMade]) -> Mapping[str, Value
     if made is None and first.what != "context":
         return {}
     # What `tf.config` has set.
-    if first.state.limits or first.state.open:
+    if first.state.limits or first.state.entry_unknown:
         return None
     return {_GROWTH: Const(True)} if first.state.growth else {}
 
 
 def _lost_at_start(fields: Mapping[str, Value], state: State) -> tuple[dict[str, object], dict[str, object]]:
     """The options that the eager runtime would not have, with their constants; and all that it is to be told."""
-    if state.allocator.has is not Tri.NO or state.most == 0 or state.limits or "TF_FORCE_GPU_ALLOW_GROWTH" in state.env:
+    if (
+        state.allocator.has is not Tri.NO
+        or state.max_gpus == 0
+        or state.limits
+        or "TF_FORCE_GPU_ALLOW_GROWTH" in state.env
+    ):
         return {}, {}
     wanted = plain_options(fields)
     values = {name: wanted[name] for name in (_GROWTH, _SHARE) if name in wanted and not state.growth}

@@ -58,7 +58,7 @@ class ErrorHandlerMisses(Rule):
         """Settings without a fault of their own under a handler that catches everything and is silent."""
         for call in program.calls(SET_GROWTH, *SET_LOGICAL):
             handler = next((one for one in call.handlers if one.here), None)
-            if call.outcome is not None or handler is None or not handler.silent:
+            if call.effect is not None or handler is None or not handler.silent:
                 continue
             if not {"*", "Exception", "BaseException"}.intersection(handler.catches):
                 continue

@@ -73,8 +73,8 @@ class AllocatorIgnoresLimit(Rule):
     code = "TFM407"
     name = "allocator-ignores-limit"
     severity = Severity.ERROR
-    across = True
-    surroundings = True
+    whole_program = True
+    sees_launch_environment = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Limits and reports that the chosen allocator has no use for."""
@@ -97,7 +97,7 @@ class AllocatorIgnoresLimit(Rule):
         write = write_of(program, ALLOCATOR, state)
         if allocator is None or write is None:
             return
-        sure = event.certain and write.certain and write.how != "setdefault" and not state.open
+        sure = event.certain and write.certain and write.how != "setdefault" and not state.entry_unknown
         yield self.finding(
             program,
             event,
@@ -132,7 +132,7 @@ def _chosen(program: Program, state: State) -> str | None:
     value = state.env.get(ALLOCATOR)
     name = value.value if isinstance(value, Const) else None
     since = _MEASURED_FROM.get(name) if isinstance(name, str) else None
-    if since is None or (program.target.major, program.target.minor) < since or state.most == 0:
+    if since is None or (program.target.major, program.target.minor) < since or state.max_gpus == 0:
         return None
     return str(name)
 

@@ -78,7 +78,7 @@ class Tf1SessionInTf2(Rule):
     name = "tf1-session-in-tf2"
     severity = Severity.ERROR
     fixable = "sometimes"
-    over = ("TFM206", "TFM201")
+    supersedes = ("TFM206", "TFM201")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Names of TF1's session that the targeted release lacks."""

@@ -85,7 +85,7 @@ class SessionOptionsMissEager(Rule):
                 session,
                 f"Eager code never looks at this {short(session.name)}"
                 + (f", and {where} has started the runtime" if late else ": its GPU options work by a side effect"),
-                severity=Severity.ERROR if late and not session.state.open else Severity.WARNING,
+                severity=Severity.ERROR if late and not session.state.entry_unknown else Severity.WARNING,
                 intent=options_intent(options),
                 outcome="Nothing is raised; the options are lost"
                 if late

@@ -68,7 +68,7 @@ class KerasSetSession(Rule):
     name = "keras-set-session"
     severity = Severity.ERROR
     fixable = "sometimes"
-    over = ("TFM206", "TFM201", "TFM501", "TFM502")
+    supersedes = ("TFM206", "TFM201", "TFM501", "TFM502")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Sessions for Keras, where Keras has none."""

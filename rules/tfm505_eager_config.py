@@ -53,7 +53,7 @@ class EagerConfig(Rule):
     name = "eager-config"
     severity = Severity.ERROR
     fixable = "sometimes"
-    over = ("TFM206", "TFM201", "TFM210")
+    supersedes = ("TFM206", "TFM201", "TFM210")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Configurations that eager execution ignores."""

@@ -58,7 +58,7 @@ class ContribMemoryStats(Rule):
     name = "contrib-memory-stats"
     severity = Severity.ERROR
     fixable = "sometimes"
-    over = ("TFM206", "TFM201", "TFM202")
+    supersedes = ("TFM206", "TFM201", "TFM202")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Uses of the three names."""

@@ -56,7 +56,7 @@ class SessionMemoryReport(Rule):
     name = "session-memory-report"
     severity = Severity.ERROR
     fixable = "sometimes"
-    over = ("TFM506", "TFM202", "TFM201", "TFM206", "TFM209")
+    supersedes = ("TFM506", "TFM202", "TFM201", "TFM206", "TFM209")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Made-up reports that are the argument of ``run``."""

@@ -73,7 +73,7 @@ class NvmlIndex(Rule):
     name = "nvml-index"
     severity = Severity.WARNING
     fixable = "sometimes"
-    surroundings = True
+    sees_launch_environment = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Numbers of cards that are TensorFlow's numbers."""

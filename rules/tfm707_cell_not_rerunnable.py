@@ -78,7 +78,7 @@ class CellNotRerunnable(Rule):
                     yield self._finding(program, again)
 
     def _finding(self, program: Program, again: Again) -> Finding:
-        call, outcome = again.call, again.call.outcome
+        call, outcome = again.call, again.call.effect
         assert outcome is not None
         before = outcome.setting
         other = f"; {line(before, call.path)} has set another value" if before is not None else ""

@@ -231,7 +231,7 @@ def nothing_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: bytes) -> int:
         raise AssertionError("a file is searched")
 
-    monkeypatch.setattr("tfmemlint.engine.run.look", refuse)
+    monkeypatch.setattr("tfmemlint.engine.run.scan", refuse)
 
 
 def test_what_a_search_said_of_many_files_is_known_the_next_time(monkeypatch: pytest.MonkeyPatch) -> None:

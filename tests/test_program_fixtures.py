@@ -11,7 +11,7 @@ import pytest
 from tests.program_files import ProgramFixture, program_folders, read_program
 from tfmemlint.config.selection import Layer, Selection
 from tfmemlint.engine.check_source import check_source
-from tfmemlint.engine.job import Job, enabled
+from tfmemlint.engine.job import Job, rules_for
 from tfmemlint.engine.run import run
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Severity
@@ -98,5 +98,5 @@ def _by_themselves(fixture: ProgramFixture) -> Places:
     found: Places = Counter()
     for name in fixture.modules:
         source = Source(name, fixture.texts[name])
-        found.update(_places(check_source(source, enabled(_selection(fixture), name), Target.newest())))
+        found.update(_places(check_source(source, rules_for(_selection(fixture), name), Target.newest())))
     return found

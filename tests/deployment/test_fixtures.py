@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.fixture_files import FIXTURES, strip_markers
-from tfmemlint.engine.job import Job, Outcome
+from tfmemlint.engine.job import FileResult, Job
 from tfmemlint.engine.run import run
 from tfmemlint.model.finding import Severity
 from tfmemlint.sources import walk
@@ -27,7 +27,7 @@ def _copied(path: Path, folder: Path) -> tuple[Path, dict[int, list[str]]]:
     return copy, expected
 
 
-def _codes(outcome: Outcome) -> dict[int, list[str]]:
+def _codes(outcome: FileResult) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
     for one in outcome.findings:
         found.setdefault(one.span.row, []).append(one.code)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tfmemlint.doctor.environment import Setting, Verdict, hides_all, settings
+from tfmemlint.doctor.environment import VariableSetting, VariableVerdict, hides_all, settings
 
 
-def _one(name: str, value: str, cards: int | None = None, **others: str) -> Setting:
+def _one(name: str, value: str, cards: int | None = None, **others: str) -> VariableSetting:
     return next(one for one in settings({name: value, **others}, cards) if one.name == name)
 
 
@@ -26,7 +26,7 @@ def _one(name: str, value: str, cards: int | None = None, **others: str) -> Sett
 )
 def test_what_nothing_reads_is_told(name: str, value: str, note: str, do: str) -> None:
     found = _one(name, value)
-    assert found.verdict is Verdict.UNREAD
+    assert found.verdict is VariableVerdict.UNREAD
     assert note in found.note
     assert do in found.do
     assert bool(do) == bool(found.do)
@@ -44,7 +44,7 @@ def test_what_nothing_reads_is_told(name: str, value: str, note: str, do: str) -
 )
 def test_a_value_without_effect_is_told(name: str, value: str, do: str) -> None:
     found = _one(name, value)
-    assert found.verdict is Verdict.IGNORED
+    assert found.verdict is VariableVerdict.IGNORED
     assert "no effect" in found.note
     assert found.do == do
 
@@ -64,7 +64,7 @@ def test_a_value_without_effect_is_told(name: str, value: str, do: str) -> None:
 )
 def test_what_is_read_is_told_with_what_it_does(name: str, value: str, note: str) -> None:
     found = _one(name, value)
-    assert found.verdict is Verdict.READ
+    assert found.verdict is VariableVerdict.READ
     assert note in found.note
 
 
@@ -89,7 +89,7 @@ def test_which_gpus_are_visible_and_under_which_numbers(value: str, cards: int, 
 
 def test_without_knowing_the_cards_no_number_is_called_wrong() -> None:
     found = _one("CUDA_VISIBLE_DEVICES", "7")
-    assert (found.verdict, found.note.split(";")[0]) == (Verdict.READ, "card 7 becomes GPU 0")
+    assert (found.verdict, found.note.split(";")[0]) == (VariableVerdict.READ, "card 7 becomes GPU 0")
 
 
 def test_what_has_nothing_to_do_with_it_is_left_out() -> None:

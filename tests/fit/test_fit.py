@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tfmemlint.fit.measure import Conditions, Fitting, Outcome, measure
+from tfmemlint.fit.measure import Conditions, FitOutcome, Fitting, measure
 from tfmemlint.fit.observation import MIB
 from tfmemlint.fit.report import as_data, exit_code
 from tfmemlint.verify.ground import Ground
@@ -30,7 +30,7 @@ def fit(code: str, ground: Ground, **conditions: object) -> Fitting:
 def test_what_is_held_is_known_by_its_name(ground: Ground) -> None:
     found = fit(LOOP + "big = tf.ones((4096, 4096))\nstep(big[:2, :1024])\nprint('done')", ground)
     (device,) = found.asked.devices
-    assert (found.outcome, found.asked.steps) == (Outcome.FITS, 1)
+    assert (found.outcome, found.asked.steps) == (FitOutcome.FITS, 1)
     assert device.room == (14284 if ground.version[:4] != "2.12" else 14548) * MIB
     assert device.peak is not None
     assert device.peak >= 68 * MIB
@@ -57,7 +57,7 @@ def test_what_is_held_is_known_by_its_name(ground: Ground) -> None:
 )
 def test_it_ends_after_so_many_steps(steps: str, ground: Ground) -> None:
     found = fit(LOOP + steps + "\nraise SystemExit(9)", ground, steps=2)
-    assert (found.outcome, found.asked.steps) == (Outcome.FITS, 2)
+    assert (found.outcome, found.asked.steps) == (FitOutcome.FITS, 2)
 
 
 def test_sessions_of_tensorflow_1_are_counted(ground: Ground) -> None:
@@ -74,7 +74,7 @@ with v1.Session() as session:
         session.run({"train": train, "loss": loss})
 """
     found = fit(code, ground)
-    assert (found.outcome, found.asked.steps) == (Outcome.FITS, 3)
+    assert (found.outcome, found.asked.steps) == (FitOutcome.FITS, 3)
 
 
 LIMIT = """
@@ -105,7 +105,7 @@ def exhausted(ground: Ground) -> dict[str, Fitting]:
 
 def test_what_does_not_fit_is_measured_all_the_same(exhausted: dict[str, Fitting]) -> None:
     found = exhausted["card"]
-    assert (found.outcome, exit_code(found)) == (Outcome.TOO_BIG, 1)
+    assert (found.outcome, exit_code(found)) == (FitOutcome.TOO_BIG, 1)
     assert found.roomy is not None
     (device,) = found.roomy.devices
     assert device.peak is not None
@@ -114,7 +114,7 @@ def test_what_does_not_fit_is_measured_all_the_same(exhausted: dict[str, Fitting
 
 def test_the_scripts_own_limit_counts(exhausted: dict[str, Fitting]) -> None:
     found = exhausted["limit"]
-    assert found.outcome is Outcome.TOO_BIG
+    assert found.outcome is FitOutcome.TOO_BIG
     (asked,) = found.asked.devices
     assert (asked.room, asked.limited) == (64 * MIB, True)
     assert found.limit is not None
@@ -124,7 +124,7 @@ def test_the_scripts_own_limit_counts(exhausted: dict[str, Fitting]) -> None:
 
 def test_an_error_that_is_caught_is_told(exhausted: dict[str, Fitting]) -> None:
     found = exhausted["caught"]
-    assert found.outcome is Outcome.FITS
+    assert found.outcome is FitOutcome.FITS
     assert found.asked.times_exhausted == 1
     data = as_data("script.py", found)
     assert data["times_refused"] == 1
@@ -141,7 +141,7 @@ def test_each_gpu_is_measured(ground: Ground) -> None:
 
 def test_the_profiler_stays_usable(ground: Ground) -> None:
     code = "tf.profiler.experimental.start('logs')\ntf.ones((2, 2))\ntf.profiler.experimental.stop()"
-    assert fit(code, ground).outcome is Outcome.FITS
+    assert fit(code, ground).outcome is FitOutcome.FITS
 
 
 @pytest.mark.parametrize(
@@ -158,11 +158,11 @@ def test_the_profiler_stays_usable(ground: Ground) -> None:
 )
 def test_what_says_nothing_says_why(code: str, words: str, ground: Ground) -> None:
     found = fit(code, ground, timeout=2.0 if "while" in code else 60.0)
-    assert (found.outcome, exit_code(found)) == (Outcome.UNKNOWN, 2)
+    assert (found.outcome, exit_code(found)) == (FitOutcome.UNKNOWN, 2)
     assert words in found.problem
 
 
 def test_too_much_of_this_machines_memory(ground: Ground) -> None:
     found = fit("import numpy as np\nx = [np.ones((1000, 1000)) for _ in range(300)]", ground, host_mib=1024.0)
-    assert found.outcome is Outcome.UNKNOWN
+    assert found.outcome is FitOutcome.UNKNOWN
     assert "--host-memory" in found.problem

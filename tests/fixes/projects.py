@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.fixes.helpers import code
-from tfmemlint.engine.job import Job, Outcome
+from tfmemlint.engine.job import FileResult, Job
 from tfmemlint.engine.run import run
 from tfmemlint.model.finding import Finding
 from tfmemlint.sources import walk
@@ -44,12 +44,12 @@ def make(root: Path, files: dict[str, str]) -> None:
         path.write_text(code(text), encoding="utf-8")
 
 
-def fix() -> list[Outcome]:
+def fix() -> list[FileResult]:
     """Fix the project in the working directory."""
     return run([(path, True) for path in walk(["."]).files], Job(fix=True, write=True, unsafe=True))
 
 
-def withheld(outcomes: list[Outcome]) -> list[str]:
+def withheld(outcomes: list[FileResult]) -> list[str]:
     """The reasons why something was not fixed."""
     return [found.withheld for outcome in outcomes for found in outcome.findings]
 

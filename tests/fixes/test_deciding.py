@@ -13,7 +13,7 @@ import pytest
 from tests.fixes.helpers import code
 from tfmemlint.cli.main import main
 from tfmemlint.cli.prompt import Asker
-from tfmemlint.engine.job import Job, Outcome, Unproven
+from tfmemlint.engine.job import FileResult, Job, Unproven
 from tfmemlint.engine.run import run
 from tfmemlint.fixes.git import UNCOMMITTED, UNTRACKED
 from tfmemlint.fixes.loop import DECLINED, NOT_CHOSEN
@@ -39,7 +39,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def fix(**settings: object) -> Outcome:
+def fix(**settings: object) -> FileResult:
     (outcome,) = run([("train.py", True)], Job(fix=True, write=True, unsafe=True, **settings))  # type: ignore[arg-type]
     return outcome
 
@@ -134,7 +134,7 @@ def test_without_git_files_are_fixed(project: Path, monkeypatch: pytest.MonkeyPa
 # A person
 
 
-def asked(answers: str, **settings: object) -> tuple[Outcome, str]:
+def asked(answers: str, **settings: object) -> tuple[FileResult, str]:
     shown = io.StringIO()
     outcome = fix(ask=Asker(io.StringIO(answers), shown, color=False), **settings)
     return outcome, shown.getvalue()
@@ -292,7 +292,7 @@ def unproven(*rows: int, before: bool = False) -> list[Unproven]:
     return [Unproven(Span(row, 1, row, 2), f"line {row} would have no effect", before) for row in rows]
 
 
-def proving(answers: Sequence[list[Unproven]]) -> tuple[Outcome, int]:
+def proving(answers: Sequence[list[Unproven]]) -> tuple[FileResult, int]:
     """Fix, where TensorFlow says of the texts, one after another, that this does not take effect."""
     left = list(answers)
     seen: list[str] = []

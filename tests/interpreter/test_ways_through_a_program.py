@@ -393,5 +393,5 @@ def test_variables_set_behind_the_devices_do_not_excuse_a_limit() -> None:
         "tf.config.set_logical_device_configuration(gpus[0], [tf.config.LogicalDeviceConfiguration(512)])\n"
     )
     program = analyze(Source("program.py", code), Target.newest())
-    outcomes = [call.outcome.kind for call in program.calls() if call.outcome is not None]
+    outcomes = [call.effect.kind for call in program.calls() if call.effect is not None]
     assert outcomes == ["lost"]

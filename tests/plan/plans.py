@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.plan.model import Asked, Device, Entry, FilePlan
+from tfmemlint.plan.model import Asked, Device, FilePlan, PlannedEntry
 from tfmemlint.plan.read import plan_of
 from tfmemlint.sources import Source
 
@@ -19,7 +19,7 @@ def plan(code: str, *, target: str = "", gpus: int | None = None, memory: float 
     return plan_of(source, release, gpus=gpus, memory=memory, named=True)
 
 
-def entry(code: str, name: str = "module", *, target: str = "", gpus: int | None = None) -> Entry:
+def entry(code: str, name: str = "module", *, target: str = "", gpus: int | None = None) -> PlannedEntry:
     """One entry point of the plan of ``code``."""
     return next(one for one in plan(code, target=target, gpus=gpus).entries if one.name == name)
 

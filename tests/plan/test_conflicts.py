@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.plan.plans import asked, entry
-from tfmemlint.plan.model import Verdict
+from tfmemlint.plan.model import Prediction
 
 GPUS = 'gpus = tf.config.list_physical_devices("GPU")\n'
 EACH = GPUS + "for gpu in gpus:\n    tf.config.experimental.set_memory_growth(gpu, {})\n"
@@ -18,18 +18,20 @@ SESSION = (
 )
 
 
-@pytest.mark.parametrize(("gpus", "verdict"), [(1, Verdict.FAILS), (2, Verdict.HAPPENS), (None, Verdict.HAPPENS)])
-def test_a_number_that_no_gpu_has(gpus: int | None, verdict: Verdict) -> None:
+@pytest.mark.parametrize(
+    ("gpus", "verdict"), [(1, Prediction.FAILS), (2, Prediction.HAPPENS), (None, Prediction.HAPPENS)]
+)
+def test_a_number_that_no_gpu_has(gpus: int | None, verdict: Prediction) -> None:
     one = asked(GPUS + VISIBLE.format("[gpus[0], gpus[1]]"), 4, gpus=gpus)
     assert one.fate.verdict is verdict
-    if verdict is Verdict.FAILS:
+    if verdict is Prediction.FAILS:
         assert one.fate.words == "fails: there is no GPU 1, there is only 1"
         assert one.fate.exception == ("IndexError", "list index out of range")
 
 
 def test_conditions_on_the_number_of_gpus_are_believed() -> None:
     code = GPUS + "if len(gpus) > 1:\n    " + VISIBLE.format("gpus[1]")
-    assert asked(code, 5, gpus=1).fate.verdict is Verdict.HAPPENS
+    assert asked(code, 5, gpus=1).fate.verdict is Prediction.HAPPENS
     assert asked(code, 5, gpus=1).fate.condition == "if len(gpus) > 1"
 
 
@@ -51,8 +53,8 @@ def test_a_runtime_that_does_not_start_takes_everything_with_it() -> None:
 
 def test_growth_for_the_first_two_of_three() -> None:
     code = GPUS + ONE.format(0, True) + ONE.format(1, True)
-    assert asked(code, 4, gpus=2).fate.verdict is Verdict.HAPPENS
-    assert asked(code, 4, gpus=3).fate.verdict is Verdict.FAILS
+    assert asked(code, 4, gpus=2).fate.verdict is Prediction.HAPPENS
+    assert asked(code, 4, gpus=3).fate.verdict is Prediction.FAILS
 
 
 def test_the_last_of_two_opposite_settings_counts() -> None:
@@ -64,7 +66,7 @@ def test_the_last_of_two_opposite_settings_counts() -> None:
 def test_a_limit_replaces_another_one_for_one_gpu() -> None:
     code = GPUS + "for gpu in gpus:\n    " + LIMIT.format(0, 512).replace("gpus[0]", "gpu") + LIMIT.format(0, 1024)
     one = asked(code, 5, gpus=2)
-    assert one.fate.verdict is Verdict.REPLACED
+    assert one.fate.verdict is Prediction.REPLACED
     assert one.fate.words == "is replaced for GPU 0 by set_logical_device_configuration in line 6"
 
 
@@ -78,26 +80,26 @@ def test_a_loop_is_refused_by_the_one_gpu_that_has_logical_devices() -> None:
 
 def test_a_limit_for_a_gpu_that_is_hidden() -> None:
     one = asked(GPUS + LIMIT.format(0, 512) + VISIBLE.format("[]"), 4)
-    assert (one.fate.verdict, one.fate.because) == (Verdict.FAILS, 5)
+    assert (one.fate.verdict, one.fate.because) == (Prediction.FAILS, 5)
     assert one.fate.words == "is without effect: set_visible_devices in line 5 hides every GPU"
 
 
 @pytest.mark.parametrize("session", [SESSION.format("allow_growth", True), "s = tf.compat.v1.InteractiveSession()\n"])
 def test_a_session_with_options_of_its_own_does_not_look_at_limits(session: str) -> None:
     one = asked(GPUS + LIMIT.format(0, 512) + session, 4)
-    assert (one.fate.verdict, one.fate.reason) == (Verdict.FAILS, "overridden")
+    assert (one.fate.verdict, one.fate.reason) == (Prediction.FAILS, "overridden")
 
 
 def test_a_session_without_options_looks_at_limits() -> None:
-    assert asked(GPUS + LIMIT.format(0, 512) + "s = tf.compat.v1.Session()\n", 4).fate.verdict is Verdict.HAPPENS
+    assert asked(GPUS + LIMIT.format(0, 512) + "s = tf.compat.v1.Session()\n", 4).fate.verdict is Prediction.HAPPENS
 
 
 def test_growth_is_so_already() -> None:
     behind = asked("s = tf.compat.v1.InteractiveSession()\n" + EACH.format(True), 6)
-    assert behind.fate.verdict is Verdict.HAPPENS
+    assert behind.fate.verdict is Prediction.HAPPENS
     assert behind.fate.words.startswith("takes effect: line 3 (tf.compat.v1.InteractiveSession) has made")
     blind = "tf.test.is_gpu_available()\n"
-    assert asked(blind + EACH.format(False), 6).fate.verdict is Verdict.HAPPENS
+    assert asked(blind + EACH.format(False), 6).fate.verdict is Prediction.HAPPENS
     assert asked(blind + EACH.format(True), 6).fate.reason == "lost"
 
 
@@ -109,13 +111,13 @@ def test_what_was_lost_is_not_found_again_by_asking_twice() -> None:
 
 def test_other_gpus_behind_device_lib() -> None:
     code = "tf.test.is_gpu_available()\n" + GPUS + VISIBLE.format("gpus[{}]") + "x = tf.constant(1)\n"
-    assert asked(code.format(0), 5, gpus=2).fate.verdict is Verdict.HAPPENS
-    assert asked(code.format(1), 5, gpus=2).fate.verdict is Verdict.FAILS
+    assert asked(code.format(0), 5, gpus=2).fate.verdict is Prediction.HAPPENS
+    assert asked(code.format(1), 5, gpus=2).fate.verdict is Prediction.FAILS
 
 
 def test_a_session_s_choice_of_gpus_is_none_of_the_eager_runtime_s() -> None:
     code = SESSION.format("visible_device_list", "'0'") + "x = tf.constant(1)\n"
-    assert asked(code, 5, gpus=1).fate.verdict is Verdict.HAPPENS
+    assert asked(code, 5, gpus=1).fate.verdict is Prediction.HAPPENS
     several = asked(code, 5, gpus=2)
     assert several.fate.words == "holds for this session only: line 7 starts the eager runtime, which sees every GPU"
     missing = asked(SESSION.format("visible_device_list", "'3'"), 5, gpus=2)
@@ -127,20 +129,20 @@ def test_the_options_of_a_monitored_session_come_too_late() -> None:
     code = SESSION.format("allow_growth", True).replace("v1.Session", "v1.train.MonitoredTrainingSession")
     graph = "tf.compat.v1.disable_eager_execution()\n"
     one = asked(graph + "tf.compat.v1.train.create_global_step()\n" + code, 7)
-    assert (one.fate.verdict, one.fate.reason) == (Verdict.FAILS, "lost")
+    assert (one.fate.verdict, one.fate.reason) == (Prediction.FAILS, "lost")
     # Without a variable there is no `Saver`, which it would make first.
-    assert asked(graph + code, 6).fate.verdict is Verdict.HAPPENS
+    assert asked(graph + code, 6).fate.verdict is Prediction.HAPPENS
 
 
 def test_what_stands_behind_an_exception_changes_nothing() -> None:
     code = EACH.format(True) + "tf.config.experimental.set_memory_limit(0, 1)\n" + LIMIT.format(0, 512)
-    assert asked(code, 5).fate.verdict is Verdict.HAPPENS
+    assert asked(code, 5).fate.verdict is Prediction.HAPPENS
     assert asked(code, 7).fate.reason == "unreached"
 
 
 def test_a_function_of_its_own_in_the_place_of_tensorflow_s() -> None:
     code = "tf.config.experimental.set_memory_growth = print\n" + EACH.format(True)
-    assert asked(code, 6).fate.verdict is Verdict.UNKNOWN
+    assert asked(code, 6).fate.verdict is Prediction.UNKNOWN
 
 
 def test_a_limit_without_end_is_no_limit_beyond_the_card() -> None:
@@ -153,5 +155,5 @@ def test_no_gpu_is_visible_in_words() -> None:
 
 def test_growth_that_the_environment_forces_is_not_dropped() -> None:
     code = EACH.format(True) + LIMIT.format(0, 512) + 'os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = "true"\n'
-    assert asked(code, 5, gpus=1).fate.verdict is Verdict.HAPPENS
-    assert asked(code + "x = tf.zeros(1)\n", 5, gpus=2).fate.verdict is Verdict.HAPPENS
+    assert asked(code, 5, gpus=1).fate.verdict is Prediction.HAPPENS
+    assert asked(code + "x = tf.zeros(1)\n", 5, gpus=2).fate.verdict is Prediction.HAPPENS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.plan.plans import asked, entry
-from tfmemlint.plan.model import Verdict
+from tfmemlint.plan.model import Prediction
 
 GROWTH = 'for gpu in tf.config.list_physical_devices("GPU"):\n    tf.config.experimental.set_memory_growth(gpu, True)\n'
 LIMIT = (
@@ -16,12 +16,12 @@ LIMIT = (
 
 def test_in_time() -> None:
     one = asked(GROWTH + "x = tf.constant(1)\n", 4)
-    assert (one.fate.verdict, one.fate.condition, one.rules) == (Verdict.HAPPENS, "", ())
+    assert (one.fate.verdict, one.fate.condition, one.rules) == (Prediction.HAPPENS, "", ())
 
 
 def test_too_late_names_the_line_that_started_the_runtime_and_the_rule() -> None:
     one = asked("x = tf.constant(1)\n" + GROWTH, 5)
-    assert one.fate.verdict is Verdict.FAILS
+    assert one.fate.verdict is Prediction.FAILS
     assert one.fate.reason == "late"
     assert one.fate.because == 3
     assert one.fate.words == "comes too late: line 3 (tf.constant) has started the runtime"
@@ -41,16 +41,16 @@ def test_a_handler_that_hides_the_error_is_named() -> None:
         """,
         6,
     )
-    assert (one.fate.verdict, one.fate.handler) == (Verdict.FAILS, 7)
+    assert (one.fate.verdict, one.fate.handler) == (Prediction.FAILS, 7)
     assert any("line 7" in detail for detail in one.fate.details)
 
 
 def test_a_loop_that_starts_the_runtime_fails_with_two_gpus_only() -> None:
     code = GROWTH + "    tf.zeros([1])\n"
-    assert asked(code, 4).fate.verdict is Verdict.DEPENDS
+    assert asked(code, 4).fate.verdict is Prediction.DEPENDS
     assert asked(code, 4).fate.words.startswith("depends: with two or more GPUs it comes too late")
-    assert asked(code, 4, gpus=1).fate.verdict is Verdict.HAPPENS
-    assert asked(code, 4, gpus=2).fate.verdict is Verdict.FAILS
+    assert asked(code, 4, gpus=1).fate.verdict is Prediction.HAPPENS
+    assert asked(code, 4, gpus=2).fate.verdict is Prediction.FAILS
 
 
 def test_growth_on_one_gpu_of_several() -> None:
@@ -58,16 +58,16 @@ def test_growth_on_one_gpu_of_several() -> None:
         'tf.config.experimental.set_memory_growth(tf.config.list_physical_devices("GPU")[0], True)\nx = tf.zeros(1)\n'
     )
     one = asked(code, 3)
-    assert (one.fate.verdict, one.fate.reason, one.rules) == (Verdict.DEPENDS, "partial", ("TFM402",))
+    assert (one.fate.verdict, one.fate.reason, one.rules) == (Prediction.DEPENDS, "partial", ("TFM402",))
     assert one.fate.words == "depends: with two or more GPUs the runtime does not start in line 4 (tf.zeros)"
-    assert asked(code, 3, gpus=1).fate.verdict is Verdict.HAPPENS
-    assert asked(code, 3, gpus=4).fate.verdict is Verdict.FAILS
+    assert asked(code, 3, gpus=1).fate.verdict is Prediction.HAPPENS
+    assert asked(code, 3, gpus=4).fate.verdict is Prediction.FAILS
 
 
 def test_a_limit_drops_the_growth_before_it_and_refuses_the_growth_behind_it() -> None:
     before = asked(GROWTH + LIMIT.format(1024), 4)
     assert (before.fate.reason, before.fate.because) == ("dropped", 5)
-    assert asked(GROWTH + LIMIT.format(1024), 5).fate.verdict is Verdict.HAPPENS
+    assert asked(GROWTH + LIMIT.format(1024), 5).fate.verdict is Prediction.HAPPENS
     behind = asked(LIMIT.format(1024) + GROWTH, 5)
     assert behind.fate.reason == "refused"
     assert behind.fate.exception is not None
@@ -83,9 +83,14 @@ def test_device_lib_makes_the_devices_without_a_look_at_the_settings() -> None:
 
 @pytest.mark.parametrize(
     ("value", "verdict"),
-    [("4096", Verdict.HAPPENS), ("0.5", Verdict.FAILS), ("4 * 1024**3", Verdict.FAILS), ("limit", Verdict.HAPPENS)],
+    [
+        ("4096", Prediction.HAPPENS),
+        ("0.5", Prediction.FAILS),
+        ("4 * 1024**3", Prediction.FAILS),
+        ("limit", Prediction.HAPPENS),
+    ],
 )
-def test_limits_are_judged_by_their_values(value: str, verdict: Verdict) -> None:
+def test_limits_are_judged_by_their_values(value: str, verdict: Prediction) -> None:
     assert asked(LIMIT.format(value), 3).fate.verdict is verdict
 
 
@@ -107,29 +112,29 @@ session = tf.compat.v1.Session(config=config)
 @pytest.mark.parametrize(
     ("share", "more", "verdict"),
     [
-        ("0.5", "", Verdict.HAPPENS),
-        ("1.0", "", Verdict.HAPPENS),
-        ("0.5", "config.gpu_options.experimental.virtual_devices.add().memory_limit_mb.append(512)", Verdict.FAILS),
-        ("0", "", Verdict.FAILS),
-        ("-0.5", "", Verdict.FAILS),
-        ("50", "", Verdict.FAILS),
+        ("0.5", "", Prediction.HAPPENS),
+        ("1.0", "", Prediction.HAPPENS),
+        ("0.5", "config.gpu_options.experimental.virtual_devices.add().memory_limit_mb.append(512)", Prediction.FAILS),
+        ("0", "", Prediction.FAILS),
+        ("-0.5", "", Prediction.FAILS),
+        ("50", "", Prediction.FAILS),
     ],
 )
 def test_what_the_rules_find_at_an_option_is_told_of_the_session_that_gets_it(
-    share: str, more: str, verdict: Verdict
+    share: str, more: str, verdict: Prediction
 ) -> None:
     assert asked(SHARE.format(share, more), 6).fate.verdict is verdict
 
 
 def test_a_share_of_nothing_beside_growth_is_no_wish() -> None:
     found = asked(SHARE.format(0, "config.gpu_options.allow_growth = True"), 6)
-    assert (found.wish, found.fate.verdict) == ("growth", Verdict.HAPPENS)
+    assert (found.wish, found.fate.verdict) == ("growth", Prediction.HAPPENS)
 
 
 @pytest.mark.parametrize(("value", "wants"), [("false", True), ("true", False), ("0", True)])
 def test_a_variable_of_jax_asks_for_the_opposite_of_growth(value: str, wants: bool) -> None:
     one = asked(f"os.environ['XLA_PYTHON_CLIENT_PREALLOCATE'] = '{value}'\nx = tf.constant(1)\n", 3)
-    assert (one.wish, one.value, one.fate.verdict) == ("growth", wants, Verdict.FAILS)
+    assert (one.wish, one.value, one.fate.verdict) == ("growth", wants, Prediction.FAILS)
 
 
 def test_what_only_a_second_pass_of_a_loop_asks_for_is_asked_for() -> None:
@@ -155,9 +160,9 @@ def test_what_only_a_second_pass_of_a_loop_asks_for_is_asked_for() -> None:
 
 def test_a_limit_beyond_the_card() -> None:
     one = asked(LIMIT.format(20000), 3, memory=16384)
-    assert (one.fate.verdict, one.fate.reason) == (Verdict.FAILS, "size")
+    assert (one.fate.verdict, one.fate.reason) == (Prediction.FAILS, "size")
     assert "16384 MiB" in one.fate.words
-    assert asked(LIMIT.format(20000), 3).fate.verdict is Verdict.HAPPENS
+    assert asked(LIMIT.format(20000), 3).fate.verdict is Prediction.HAPPENS
 
 
 def test_a_made_up_function_fails_and_ends_the_program() -> None:
@@ -169,7 +174,7 @@ def test_a_made_up_function_fails_and_ends_the_program() -> None:
     assert stop is not None
     assert (stop.row, stop.exception[0]) == (3, "AttributeError")
     unreached = asked(code, 5)
-    assert (unreached.fate.verdict, unreached.fate.reason, unreached.fate.because) == (Verdict.FAILS, "unreached", 3)
+    assert (unreached.fate.verdict, unreached.fate.reason, unreached.fate.because) == (Prediction.FAILS, "unreached", 3)
 
 
 def test_a_made_up_function_that_the_program_provides_for_is_not_an_error() -> None:
@@ -183,7 +188,7 @@ def test_a_made_up_function_that_the_program_provides_for_is_not_an_error() -> N
         """,
         7,
     )
-    assert one.fate.verdict is Verdict.HAPPENS
+    assert one.fate.verdict is Prediction.HAPPENS
 
 
 def test_conditions_are_told() -> None:
@@ -208,9 +213,9 @@ def test_a_setting_that_another_takes_the_place_of() -> None:
     tf.config.set_visible_devices(gpus[1], "GPU")
     """
     first = asked(code, 4)
-    assert (first.fate.verdict, first.fate.because) == (Verdict.REPLACED, 5)
+    assert (first.fate.verdict, first.fate.because) == (Prediction.REPLACED, 5)
     assert first.words == "only GPU 0 visible"
-    assert asked(code, 5).fate.verdict is Verdict.HAPPENS
+    assert asked(code, 5).fate.verdict is Prediction.HAPPENS
 
 
 def test_settings_of_other_ways_do_not_replace() -> None:
@@ -221,19 +226,19 @@ def test_settings_of_other_ways_do_not_replace() -> None:
     else:
         tf.config.set_visible_devices(gpus[0], "GPU")
     """
-    assert asked(code, 5).fate.verdict is Verdict.HAPPENS
-    assert asked(code, 7).fate.verdict is Verdict.HAPPENS
+    assert asked(code, 5).fate.verdict is Prediction.HAPPENS
+    assert asked(code, 7).fate.verdict is Prediction.HAPPENS
 
 
 def test_reports() -> None:
-    assert asked('tf.config.experimental.get_memory_info("GPU:0")["peak"]\n', 3).fate.verdict is Verdict.HAPPENS
+    assert asked('tf.config.experimental.get_memory_info("GPU:0")["peak"]\n', 3).fate.verdict is Prediction.HAPPENS
     wrong = asked('tf.config.experimental.get_memory_info(tf.config.list_physical_devices("GPU")[0])\n', 3)
-    assert (wrong.fate.verdict, wrong.rules) == (Verdict.FAILS, ("TFM601",))
+    assert (wrong.fate.verdict, wrong.rules) == (Prediction.FAILS, ("TFM601",))
 
 
 def test_a_silenced_rule_changes_nothing() -> None:
     one = asked("x = tf.constant(1)\n" + LIMIT.format(1024).rstrip() + "  # noqa: TFM102\n", 4)
-    assert one.fate.verdict is Verdict.FAILS
+    assert one.fate.verdict is Prediction.FAILS
 
 
 def test_logical_cpus_ask_for_nothing_of_a_gpu() -> None:

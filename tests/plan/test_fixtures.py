@@ -9,11 +9,11 @@ import pytest
 
 from tests.fixture_files import FIXTURES, fixture_paths, read_text, strip_markers
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.plan.model import Device, FilePlan, Verdict
+from tfmemlint.plan.model import Device, FilePlan, Prediction
 from tfmemlint.plan.read import plan_of
 from tfmemlint.sources import Source
 
-DIFFERENT = (Verdict.FAILS, Verdict.DEPENDS)
+DIFFERENT = (Prediction.FAILS, Prediction.DEPENDS)
 WHY_SILENCED = "what is right about these is a comment that silences a rule: the call fails all the same"
 SILENCED = {"TFM903/ok_at_work.py", "TFM903/ok_whole_statement.py", "TFM904/ok_known.py"}
 NO_SHARE = {"TFM304/ok_unified_memory.py"}

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfmemlint.cli.main import main
-from tfmemlint.engine.job import Job, Outcome
+from tfmemlint.engine.job import FileResult, Job
 from tfmemlint.engine.run import run
 from tfmemlint.facts import prefilter
 from tfmemlint.model.finding import Finding, Severity, Span
@@ -262,7 +262,7 @@ def test_why_a_cell_is_broken_is_said_without_rows_of_its_own() -> None:
 # As part of the tool
 
 
-def look(**settings: Any) -> list[Outcome]:
+def look(**settings: Any) -> list[FileResult]:
     files = walk(["."], kinds=("python", "notebook")).files
     return sorted(run([(path, False) for path in files], Job(**settings)), key=lambda one: one.path)
 
@@ -474,9 +474,9 @@ def test_large_outputs_are_not_searched(
 
     def searching(data: bytes) -> int:
         searched.append(len(data))
-        return prefilter.look(data)
+        return prefilter.scan(data)
 
-    monkeypatch.setattr("tfmemlint.engine.run.look", searching)
+    monkeypatch.setattr("tfmemlint.engine.run.scan", searching)
     main(["check", "--no-cache", "--output-format", "json", "a.ipynb"])
     assert [one["code"] for one in json.loads(capsys.readouterr().out)] == ["TFM202"]
     assert searched

@@ -12,7 +12,7 @@ from tests.fixture_files import FIXTURES, blank_markers, fixture_paths, read_tex
 from tests.program_files import program_folders, read_program
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.plan.model import Asked
-from tfmemlint.plan.model import Verdict as Planned
+from tfmemlint.plan.model import Prediction as Planned
 from tfmemlint.plan.read import plan_of
 from tfmemlint.sources import Source
 from tfmemlint.verify.edge import Edge

@@ -13,7 +13,7 @@ from tfmemlint.engine.check_source import check_source
 from tfmemlint.engine.job import Job
 from tfmemlint.engine.run import run
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.plan.model import Verdict as Planned
+from tfmemlint.plan.model import Prediction as Planned
 from tfmemlint.plan.read import plan_of
 from tfmemlint.sources import Source
 from tfmemlint.verify.edge import Edge

@@ -13,7 +13,7 @@ from tfmemlint.cli.arguments import say
 
 if TYPE_CHECKING:
     from tfmemlint.config.files import Config
-    from tfmemlint.engine.job import Job, Outcome
+    from tfmemlint.engine.job import FileResult, Job
     from tfmemlint.sources.walking import Walk
 
 CLEAN, FOUND, FAILED = 0, 1, 2
@@ -160,12 +160,12 @@ def _codes(given: list[str] | None) -> tuple[str, ...] | None:
     return tuple(code.strip() for one in given for code in one.split(",") if code.strip())
 
 
-def _outcomes(arguments: argparse.Namespace, config: Config, job: Job) -> tuple[list[Outcome], bool]:
+def _outcomes(arguments: argparse.Namespace, config: Config, job: Job) -> tuple[list[FileResult], bool]:
     """The outcome of each file, and whether some path could not be followed."""
     from tfmemlint.engine.run import from_text, run
 
     paths = list(dict.fromkeys(arguments.paths)) or ["."]
-    outcomes: list[Outcome] = []
+    outcomes: list[FileResult] = []
     failed = False
     if "-" in paths:
         paths.remove("-")
@@ -216,13 +216,13 @@ def _kinds(arguments: argparse.Namespace, config: Config, usual: Collection[str]
 
 
 def _show_target(arguments: argparse.Namespace, config: Config, job: Job) -> int:
-    from tfmemlint.project.targets.find import begin
+    from tfmemlint.project.targets.find import reset_cache
     from tfmemlint.project.targets.show import as_data, judged, show
 
     paths = list(dict.fromkeys(arguments.paths)) or ["."]
     own = [arguments.stdin_filename or "-"] if "-" in paths else []
     found = _walk(paths := [path for path in paths if path != "-"], arguments, config) if paths != ["-"] else None
-    finder = begin()
+    finder = reset_cache()
     where = "--target-version" if arguments.target_version is not None else f"{config.path}: target-version"
     files = [*own, *(found.files if found is not None else ())]
     groups = judged(files, finder, job.target, where)

@@ -11,7 +11,7 @@ from tfmemlint.cli.arguments import say
 
 if TYPE_CHECKING:
     from tfmemlint.config.files import Config
-    from tfmemlint.engine.job import Job, Outcome
+    from tfmemlint.engine.job import FileResult, Job
     from tfmemlint.model.finding import Finding
     from tfmemlint.sources import Source
 
@@ -20,7 +20,7 @@ _MANY = 10
 """Findings about names of other releases from which on the question is which release the code is for."""
 
 
-def report(arguments: argparse.Namespace, config: Config, job: Job, outcomes: list[Outcome]) -> None:
+def report(arguments: argparse.Namespace, config: Config, job: Job, outcomes: list[FileResult]) -> None:
     """Print what a run came to, in the format that was asked for."""
     output_format = arguments.output_format or config.output_format or "full"
     if _is_plain(arguments, outcomes, output_format):
@@ -107,7 +107,7 @@ def _targets(findings: list[Finding], *, verbose: bool) -> None:
         )
 
 
-def _sources(outcomes: list[Outcome], findings: list[Finding]) -> dict[str, Source]:
+def _sources(outcomes: list[FileResult], findings: list[Finding]) -> dict[str, Source]:
     """The texts to quote from: those of the files that were checked, and of those that lead to what was found there."""
     known = {outcome.path: outcome.source for outcome in outcomes if outcome.source is not None}
     others = {step.path for finding in findings for step in finding.trace} - known.keys()
@@ -118,7 +118,7 @@ def _sources(outcomes: list[Outcome], findings: list[Finding]) -> dict[str, Sour
     return known
 
 
-def _is_plain(arguments: argparse.Namespace, outcomes: list[Outcome], output_format: str) -> bool:
+def _is_plain(arguments: argparse.Namespace, outcomes: list[FileResult], output_format: str) -> bool:
     """Whether there is nothing to report and nobody to please with colours: then the reporters need not be loaded."""
     if arguments.fix or arguments.statistics or arguments.verbose or output_format not in ("full", "concise"):
         return False
@@ -126,7 +126,7 @@ def _is_plain(arguments: argparse.Namespace, outcomes: list[Outcome], output_for
     return not coloured and not any(outcome.findings for outcome in outcomes)
 
 
-def _changes(arguments: argparse.Namespace, outcomes: list[Outcome]) -> object:
+def _changes(arguments: argparse.Namespace, outcomes: list[FileResult]) -> object:
     """Print what was changed, or the new text of standard input; gives the stream for the report."""
     if arguments.diff:
         from tfmemlint.reporters.diff import print_diff, unified_diff

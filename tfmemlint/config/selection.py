@@ -85,7 +85,7 @@ class Selection:
             ConfigError: a selector stands for no rule.
         """
         enabled = {rule.code for rule in rules if rule.severity is not Severity.ADVICE}
-        in_texts = enabled | {rule.code for rule in rules if rule.in_texts}
+        in_texts = enabled | {rule.code for rule in rules if rule.default_in_documents}
         named: set[str] = set()
         for layer in layers:
             enabled = _follow(layer, enabled, rules)

@@ -12,16 +12,16 @@ from tfmemlint.sources.documents import blocks
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tfmemlint.deployment.launches import Begun
-    from tfmemlint.deployment.model import Read
+    from tfmemlint.deployment.launches import Launch
     from tfmemlint.interpreter.program import Program
     from tfmemlint.knowledge.releases import Target
+    from tfmemlint.model.configuration import ConfigurationRead
     from tfmemlint.sources import Source
 
 __all__ = ["program_of", "read", "starts_of"]
 
 
-def read(language: str, text: str) -> Read | None:
+def read(language: str, text: str) -> ConfigurationRead | None:
     """Read what a text sets and starts, if its language is one of configuration files (`blocks`).
 
     Return None for any other language. Never raises.
@@ -61,9 +61,9 @@ def program_of(source: Source, language: str, target: Target) -> Program | None:
     return program(source, found, target)
 
 
-def starts_of(paths: Iterable[str]) -> dict[str, tuple[Begun, ...]]:
+def starts_of(paths: Iterable[str]) -> dict[str, tuple[Launch, ...]]:
     """The environments in which the configuration files among ``paths`` start the project's programs, by the path of
     each program."""
-    from tfmemlint.deployment.launches import starts_of as found
+    from tfmemlint.deployment.launches import launches_of as found
 
     return found(paths)

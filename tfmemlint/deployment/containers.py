@@ -6,10 +6,10 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field, replace
 
-from tfmemlint.deployment.model import Places, Setting, Start
 from tfmemlint.deployment.shell.commands import read_command
 from tfmemlint.deployment.shell.lexer import Word
 from tfmemlint.deployment.shell.script import read_shell
+from tfmemlint.model.configuration import Places, ProgramStart, VariableSetting
 from tfmemlint.model.finding import Span
 
 
@@ -25,21 +25,21 @@ class Copied:
 @dataclass(slots=True)
 class Stage:
     """One stage: its name, its variables so far, the directory it is in ("" until one is set, None where that can't be
-    told), what was copied, its ``ENTRYPOINT`` and ``CMD`` as `Run`."""
+    told), what was copied, its ``ENTRYPOINT`` and ``CMD`` as `ContainerRun`."""
 
     name: str
     scope: tuple[int, ...]
-    settings: list[Setting] = field(default_factory=list)
+    settings: list[VariableSetting] = field(default_factory=list)
     directory: str | None = "/"
     copied: list[Copied] = field(default_factory=list)
-    entrypoint: Run | None = None
-    command: Run | None = None
+    entrypoint: ContainerRun | None = None
+    command: ContainerRun | None = None
     own: bool = False
     shell: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ContainerRun:
     """A command: its words in exec form, else its text; where it stands."""
 
     words: tuple[Word, ...] | None
@@ -57,7 +57,7 @@ class Line:
     heredocs: tuple[tuple[int, int], ...] = ()
 
 
-def starts_of_stage(stage: Stage, places: Places, numbers: itertools.count[int]) -> list[Start]:
+def starts_of_stage(stage: Stage, places: Places, numbers: itertools.count[int]) -> list[ProgramStart]:
     """What a container of a stage starts."""
     run = stage.entrypoint or stage.command
     if run is None:
@@ -85,13 +85,13 @@ def starts_of_stage(stage: Stage, places: Places, numbers: itertools.count[int])
 
 def starts_of_words(
     words: list[Word],
-    settings: tuple[Setting, ...],
+    settings: tuple[VariableSetting, ...],
     span: Span,
     where: str,
     directory: str | None,
     places: Places,
     numbers: itertools.count[int],
-) -> list[Start]:
+) -> list[ProgramStart]:
     """What a list of words starts, as it is given to a container."""
     command = read_command(words)
     if command.kind == "inline" and command.inline is not None and command.inline.value is not None:
@@ -113,9 +113,11 @@ def starts_of_words(
         ]
     if command.kind not in ("python", "shell"):
         return []
-    given = tuple(Setting(one.name, one.value, span, None, span, "prefix", None, whom=where) for one in command.given)
+    given = tuple(
+        VariableSetting(one.name, one.value, span, None, span, "prefix", None, whom=where) for one in command.given
+    )
     return [
-        Start(
+        ProgramStart(
             command.program,
             command.module,
             command.kind == "shell",

@@ -14,12 +14,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from tfmemlint.deployment.containers import Copied, Line, Run, Stage, starts_of_stage
+from tfmemlint.deployment.containers import ContainerRun, Copied, Line, Stage, starts_of_stage
 from tfmemlint.deployment.instructions import INSTRUCTION, Instructions, words_of
-from tfmemlint.deployment.model import ENV, HIDDEN, Lost, Places, Read, Setting, asked, is_name
 from tfmemlint.deployment.shell.lexer import Word
 from tfmemlint.deployment.shell.script import read_shell
 from tfmemlint.deployment.templates import masked
+from tfmemlint.model.configuration import ENV, HIDDEN, ConfigurationRead, Lost, Places, VariableSetting, asked, is_name
 from tfmemlint.model.finding import Span
 
 _MOST_NAMED = 200
@@ -28,7 +28,7 @@ _FLAG = re.compile(r"--[a-z][\w-]*(?:=\S*)?[ \t]*")
 
 
 @dataclass(slots=True)
-class Docker(Read):
+class Docker(ConfigurationRead):
     """What a Dockerfile says; ``stages`` as they are at their ends, the last one is what is built."""
 
     stages: list[Stage] = field(default_factory=list)
@@ -146,7 +146,7 @@ class _File:
             return
         whole = given.end_row == given.row
         place = given if whole else None
-        setting = Setting(name, value, key, place, statement, ENV, quote if whole else None, self.stage.scope)
+        setting = VariableSetting(name, value, key, place, statement, ENV, quote if whole else None, self.stage.scope)
         self.out.settings.append(setting)
         self.stage.settings.append(setting)
 
@@ -219,7 +219,7 @@ class _File:
         while (flag := _FLAG.match(line.text, at)) is not None:
             at = flag.end()
         scope = (*self.stage.scope, -next(self.numbers))
-        found = Read()
+        found = ConfigurationRead()
         rest = line.text[at:].strip()
         if line.heredocs:
             if rest.startswith("<<"):
@@ -236,12 +236,12 @@ class _File:
         self.out.settings += found.settings
         self.out.lost += lost
 
-    def _script(self, text: str, places: Places, scope: tuple[int, ...]) -> Read:
+    def _script(self, text: str, places: Places, scope: tuple[int, ...]) -> ConfigurationRead:
         found = read_shell(text, places, numbers=self.numbers, base=scope, where="RUN")
         found.problems.clear()
         return found
 
-    def _command(self, line: Line, at: int) -> Run:
+    def _command(self, line: Line, at: int) -> ContainerRun:
         text = line.text
         rest = text[at:].strip()
         words = None
@@ -249,7 +249,7 @@ class _File:
             strings = _strings(rest)
             if strings is not None:
                 words = tuple(_placed(text, at, strings))
-        return Run(words, line, at)
+        return ContainerRun(words, line, at)
 
     # The end of a stage
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 
-from tfmemlint.deployment.model import FILE, HIDDEN, Places, Read, Setting, is_name
 from tfmemlint.deployment.templates import masked
+from tfmemlint.model.configuration import FILE, HIDDEN, ConfigurationRead, Places, VariableSetting, is_name
 
 _LINE = re.compile(
     r"[ \t]*(?P<export>export[ \t]+)?(?P<name>[^\s=#\"'$]+)=(?P<given>\"[^\"\\\n]*\"|'[^'\n]*'|[^\s#\"'][^\n]*?|)"
@@ -19,9 +19,9 @@ _LINE = re.compile(
 )
 
 
-def read_dotenv(text: str) -> Read:
+def read_dotenv(text: str) -> ConfigurationRead:
     """What an environment file sets."""
-    out = Read()
+    out = ConfigurationRead()
     places = Places(text)
     at = 0
     for line in masked(text).split("\n"):
@@ -35,6 +35,8 @@ def read_dotenv(text: str) -> Read:
             start, end = at + found.start("name"), at + found.end("name")
             given = places.span(at + found.start("given"), at + found.end("given"))
             statement = places.span(start, at + found.end("given"))
-            out.settings.append(Setting(found["name"], value, places.span(start, end), given, statement, FILE, quote))
+            out.settings.append(
+                VariableSetting(found["name"], value, places.span(start, end), given, statement, FILE, quote)
+            )
         at += len(line) + 1
     return out

@@ -7,26 +7,26 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.deployment.gpu_requests import counted
-from tfmemlint.deployment.model import Cards
-from tfmemlint.interpreter.program import CardsGiven, EnvLost, EnvWrite, Event, Program
+from tfmemlint.interpreter.program import EnvLost, EnvWrite, Event, GpusGiven, Program
 from tfmemlint.interpreter.state import State
 from tfmemlint.interpreter.values import UNKNOWN, Const
+from tfmemlint.model.configuration import Cards
 from tfmemlint.model.finding import Span
 
 if TYPE_CHECKING:
-    from tfmemlint.deployment.model import Lost, Read, Setting
     from tfmemlint.knowledge.releases import Target
+    from tfmemlint.model.configuration import ConfigurationRead, Lost, VariableSetting
     from tfmemlint.sources import Source
 
 
-def program(source: Source, read: Read, target: Target) -> Program:
+def program(source: Source, read: ConfigurationRead, target: Target) -> Program:
     """A program that sets the variables of a configuration file, and does nothing else."""
     state = State()
     lines = source.lines
     events: list[Event] = []
     for one in (*read.cards, *_chosen(read)):
         events.append(
-            CardsGiven(
+            GpusGiven(
                 path=source.path,
                 span=one.span,
                 statement=one.span,
@@ -44,7 +44,7 @@ def program(source: Source, read: Read, target: Target) -> Program:
     return found
 
 
-def _chosen(read: Read) -> Iterator[Cards]:
+def _chosen(read: ConfigurationRead) -> Iterator[Cards]:
     """The GPUs of a container by ``NVIDIA_VISIBLE_DEVICES``; where it is set twice, by neither."""
     found = [one for one in read.settings if one.name == "NVIDIA_VISIBLE_DEVICES" and one.passed]
     for one in found:
@@ -53,7 +53,7 @@ def _chosen(read: Read) -> Iterator[Cards]:
             yield Cards(count, one.value or "", one.key, one.name, one.scope)
 
 
-def write(setting: Setting, path: str, state: State, lines: list[str]) -> EnvWrite:
+def write(setting: VariableSetting, path: str, state: State, lines: list[str]) -> EnvWrite:
     """One variable as an event. ``lines``: those of the file."""
     given = setting.given
     end = given if given is not None and given.row == setting.key.row else setting.key

@@ -16,7 +16,6 @@ from tfmemlint.deployment.containers import Copied, Stage, starts_of_stage, star
 from tfmemlint.deployment.dockerfile import Docker, read_dockerfile
 from tfmemlint.deployment.dotenv import read_dotenv
 from tfmemlint.deployment.events import write
-from tfmemlint.deployment.model import Places, Service, Setting, Start
 from tfmemlint.deployment.program_paths import Find, InImage, OnHost
 from tfmemlint.deployment.project_launches import LARGEST, NAMES
 from tfmemlint.deployment.shell.lexer import Word
@@ -25,6 +24,7 @@ from tfmemlint.interpreter.program import EnvWrite
 from tfmemlint.interpreter.state import State
 from tfmemlint.interpreter.values import UNKNOWN
 from tfmemlint.knowledge.environment import read_at
+from tfmemlint.model.configuration import Places, ProgramStart, Service, VariableSetting
 from tfmemlint.model.finding import Span
 from tfmemlint.project.listing import called
 from tfmemlint.project.roots import project_root
@@ -41,7 +41,7 @@ _PLAIN = "the command"
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class Launch:
     """One environment in which a program is started.
 
     Attributes:
@@ -68,7 +68,7 @@ class Begun:
         return self.path, self.span, self.where, values
 
 
-def starts_of(paths: Iterable[str]) -> dict[str, tuple[Begun, ...]]:
+def launches_of(paths: Iterable[str]) -> dict[str, tuple[Launch, ...]]:
     """The environments in which the configuration files among ``paths`` start programs, by the path of each program
     (absolute, normalized); of each program at most `MOST`, that differ."""
     files = [os.path.normpath(os.path.abspath(path)) for path in paths if kind_of(os.path.basename(path)) in SETTINGS]
@@ -82,7 +82,7 @@ def starts_of(paths: Iterable[str]) -> dict[str, tuple[Begun, ...]]:
             texts[path] = text
     if not any(map(_sets_one, texts.values())):
         return {}
-    found: dict[str, list[Begun]] = {}
+    found: dict[str, list[Launch]] = {}
     for path, text in texts.items():
         if kind_of(os.path.basename(path)) == SHELL and not _sets_one(text):
             # What it starts gets nothing from it.
@@ -107,7 +107,7 @@ def _sets_one(text: str) -> bool:
     return any(name in text for name in NAMES)
 
 
-def _values(begun: Begun) -> dict[str, object]:
+def _values(begun: Launch) -> dict[str, object]:
     return {one.name: one.value for one in begun.writes}
 
 
@@ -117,7 +117,7 @@ class _Files:
 
     texts: dict[str, str]
 
-    def of_file(self, path: str, text: str) -> Iterator[Begun]:
+    def of_file(self, path: str, text: str) -> Iterator[Launch]:
         """What one of them starts."""
         kind = kind_of(os.path.basename(path))
         own = os.path.dirname(path)
@@ -146,7 +146,7 @@ class _Files:
             stage.settings = [_at(one, path) for one in stage.settings]
         return docker
 
-    def _service(self, service: Service, path: str) -> Iterator[Begun]:
+    def _service(self, service: Service, path: str) -> Iterator[Launch]:
         if service.unknown:
             return
         own = os.path.dirname(path)
@@ -192,7 +192,7 @@ class _Files:
             )
         yield from self._followed([replace(one, path=path) for one in starts], find)
 
-    def _followed(self, starts: Iterable[Start], find: Find, depth: int = 0) -> Iterator[Begun]:
+    def _followed(self, starts: Iterable[ProgramStart], find: Find, depth: int = 0) -> Iterator[Launch]:
         for start in starts:
             program = find(start)
             if program is None:
@@ -230,7 +230,7 @@ class _Files:
             yield from self._followed(again, place, depth + 1)
 
 
-def _of_stage(stage: Stage, text: str, path: str) -> list[Start]:
+def _of_stage(stage: Stage, text: str, path: str) -> list[ProgramStart]:
     return [replace(one, path=path) for one in starts_of_stage(stage, Places(text), itertools.count(1))]
 
 
@@ -246,8 +246,8 @@ def _words_of(service: Service, stage: Stage) -> list[Word] | None:
     return [Word(0, 0, one, one) for one in (*first, *(service.command or ()))]
 
 
-def _begun(start: Start, program: str) -> Begun | None:
-    last: dict[str, Setting] = {}
+def _begun(start: ProgramStart, program: str) -> Launch | None:
+    last: dict[str, VariableSetting] = {}
     for one in start.settings:
         if read_at(one.name) is not None:
             last.pop(one.name, None)
@@ -256,14 +256,14 @@ def _begun(start: Start, program: str) -> Begun | None:
     writes = tuple(replace(one, path=called(one.path), ways=(), certain=True) for one in writes)
     if not any(one.value != UNKNOWN and one.name in NAMES for one in writes):
         return None
-    return Begun(program, called(start.path), start.span, start.where or _PLAIN, writes)
+    return Launch(program, called(start.path), start.span, start.where or _PLAIN, writes)
 
 
-def _stamped(starts: Iterable[Start], path: str) -> list[Start]:
+def _stamped(starts: Iterable[ProgramStart], path: str) -> list[ProgramStart]:
     return [replace(one, path=path, settings=tuple(_at(each, path) for each in one.settings)) for one in starts]
 
 
-def _at(setting: Setting, path: str) -> Setting:
+def _at(setting: VariableSetting, path: str) -> VariableSetting:
     return setting if setting.path else replace(setting, path=path)
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.deployment.events import program
-from tfmemlint.deployment.model import EXPORT, Lost
 from tfmemlint.deployment.shell.script import read_shell
+from tfmemlint.model.configuration import EXPORT, Lost
 from tfmemlint.sources import Source
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tfmemlint.deployment.containers import Copied
-from tfmemlint.deployment.model import HERE, Start
+from tfmemlint.model.configuration import HERE, ProgramStart
 
-Find = Callable[[Start], "str | None"]
+Find = Callable[[ProgramStart], "str | None"]
 """The file of the project that a start means; None where that can't be told."""
 
 
@@ -24,7 +24,7 @@ class OnHost:
     script: str
     bases: tuple[str, ...]
 
-    def __call__(self, start: Start) -> str | None:
+    def __call__(self, start: ProgramStart) -> str | None:
         directory = start.directory
         if directory is None:
             return None
@@ -42,7 +42,7 @@ class InImage:
     copied: tuple[Copied, ...]
     contexts: tuple[str, ...]
 
-    def __call__(self, start: Start) -> str | None:
+    def __call__(self, start: ProgramStart) -> str | None:
         directory = start.directory
         if directory is None or directory.startswith(HERE):
             return None
@@ -83,7 +83,7 @@ def _sources(copied: Copied, path: str, context: str) -> Iterator[str]:
             yield place
 
 
-def _names(start: Start) -> list[str]:
+def _names(start: ProgramStart) -> list[str]:
     """The files that a start may mean, as written."""
     if start.module:
         module = start.module.replace(".", "/")
@@ -91,7 +91,7 @@ def _names(start: Start) -> list[str]:
     return [start.program] if start.program else []
 
 
-def _existing(bases: Sequence[str], start: Start) -> set[str]:
+def _existing(bases: Sequence[str], start: ProgramStart) -> set[str]:
     names = [name for name in _names(start) if not name.startswith(("/", "~", HERE))]
     places = (os.path.normpath(os.path.join(base, name)) for base in bases for name in names)
     return {place for place in places if os.path.isfile(place)}

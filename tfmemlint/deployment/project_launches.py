@@ -12,7 +12,7 @@ from tfmemlint.sources.kinds import SETTINGS, kind_of
 from tfmemlint.sources.walking import LEFT_OUT
 
 if TYPE_CHECKING:
-    from tfmemlint.deployment.launches import Begun
+    from tfmemlint.deployment.launches import Launch
 
 NAMES = ("TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR", "CUDA_VISIBLE_DEVICES")
 """Variables of which one has to be set for a start to matter."""
@@ -21,10 +21,10 @@ _MOST = 20_000
 LARGEST = 2**20
 """Bytes of a configuration file that is read."""
 
-_known: dict[tuple[str, frozenset[str]], dict[str, tuple[Begun, ...]]] = {}
+_known: dict[tuple[str, frozenset[str]], dict[str, tuple[Launch, ...]]] = {}
 
 
-def starts_of(path: str, kinds: frozenset[str] = SETTINGS) -> tuple[Begun, ...]:
+def launches_of(path: str, kinds: frozenset[str] = SETTINGS) -> tuple[Launch, ...]:
     """Return the environments in which its project's files of these kinds start a program (`launches_of`)."""
     kinds &= SETTINGS
     if not kinds:
@@ -37,7 +37,7 @@ def starts_of(path: str, kinds: frozenset[str] = SETTINGS) -> tuple[Begun, ...]:
     if key not in _known:
         files = configuring(root, kinds)
         if files:
-            from tfmemlint.deployment.launches import starts_of as found
+            from tfmemlint.deployment.launches import launches_of as found
 
             _known[key] = found(files)
         else:
@@ -45,7 +45,7 @@ def starts_of(path: str, kinds: frozenset[str] = SETTINGS) -> tuple[Begun, ...]:
     return _known[key].get(place, ())
 
 
-def begin() -> None:
+def reset_cache() -> None:
     """Forget what is known: files may have changed."""
     _known.clear()
 

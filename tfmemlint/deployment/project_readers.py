@@ -6,8 +6,8 @@ import os
 import re
 from functools import lru_cache
 
-from tfmemlint.deployment.model import SHOWN
 from tfmemlint.knowledge.variables import shows_owner
+from tfmemlint.model.configuration import SHOWN
 from tfmemlint.project.listing import MARKERS
 from tfmemlint.project.roots import outermost, project_root
 from tfmemlint.sources.walking import LEFT_OUT
@@ -95,7 +95,7 @@ def _paths(root: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def begin() -> None:
+def reset_cache() -> None:
     """Files may have changed since."""
     for one in (asks, uses, _paths):
         one.cache_clear()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from tfmemlint.deployment.model import HIDDEN
+from tfmemlint.model.configuration import HIDDEN
 
 _LINE = re.compile(
     r"(?m)^[ \t]*(?:"

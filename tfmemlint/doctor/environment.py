@@ -10,7 +10,7 @@ from tfmemlint.knowledge.environment import OTHERS, Moment, allowed, is_made_up,
 from tfmemlint.model.intent import Wish
 
 
-class Verdict(Enum):
+class VariableVerdict(Enum):
     """What becomes of a variable."""
 
     READ = "read"
@@ -22,7 +22,7 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class VariableSetting:
     """A variable that is set.
 
     Attributes:
@@ -32,7 +32,7 @@ class Setting:
 
     name: str
     value: str
-    verdict: Verdict
+    verdict: VariableVerdict
     note: str
     do: str = ""
 
@@ -65,7 +65,7 @@ _ASIDE = {
 }
 
 
-def settings(env: Mapping[str, str], cards: int | None = None) -> tuple[Setting, ...]:
+def settings(env: Mapping[str, str], cards: int | None = None) -> tuple[VariableSetting, ...]:
     """The variables in ``env`` that matter, in alphabetical order.
 
     Args:
@@ -82,20 +82,26 @@ def hides_all(env: Mapping[str, str]) -> bool:
     return value is not None and (not value.strip() or value.strip().startswith("-"))
 
 
-def _setting(name: str, value: str, env: Mapping[str, str], cards: int | None) -> Setting | None:
+def _setting(name: str, value: str, env: Mapping[str, str], cards: int | None) -> VariableSetting | None:
     if name == "CUDA_VISIBLE_DEVICES":
         return _visible(value, env, cards)
     if name in _ASIDE:
-        return Setting(name, value, Verdict.READ, _ASIDE[name]) if value else None
+        return VariableSetting(name, value, VariableVerdict.READ, _ASIDE[name]) if value else None
     if name == "KERAS_BACKEND" and value not in ("", "tensorflow"):
-        return Setting(name, value, Verdict.READ, "Keras 3 sets TF_FORCE_GPU_ALLOW_GROWTH=true while it is imported")
+        return VariableSetting(
+            name, value, VariableVerdict.READ, "Keras 3 sets TF_FORCE_GPU_ALLOW_GROWTH=true while it is imported"
+        )
     if is_made_up(name):
         if name in OTHERS:
             note = f"{OTHERS[name]} reads it, TensorFlow doesn't"
-            return Setting(name, value, Verdict.UNREAD, note)
+            return VariableSetting(name, value, VariableVerdict.UNREAD, note)
         wish = wish_of(name)
-        return Setting(
-            name, value, Verdict.UNREAD, "no release of TensorFlow reads it", _INSTEAD.get(wish, "") if wish else ""
+        return VariableSetting(
+            name,
+            value,
+            VariableVerdict.UNREAD,
+            "no release of TensorFlow reads it",
+            _INSTEAD.get(wish, "") if wish else "",
         )
     moment = read_at(name)
     if moment is None:
@@ -103,11 +109,11 @@ def _setting(name: str, value: str, env: Mapping[str, str], cards: int | None) -
     values = allowed(name)
     if values is not None and value not in values:
         known = _either(values)
-        return Setting(
-            name, value, Verdict.IGNORED, f"this value has no effect, only {known} have", _nearest(name, value)
+        return VariableSetting(
+            name, value, VariableVerdict.IGNORED, f"this value has no effect, only {known} have", _nearest(name, value)
         )
     meaning = _MEANINGS.get((name, value))
-    return Setting(name, value, Verdict.READ, _MOMENTS[moment] + (f"; {meaning}" if meaning else ""))
+    return VariableSetting(name, value, VariableVerdict.READ, _MOMENTS[moment] + (f"; {meaning}" if meaning else ""))
 
 
 def _either(values: tuple[str, ...]) -> str:
@@ -125,9 +131,9 @@ def _nearest(name: str, value: str) -> str:
     return ""
 
 
-def _visible(value: str, env: Mapping[str, str], cards: int | None) -> Setting:
-    def setting(note: str, verdict: Verdict = Verdict.READ, do: str = "") -> Setting:
-        return Setting("CUDA_VISIBLE_DEVICES", value, verdict, note, do)
+def _visible(value: str, env: Mapping[str, str], cards: int | None) -> VariableSetting:
+    def setting(note: str, verdict: VariableVerdict = VariableVerdict.READ, do: str = "") -> VariableSetting:
+        return VariableSetting("CUDA_VISIBLE_DEVICES", value, verdict, note, do)
 
     if hides_all(env):
         return setting("hides every GPU")
@@ -143,7 +149,9 @@ def _visible(value: str, env: Mapping[str, str], cards: int | None) -> Setting:
             kept = numbers[:outside]
             there = f"there is no card {numbers[outside]}, only {cards} in all; CUDA ignores it and what follows it"
             left = f"; {_renumbered(kept)}" if kept else ": no GPU is left"
-            return setting(there + left, Verdict.IGNORED if not kept else Verdict.READ, "name cards that are there")
+            return setting(
+                there + left, VariableVerdict.IGNORED if not kept else VariableVerdict.READ, "name cards that are there"
+            )
     note = _renumbered(kept)
     if (cards is None or cards > 1) and env.get("CUDA_DEVICE_ORDER") != "PCI_BUS_ID":
         note += "; counted in CUDA's order, the fastest first, unless CUDA_DEVICE_ORDER=PCI_BUS_ID"

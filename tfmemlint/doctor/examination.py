@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfmemlint.doctor import machine, surroundings, tensorflow
-from tfmemlint.doctor.environment import Setting, settings
+from tfmemlint.doctor.environment import VariableSetting, settings
 from tfmemlint.doctor.grounds import Ground, grounds
 from tfmemlint.doctor.machine import Machine
 from tfmemlint.doctor.surroundings import Surroundings
@@ -28,7 +28,7 @@ class Examination:
     python: Interpreter
     machine: Machine
     around: Surroundings
-    settings: tuple[Setting, ...]
+    settings: tuple[VariableSetting, ...]
     grounds: tuple[Ground, ...]
 
     @property

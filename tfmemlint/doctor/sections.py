@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from tfmemlint.doctor.environment import Setting, Verdict
+from tfmemlint.doctor.environment import VariableSetting, VariableVerdict
 from tfmemlint.doctor.examination import Examination
 from tfmemlint.doctor.machine import Card, Process
 from tfmemlint.doctor.trouble import Trouble
@@ -125,8 +125,8 @@ def environment(found: Examination) -> list[Paragraph]:
     return [_setting(setting) for setting in found.settings] or [_dim("nothing is set that bears on GPU memory")]
 
 
-def _setting(setting: Setting) -> Paragraph:
-    style = "" if setting.verdict is Verdict.READ else "warning"
+def _setting(setting: VariableSetting) -> Paragraph:
+    style = "" if setting.verdict is VariableVerdict.READ else "warning"
     advice = [Segment("; instead: "), Segment(setting.do, "mark")] if setting.do else []
     shown = printable(f"{setting.name}={shlex.quote(setting.value)}")
     return [Segment(shown, "path"), Segment(": "), Segment(printable(setting.note), style), *advice]

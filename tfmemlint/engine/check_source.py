@@ -7,22 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.prefilter import may_matter
+from tfmemlint.model.codes import INTERNAL_ERROR, RUN_CODES, SYNTAX_ERROR, UNKNOWN_CODE, UNREADABLE, UNUSED
 from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.sources.suppressions import Suppressions, read_suppressions
 
 if TYPE_CHECKING:
-    from tfmemlint.deployment.launches import Begun
+    from tfmemlint.deployment.launches import Launch
     from tfmemlint.interpreter.program import EnvWrite, Program
-    from tfmemlint.interpreter.unit import Text
+    from tfmemlint.interpreter.unit import ParsedModule
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rulekit.rule import Rule
     from tfmemlint.sources import Source, Unreadable
-
-INTERNAL_ERROR, SYNTAX_ERROR, UNREADABLE, UNUSED, UNKNOWN_CODE = "TFM900", "TFM901", "TFM902", "TFM903", "TFM904"
-RUN_CODES = frozenset({INTERNAL_ERROR, SYNTAX_ERROR, UNREADABLE})
-"""What says that the tool could not do its work on a file."""
-COMMENT_CODES = frozenset({UNUSED, UNKNOWN_CODE})
-"""What is said of the comments that silence others."""
 
 _GRAVITY = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.ADVICE: 2}
 
@@ -32,7 +27,7 @@ def check_source(
     rules: Sequence[Rule],
     target: Target,
     gpu_memory_mib: float | None = None,
-    starts: Sequence[Begun] = (),
+    starts: Sequence[Launch] = (),
 ) -> list[Finding]:
     """Everything that ``rules`` have to say about one text on its own, in the order of its lines; never raises.
 
@@ -41,16 +36,16 @@ def check_source(
 
     A text that can't be parsed, or that a rule fails on, is itself one finding.
     """
-    return settle(source, judge_source(source, rules, target, gpu_memory_mib, starts), rules)
+    return dedupe_and_suppress(source, judge_source(source, rules, target, gpu_memory_mib, starts), rules)
 
 
-def settle(source: Source, found: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]:
+def dedupe_and_suppress(source: Source, found: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]:
     """Of all that was found in one text, what is to be said: once, in order, and not what its comments silence."""
     suppressions = read_suppressions(source.text, python=source.language == "python")
     if suppressions.skip_file:
         return []
     by_code = {rule.code: rule for rule in rules}
-    kept = one_a_place(found, by_code)
+    kept = dedupe(found, by_code)
     return sorted(_suppressed(kept, suppressions, by_code, source), key=lambda finding: finding.sort_key)
 
 
@@ -59,8 +54,8 @@ def judge_source(
     rules: Sequence[Rule],
     target: Target,
     gpu_memory_mib: float | None = None,
-    starts: Sequence[Begun] = (),
-    parsed: Text | None = None,
+    starts: Sequence[Launch] = (),
+    parsed: ParsedModule | None = None,
 ) -> list[Finding]:
     """What ``rules`` find in one text on its own, whatever its comments silence; ``parsed`` is that text, where it was
     parsed before."""
@@ -77,7 +72,7 @@ def judge_source(
     except (RecursionError, MemoryError):
         found = [_trouble(by_code, SYNTAX_ERROR, source.path, Span(1, 1, 1, 1), "nested too deeply to be read")]
     except Exception as error:  # a file that the interpreter fails on must not take the run with it
-        found = [failed(source, by_code, "The interpreter", error)]
+        found = [internal_error(source, by_code, "The interpreter", error)]
     else:
         own = [*judge_program(program, rules), *_in_shells(source, rules, target)]
         found = [*own, *(_where_started(source, rules, target, starts, own) if starts else ())]
@@ -85,14 +80,14 @@ def judge_source(
 
 
 def _where_started(
-    source: Source, rules: Sequence[Rule], target: Target, starts: Sequence[Begun], found: Sequence[Finding]
+    source: Source, rules: Sequence[Rule], target: Target, starts: Sequence[Launch], found: Sequence[Finding]
 ) -> Iterator[Finding]:
-    from tfmemlint.deployment.check_launches import started
+    from tfmemlint.engine.check_launches import started
     from tfmemlint.interpreter import analyze
-    from tfmemlint.interpreter.unit import Run
+    from tfmemlint.interpreter.unit import EntrySetup
 
     def judged(writes: tuple[EnvWrite, ...], concerned: Sequence[Rule]) -> Iterator[Finding]:
-        return judge_program(analyze(source, target, Run(None, environment=writes)), concerned)
+        return judge_program(analyze(source, target, EntrySetup(None, environment=writes)), concerned)
 
     return started(source.path, found, starts, rules, judged)
 
@@ -124,10 +119,10 @@ def judge_program(program: Program, rules: Sequence[Rule]) -> Iterator[Finding]:
     for rule in rules:
         try:
             for finding in rule.check(program):
-                if rule.across or finding.path == program.source.path:
+                if rule.whole_program or finding.path == program.source.path:
                     yield finding
         except Exception as error:  # a rule that fails must not take the run with it
-            yield from _optional(failed(program.source, by_code, rule.code, error))
+            yield from _optional(internal_error(program.source, by_code, rule.code, error))
 
 
 def unreadable(path: str, error: Unreadable, rules: Iterable[Rule]) -> list[Finding]:
@@ -137,14 +132,14 @@ def unreadable(path: str, error: Unreadable, rules: Iterable[Rule]) -> list[Find
     return _optional(_trouble(by_code, UNREADABLE, path, span, str(error)))
 
 
-def invalid(path: str, row: int, message: str, rules: Iterable[Rule]) -> Finding:
+def syntax_finding(path: str, row: int, message: str, rules: Iterable[Rule]) -> Finding:
     """The finding for a file that is not valid in its own language."""
     found = _trouble({rule.code: rule for rule in rules}, SYNTAX_ERROR, path, Span(row, 1, row, 1), message)
     assert found is not None
     return found
 
 
-def one_a_place(found: Sequence[Finding], by_code: dict[str, Rule]) -> list[Finding]:
+def dedupe(found: Sequence[Finding], by_code: dict[str, Rule]) -> list[Finding]:
     """One finding a place: of equal ones the gravest with the shortest trace, of related ones the most specific."""
     best: dict[tuple[str, str, Span], Finding] = {}
     for finding in found:
@@ -156,7 +151,7 @@ def one_a_place(found: Sequence[Finding], by_code: dict[str, Rule]) -> list[Find
     silenced: set[int] = set()
     for speaker in kept:
         rule = by_code.get(speaker.code)
-        over = rule.over if rule is not None else ()
+        over = rule.supersedes if rule is not None else ()
         for other in kept:
             if other.code in over and (speaker.span.contains(other.span) or other.span.contains(speaker.span)):
                 silenced.add(id(other))
@@ -218,7 +213,7 @@ def _syntax_error(source: Source, by_code: dict[str, Rule], error: SyntaxError |
     )
 
 
-def failed(source: Source, by_code: dict[str, Rule], who: str, error: Exception) -> Finding | None:
+def internal_error(source: Source, by_code: dict[str, Rule], who: str, error: Exception) -> Finding | None:
     """The finding for a part of the tool that failed on a file."""
     import traceback
 

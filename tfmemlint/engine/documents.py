@@ -11,8 +11,15 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.alternatives import are_apart
-from tfmemlint.engine.check_source import SYNTAX_ERROR, invalid, judge_program, judge_source, one_a_place, settle
+from tfmemlint.engine.check_source import (
+    dedupe,
+    dedupe_and_suppress,
+    judge_program,
+    judge_source,
+    syntax_finding,
+)
 from tfmemlint.facts.prefilter import may_matter
+from tfmemlint.model.codes import SYNTAX_ERROR
 from tfmemlint.model.finding import Edit, Finding, Fix, Span, Step
 from tfmemlint.sources import kinds
 from tfmemlint.sources.documents import blocks
@@ -73,7 +80,7 @@ class Judge:
             found += [Placed(_moved(one, snippet), one, snippet) for one in self.in_snippet(snippet)]
         found += [Placed(one) for one in self._in_prose(document, snippets)]
         by_code = {rule.code: rule for rule in self.rules}
-        kept = {id(one) for one in one_a_place([placed.finding for placed in found], by_code)}
+        kept = {id(one) for one in dedupe([placed.finding for placed in found], by_code)}
         return sorted((one for one in found if id(one.finding) in kept), key=lambda one: one.finding.sort_key)
 
     def in_snippet(self, snippet: Snippet) -> list[Finding]:
@@ -85,7 +92,7 @@ class Judge:
             found = [one for one in judged if one.code != SYNTAX_ERROR and not are_apart(snippet, one)]
         else:
             found = list(self._settings(snippet))
-        said = settle(snippet, found, self.rules)
+        said = dedupe_and_suppress(snippet, found, self.rules)
         return [one for one in said if not snippet.silences(one.span.row, one.code)]
 
     def _settings(self, snippet: Snippet) -> Iterator[Finding]:
@@ -99,7 +106,7 @@ class Judge:
         if snippet.language == blocks.YAML and kinds.kind_of(os.path.basename(snippet.path)) == kinds.YAML:
             # A part of a file need not be valid by itself.
             yield from (
-                invalid(snippet.path, row, f"Not valid YAML: {words}", self.rules)
+                syntax_finding(snippet.path, row, f"Not valid YAML: {words}", self.rules)
                 for row, words in program.configuration.problems
             )
 

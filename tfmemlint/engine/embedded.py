@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tfmemlint.engine.job import Outcome, asked_for, enabled, target_of
+from tfmemlint.engine.job import FileResult, drop_unselected_advice, rules_for, target_of
 from tfmemlint.engine.run import explain_all
 from tfmemlint.facts.prefilter import may_matter
 from tfmemlint.sources.kinds import PYTHON, kind_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tfmemlint.sources import Source
 
 
-def judged(outcome: Outcome, item: Item, job: Job) -> Outcome:
+def judged(outcome: FileResult, item: Item, job: Job) -> FileResult:
     """The outcome of a document, or of a configuration file.
 
     Raises:
@@ -40,7 +40,7 @@ def judged(outcome: Outcome, item: Item, job: Job) -> Outcome:
         return _failed(outcome, job, error)
 
 
-def add_examples(outcome: Outcome, job: Job) -> None:
+def add_examples(outcome: FileResult, job: Job) -> None:
     """Look at the examples in the docstrings of a file of Python as well."""
     source = outcome.source
     if source is None or source.language != PYTHON or kind_of(os.path.basename(source.path)) != PYTHON:
@@ -52,10 +52,10 @@ def add_examples(outcome: Outcome, job: Job) -> None:
     found = _examined(source, own)
     if found is None:
         return
-    from tfmemlint.engine.check_source import one_a_place
+    from tfmemlint.engine.check_source import dedupe
 
-    by_code = {rule.code: rule for rule in enabled(job.selection, outcome.path)}
-    both = one_a_place([*outcome.findings, *found.findings], by_code)
+    by_code = {rule.code: rule for rule in rules_for(job.selection, outcome.path)}
+    both = dedupe([*outcome.findings, *found.findings], by_code)
     outcome.findings = sorted(both, key=lambda finding: finding.sort_key)
     outcome.applied += found.applied
     outcome.problem = found.problem
@@ -64,11 +64,11 @@ def add_examples(outcome: Outcome, job: Job) -> None:
         outcome.source = source.replace_text(found.source.text)
 
 
-def _examined(source: Source, job: Job) -> Outcome | None:
+def _examined(source: Source, job: Job) -> FileResult | None:
     """What comes of the examples of a file; None where it has none that matter."""
     from tfmemlint.sources.documents.document import examples
 
-    outcome = Outcome(source.path, candidate=True)
+    outcome = FileResult(source.path, candidate=True)
     try:
         document = examples(source)
         if not any(may_matter(block.text.encode("utf-8", "replace")) for block in document.blocks):
@@ -82,7 +82,7 @@ def _examined(source: Source, job: Job) -> Outcome | None:
 
 def looked(path: str, job: Job) -> Callable[[Source], list[Finding]]:
     """What tells what is found in a document, but for advice that nobody asked for."""
-    return lambda document: asked_for(judge_of(document, path, job).findings(document), job)  # type: ignore[arg-type]
+    return lambda document: drop_unselected_advice(judge_of(document, path, job).findings(document), job)  # type: ignore[arg-type]
 
 
 def judge_of(document: Source, path: str, job: Job) -> Judge:
@@ -99,7 +99,7 @@ def judge_of(document: Source, path: str, job: Job) -> Judge:
     elif first is not None:
         # A project that runs on both has examples for each.
         mixed = first.major < 2 <= target.major
-    return Judge(enabled(job.selection, path), target, job.gpu_memory_mib, mixed)
+    return Judge(rules_for(job.selection, path), target, job.gpu_memory_mib, mixed)
 
 
 def oldest_said(path: str, job: Job) -> Target | None:
@@ -111,7 +111,7 @@ def oldest_said(path: str, job: Job) -> Target | None:
     return current().of_file(path).first
 
 
-def _outcome(outcome: Outcome, document: Source, job: Job, known: list[Finding] | None = None) -> Outcome:
+def _outcome(outcome: FileResult, document: Source, job: Job, known: list[Finding] | None = None) -> FileResult:
     outcome.source = document
     if job.fix:
         from tfmemlint.engine.fix_file import fixed
@@ -120,16 +120,16 @@ def _outcome(outcome: Outcome, document: Source, job: Job, known: list[Finding] 
     if known is None:
         known = judge_of(document, outcome.path, job).findings(document)  # type: ignore[arg-type]
     outcome.alone = known
-    outcome.findings = asked_for(outcome.alone, job)
+    outcome.findings = drop_unselected_advice(outcome.alone, job)
     return outcome
 
 
-def _failed(outcome: Outcome, job: Job, error: Exception) -> Outcome:
+def _failed(outcome: FileResult, job: Job, error: Exception) -> FileResult:
     """A file on which the tool has failed; the run goes on."""
-    from tfmemlint.engine.check_source import failed
+    from tfmemlint.engine.check_source import internal_error
     from tfmemlint.sources import Source
 
-    by_code = {rule.code: rule for rule in enabled(job.selection, outcome.path)}
-    found = failed(Source(outcome.path, ""), by_code, "The reader of documents", error)
+    by_code = {rule.code: rule for rule in rules_for(job.selection, outcome.path)}
+    found = internal_error(Source(outcome.path, ""), by_code, "The reader of documents", error)
     outcome.findings = [found] if found is not None else []
     return outcome

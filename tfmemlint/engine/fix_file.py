@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from tfmemlint.engine.job import asked_for, enabled, target_of
+from tfmemlint.engine.job import drop_unselected_advice, rules_for, target_of
 from tfmemlint.fixes.loop import Fixed, Options, Place, compute, fix_source, place
 from tfmemlint.sources.documents.blocks import PYTHON
 
 if TYPE_CHECKING:
-    from tfmemlint.engine.job import Job, Outcome, Unproven
+    from tfmemlint.engine.job import FileResult, Job, Unproven
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.model.finding import Finding, Span
     from tfmemlint.sources import Source
@@ -20,7 +20,7 @@ _ROUNDS = 4
 """How often a file is proven anew without the fixes that did not do what they should."""
 
 
-def fixed(outcome: Outcome, source: Source, job: Job, look: Callable[[Source], list[Finding]]) -> Outcome:
+def fixed(outcome: FileResult, source: Source, job: Job, look: Callable[[Source], list[Finding]]) -> FileResult:
     """Mend what is wrong in a file; ``look`` tells what is wrong with a text that stands in its place."""
     first = look(source)
     if not any(finding.fixable for finding in first):
@@ -42,7 +42,7 @@ def fixed(outcome: Outcome, source: Source, job: Job, look: Callable[[Source], l
 
 def _mender(source: Source, path: str, job: Job, look: Callable[[Source], list[Finding]]) -> Callable[[Job], Fixed]:
     """What mends a text, by means of all that a job says of how."""
-    rules = enabled(job.selection, path)
+    rules = rules_for(job.selection, path)
 
     def one(source: Source, look: Callable[[Source], list[Finding]], job: Job, target: Target) -> Fixed:
         options = Options(job.unsafe, job.gpu_memory_mib, job.fix_only)
@@ -68,11 +68,11 @@ def _mender(source: Source, path: str, job: Job, look: Callable[[Source], list[F
         judge,
         lambda snippet: one(
             snippet,
-            lambda text: asked_for(judge.in_snippet(text), job),  # type: ignore[arg-type]
+            lambda text: drop_unselected_advice(judge.in_snippet(text), job),  # type: ignore[arg-type]
             job,
             judge.target_of(snippet),
         ),
-        lambda found: asked_for(found, job),
+        lambda found: drop_unselected_advice(found, job),
     )
 
 
@@ -83,7 +83,7 @@ def _asked(ask: Callable[[str, Finding, str, str], bool]) -> Callable[[Finding, 
     return lambda finding, old, new: ask(*as_shown(finding, old, new))
 
 
-def _written(outcome: Outcome, source: Source, first: list[Finding], done: Fixed, job: Job) -> Outcome:
+def _written(outcome: FileResult, source: Source, first: list[Finding], done: Fixed, job: Job) -> FileResult:
     if done.text != source.text:
         try:
             data = source.encode(done.text)
@@ -135,7 +135,7 @@ def _touches(finding: Finding, span: Span) -> bool:
     return any(one.row <= span.end_row and span.row <= one.end_row for one in places)
 
 
-def explain(outcomes: list[Outcome], job: Job) -> None:
+def explain(outcomes: list[FileResult], job: Job) -> None:
     """Give the findings their fixes, or the reasons why they have none."""
     from tfmemlint.rulekit.rule import rules
 
@@ -152,7 +152,7 @@ def explain(outcomes: list[Outcome], job: Job) -> None:
             ]
 
 
-def _explained(outcome: Outcome, job: Job, options: Options) -> list[Finding]:
+def _explained(outcome: FileResult, job: Job, options: Options) -> list[Finding]:
     """The findings in a document, with their fixes."""
     from tfmemlint.engine import documents
     from tfmemlint.engine.embedded import judge_of

@@ -14,8 +14,8 @@ from tfmemlint.sources.kinds import DEFAULT, DOCUMENTS, PYTHON, kind_of
 
 if TYPE_CHECKING:
     from tfmemlint.config.selection import Selection
-    from tfmemlint.deployment.launches import Begun
-    from tfmemlint.engine.programs import Judged
+    from tfmemlint.deployment.launches import Launch
+    from tfmemlint.engine.programs import ProgramResult
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.project.entries import Entry
     from tfmemlint.rulekit.rule import Rule
@@ -70,7 +70,7 @@ class Unproven:
 
 
 @dataclass(slots=True)
-class Outcome:
+class FileResult:
     """What came of one file.
 
     Attributes:
@@ -90,7 +90,7 @@ class Outcome:
     problem: str = ""
     notes: tuple[str, ...] = ()
     programs: tuple[Entry, ...] = ()
-    judged: Judged | None = None
+    judged: ProgramResult | None = None
     alone: list[Finding] | None = None
 
 
@@ -98,7 +98,7 @@ class Outcome:
 class Item:
     """One file to read closely: its bytes, or why there are none; and the program that starts there, if any.
 
-    ``known``: what was found in it before, as it is now: a `Judged` where a program starts there, else findings.
+    ``known``: what was found in it before, as it is now: a `ProgramResult` where a program starts there, else findings.
     ``key``: by what name that is kept; "" where it isn't. ``kind``: what the file is (`tfmemlint.sources.kinds`).
     """
 
@@ -111,19 +111,21 @@ class Item:
     kind: str = PYTHON
 
 
-def asked_for(found: list[Finding], job: Job) -> list[Finding]:
+def drop_unselected_advice(found: list[Finding], job: Job) -> list[Finding]:
     """Findings but for advice that nobody asked for."""
     asked = job.selection.named if job.selection is not None else frozenset()
     return [one for one in found if one.severity is not Severity.ADVICE or one.code in asked]
 
 
-def enabled(selection: Selection | None, path: str) -> list[Rule]:
+def rules_for(selection: Selection | None, path: str) -> list[Rule]:
     """The rules to run on a file."""
     from tfmemlint.rulekit.rule import rules
 
     if selection is None:
         in_texts = kind_of(os.path.basename(path)) in DOCUMENTS
-        return [rule for rule in rules() if rule.severity is not Severity.ADVICE or (in_texts and rule.in_texts)]
+        return [
+            rule for rule in rules() if rule.severity is not Severity.ADVICE or (in_texts and rule.default_in_documents)
+        ]
     return [rule for rule in rules() if selection.enabled(rule, path)]
 
 
@@ -139,16 +141,16 @@ def target_of(job: Job, path: str) -> Target:
     return current().of_file(path).target or Target.newest()
 
 
-def starts_of(job: Job, path: str) -> tuple[Begun, ...]:
+def launches_of(job: Job, path: str) -> tuple[Launch, ...]:
     """The environments in which configuration files of its project start the program in a file."""
     if kind_of(os.path.basename(path)) in DOCUMENTS:
         return ()
-    from tfmemlint.deployment.project_launches import starts_of as found
+    from tfmemlint.deployment.project_launches import launches_of as found
 
     return found(path, job.kinds)
 
 
-def forget_projects() -> None:
+def reset_project_caches() -> None:
     """Read the files of projects anew: they may have changed since the last run in this process."""
     for name in (
         "tfmemlint.project.targets.find",
@@ -157,4 +159,4 @@ def forget_projects() -> None:
     ):
         module = sys.modules.get(name)
         if module is not None:
-            module.begin()
+            module.reset_cache()

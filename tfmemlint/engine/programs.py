@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.cache import digest
-from tfmemlint.engine.check_source import RUN_CODES
-from tfmemlint.engine.job import Outcome, asked_for, enabled, starts_of, target_of
+from tfmemlint.engine.job import FileResult, drop_unselected_advice, launches_of, rules_for, target_of
 from tfmemlint.engine.run import key_of as file_key
 from tfmemlint.interpreter import analyze
 from tfmemlint.interpreter.modules import OwnModules, Texts, current
-from tfmemlint.interpreter.program import Call, EnvWrite, Event, Start
-from tfmemlint.interpreter.unit import Run, Text
+from tfmemlint.interpreter.program import Call, EnvWrite, Event, RuntimeStart
+from tfmemlint.interpreter.unit import EntrySetup, ParsedModule
 from tfmemlint.knowledge.environment import Moment, read_at
+from tfmemlint.model.codes import RUN_CODES
 from tfmemlint.model.finding import Finding, Span
 from tfmemlint.project.entries import Entry
 from tfmemlint.project.imports import scan
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ProgramResult:
     """What was found in a program, in any of its files, whatever comments silence; and where it was not followed.
 
     ``reached``: the places of all that it does to the runtime and its configuration. ``failed``: why it was not
@@ -60,37 +60,37 @@ class Judged:
         return (*self.gave_up, *([self.failed] if self.failed else []))
 
 
-def judge(entry: Entry, texts: Texts, job: Job) -> Judged:
+def judge(entry: Entry, texts: Texts, job: Job) -> ProgramResult:
     """Go through the program that starts at ``entry``; never raises."""
     from tfmemlint.engine.check_source import judge_program
     from tfmemlint.rulekit.rule import rules
 
     text = texts.get(entry.path)
     if text is None:
-        return Judged(entry, failed="it can't be read")
+        return ProgramResult(entry, failed="it can't be read")
     try:
         program = analyze(text, target_of(job, entry.path), _run(entry, text, texts))
         program.gpu_memory_mib = job.gpu_memory_mib
     except (RecursionError, MemoryError):
-        return Judged(entry, failed="it is nested too deeply")
+        return ProgramResult(entry, failed="it is nested too deeply")
     except Exception as error:  # one program must not take the run with it; its files are judged on their own
-        return Judged(entry, failed=f"{type(error).__name__}: {error}")
-    across = [rule for rule in rules() if rule.across]
+        return ProgramResult(entry, failed=f"{type(error).__name__}: {error}")
+    across = [rule for rule in rules() if rule.whole_program]
     found = list(judge_program(program, across))
     found += _where_started(entry, text, texts, job, across, found)
     reached = frozenset((one.path, one.span) for one in program.events if _matters(one))
     texts.done(program)
-    return Judged(entry, tuple(found), reached, tuple(program.gave_up), read=program.modules)
+    return ProgramResult(entry, tuple(found), reached, tuple(program.gave_up), read=program.modules)
 
 
 def _where_started(
-    entry: Entry, text: Text, texts: Texts, job: Job, rules: Sequence[Rule], found: Sequence[Finding]
+    entry: Entry, text: ParsedModule, texts: Texts, job: Job, rules: Sequence[Rule], found: Sequence[Finding]
 ) -> list[Finding]:
     """What is found besides where a configuration file starts the program."""
-    starts = starts_of(job, entry.path)
+    starts = launches_of(job, entry.path)
     if not starts:
         return []
-    from tfmemlint.deployment.check_launches import started
+    from tfmemlint.engine.check_launches import started
     from tfmemlint.engine.check_source import judge_program
 
     target, run = target_of(job, entry.path), _run(entry, text, texts)
@@ -104,10 +104,10 @@ def _where_started(
 def _matters(event: Event) -> bool:
     """Whether an event is one that a rule about whole programs may speak of."""
     if isinstance(event, Call):
-        return event.name.startswith("tf.config.") or event.outcome is not None
+        return event.name.startswith("tf.config.") or event.effect is not None
     if isinstance(event, EnvWrite):
         return read_at(event.name) not in (None, Moment.IMPORT)
-    return isinstance(event, Start) and event.what == "allocator"
+    return isinstance(event, RuntimeStart) and event.what == "allocator"
 
 
 def key_of(entry: Entry, job: Job) -> str:
@@ -123,21 +123,21 @@ def key_of(entry: Entry, job: Job) -> str:
     leading = [setting.of(path) for path, _, _ in files]
     return digest(
         *("program", entry, target_of(job, entry.path), job.gpu_memory_mib, search.about, listings, files, leading),
-        [one.about for one in starts_of(job, entry.path)],
+        [one.about for one in launches_of(job, entry.path)],
     )
 
 
-def is_told_by_key(judged: Judged) -> bool:
+def is_told_by_key(judged: ProgramResult) -> bool:
     """Whether nothing was gone through but what `key_of` knows of: not where the name of a module is computed."""
     texts = current()
     known = {texts.called(path) for path in texts.contents.get(judged.entry.path, ())}
     return not judged.failed and judged.read <= known
 
 
-def begin(outcome: Outcome, entry: Entry, job: Job, known: object = None) -> Outcome:
+def begin(outcome: FileResult, entry: Entry, job: Job, known: object = None) -> FileResult:
     """The outcome of the file that a program starts in, as far as that program goes, and what is found in that file by
     itself; ``known`` if the program was gone through before."""
-    if isinstance(known, Judged):
+    if isinstance(known, ProgramResult):
         judged = known
     else:
         texts = current()
@@ -149,20 +149,20 @@ def begin(outcome: Outcome, entry: Entry, job: Job, known: object = None) -> Out
     return outcome
 
 
-def together(outcomes: list[Outcome], named: set[str], job: Job, cache: Cache) -> list[Outcome]:
+def merge_program_results(outcomes: list[FileResult], named: set[str], job: Job, cache: Cache) -> list[FileResult]:
     """Give each file what all programs do in it.
 
     Of the files that nobody named, those are among the outcomes that a named one makes do what they don't do by
     themselves.
     """
     known = {outcome.path: outcome for outcome in outcomes if outcome.path in named}
-    doing: dict[str, list[Judged]] = {}
+    doing: dict[str, list[ProgramResult]] = {}
     for outcome in outcomes:
         for path in outcome.judged.paths if outcome.judged is not None else ():
             if outcome.path in named or path in named:
                 doing.setdefault(path, []).append(outcome.judged)  # type: ignore[arg-type]
     for path, programs in sorted(doing.items()):
-        outcome = known.get(path) or Outcome(path, candidate=True)
+        outcome = known.get(path) or FileResult(path, candidate=True)
         if outcome.source is None:
             text = current().get(path)
             outcome.source = text.source if text is not None else None
@@ -188,12 +188,12 @@ def look(source: Source, entries: Sequence[Entry], job: Job) -> list[Finding]:
     return _said(source, _of_file(source, judged, _alone(source, job)), job)
 
 
-def _of_file(source: Source, programs: Sequence[Judged], alone: Sequence[Finding]) -> list[Finding]:
+def _of_file(source: Source, programs: Sequence[ProgramResult], alone: Sequence[Finding]) -> list[Finding]:
     """What is found in one file: what programs do in it, and what it is by itself. Where a program that really runs
     comes to a place, it is known what happens there; what might happen if another one came there is no matter."""
     from tfmemlint.rulekit.rule import rules
 
-    across = {rule.code for rule in rules() if rule.across}
+    across = {rule.code for rule in rules() if rule.whole_program}
     own = any(current().called(one.entry.path) == source.path and not one.notes for one in programs)
     reached = {span for one in programs if one.known for path, span in one.reached if path == source.path}
     found = [one for one in alone if one.code not in across or not (own or one.span in reached)]
@@ -222,24 +222,24 @@ def _known_alone(source: Source, job: Job, cache: Cache, known: list[Finding] | 
     return found
 
 
-def _alone(source: Source, job: Job, parsed: Text | None = None) -> list[Finding]:
+def _alone(source: Source, job: Job, parsed: ParsedModule | None = None) -> list[Finding]:
     from tfmemlint.engine.check_source import judge_source
 
-    rules = enabled(job.selection, source.path)
+    rules = rules_for(job.selection, source.path)
     own = parsed if parsed is not None and parsed.source.text == source.text else None
     target = target_of(job, source.path)
-    return judge_source(source, rules, target, job.gpu_memory_mib, starts_of(job, source.path), own)
+    return judge_source(source, rules, target, job.gpu_memory_mib, launches_of(job, source.path), own)
 
 
 def _said(source: Source, found: Sequence[Finding], job: Job) -> list[Finding]:
-    from tfmemlint.engine.check_source import settle
+    from tfmemlint.engine.check_source import dedupe_and_suppress
 
-    rules = enabled(job.selection, source.path)
+    rules = rules_for(job.selection, source.path)
     codes = {rule.code for rule in rules} | RUN_CODES
-    return asked_for(settle(source, [one for one in found if one.code in codes], rules), job)
+    return drop_unselected_advice(dedupe_and_suppress(source, [one for one in found if one.code in codes], rules), job)
 
 
-def _run(entry: Entry, text: Text, texts: Texts) -> Run:
+def _run(entry: Entry, text: ParsedModule, texts: Texts) -> EntrySetup:
     package: str | None = entry.module.rpartition(".")[0]
     if entry.path.endswith("__init__.py"):
         package = entry.module
@@ -248,6 +248,6 @@ def _run(entry: Entry, text: Text, texts: Texts) -> Run:
     search = search_path(entry.path, kind=entry.kind, listings=texts.listings)
     modules = OwnModules(search, texts)
     if entry.kind in (Kind.SCRIPT, Kind.MAIN_MODULE):
-        return Run(modules, package=(package or None) if inside else None)
+        return EntrySetup(modules, package=(package or None) if inside else None)
     before = tuple(one for path in entry.conftests if path != entry.path and (one := texts.get(path)) is not None)
-    return Run(modules, entry.module, package or None, before, entry.function)
+    return EntrySetup(modules, entry.module, package or None, before, entry.function)

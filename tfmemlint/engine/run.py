@@ -15,9 +15,19 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.engine.job import Item, Job, Outcome, asked_for, enabled, forget_projects, starts_of, target_of
+from tfmemlint.engine.job import (
+    FileResult,
+    Item,
+    Job,
+    drop_unselected_advice,
+    launches_of,
+    reset_project_caches,
+    rules_for,
+    target_of,
+)
 from tfmemlint.engine.prefilter_cache import screened
-from tfmemlint.facts.prefilter import ABOUT, CARD, CONFIGURES, MATTERS, look, look_at_document
+from tfmemlint.facts.prefilter import ABOUT, CARD, CONFIGURES, MATTERS, scan, scan_document
+from tfmemlint.model.codes import INTERNAL_ERROR
 from tfmemlint.model.finding import Finding
 from tfmemlint.sources import Source, Unreadable, decode, read_bytes
 from tfmemlint.sources.kinds import DOCSTRING, DOCUMENTS, PYTHON, SETTINGS, kind_of, kind_of_text
@@ -46,15 +56,15 @@ FEW = 40
 costs as much as checking a dozen files."""
 
 
-def run(files: Iterable[tuple[str, bool]], job: Job) -> list[Outcome]:
+def run(files: Iterable[tuple[str, bool]], job: Job) -> list[FileResult]:
     """The outcome of each file; the flag says whether it was named itself, in which case it is read even where its
     bytes say that it can't matter."""
-    forget_projects()
+    reset_project_caches()
     outcomes = _checked(files, job)
     return _finished(outcomes, job)
 
 
-def _finished(outcomes: list[Outcome], job: Job) -> list[Outcome]:
+def _finished(outcomes: list[FileResult], job: Job) -> list[FileResult]:
     """What is the same for all files once they have been looked at."""
     explain_all(outcomes, job)
     if DOCSTRING in job.kinds:
@@ -65,9 +75,9 @@ def _finished(outcomes: list[Outcome], job: Job) -> list[Outcome]:
     return outcomes
 
 
-def _checked(files: Iterable[tuple[str, bool]], job: Job) -> list[Outcome]:
+def _checked(files: Iterable[tuple[str, bool]], job: Job) -> list[FileResult]:
     items: list[Item] = []
-    outcomes: list[Outcome] = []
+    outcomes: list[FileResult] = []
     paths: list[str] = []
     documents: set[str] = set()
     texts: dict[str, bytes] = {}
@@ -86,26 +96,26 @@ def _checked(files: Iterable[tuple[str, bool]], job: Job) -> list[Outcome]:
         kind = kind_of(os.path.basename(path)) or kind_of_text(data)
         if kind in DOCUMENTS:
             documents.add(path)
-            if known.ask(kind, data, look_at_document) or (named and b"\0" in data):
+            if known.ask(kind, data, scan_document) or (named and b"\0" in data):
                 items.append(Item(path, data, kind=kind))
             else:
-                outcomes.append(Outcome(path))
+                outcomes.append(FileResult(path))
             continue
         paths.append(path)
         notebook = path.endswith(NOTEBOOK)
-        said = known.ask(kind or "", data, _look_at_notebook if notebook else look)
+        said = known.ask(kind or "", data, _look_at_notebook if notebook else scan)
         some_configure = some_configure or bool(said & CONFIGURES)
         if not notebook:
             sets[os.path.normpath(path)] = bool(said & CONFIGURES)
         if room >= len(data):
             texts[os.path.normpath(path)] = data
             room -= len(data)
-        wanted = said & MATTERS or (anywhere and said & ABOUT) or (said & CARD and starts_of(job, path))
+        wanted = said & MATTERS or (anywhere and said & ABOUT) or (said & CARD and launches_of(job, path))
         told = comments and _SILENCES.search(data) is not None
         if wanted or told or (named and not _is_plain(path, data)):
             items.append(Item(path, data))
         else:
-            outcomes.append(Outcome(path))
+            outcomes.append(FileResult(path))
     known.save()
     if some_configure or len(paths) <= FEW_FILES:
         items = _with_programs(items, paths, texts, sets)
@@ -120,7 +130,7 @@ def _checked(files: Iterable[tuple[str, bool]], job: Job) -> list[Outcome]:
     from tfmemlint.engine import programs
 
     outcomes.extend(_all(items, dataclasses.replace(job, fix=False), cache))
-    outcomes = programs.together(outcomes, {*paths, *documents}, job, cache)
+    outcomes = programs.merge_program_results(outcomes, {*paths, *documents}, job, cache)
     cache.save()
     return [_mended(outcome, job) for outcome in outcomes] if job.fix else outcomes
 
@@ -130,9 +140,9 @@ def _look_at_notebook(data: bytes) -> int:
         from tfmemlint.sources.notebook import decode_notebook
 
         with contextlib.suppress(Unreadable):
-            return look(decode_notebook("", data).text.encode("utf-8", "surrogatepass"))
+            return scan(decode_notebook("", data).text.encode("utf-8", "surrogatepass"))
     # The quotes in a notebook's code are escaped in its JSON.
-    return look(data.replace(b'\\"', b'"'))
+    return scan(data.replace(b'\\"', b'"'))
 
 
 def _anywhere(job: Job) -> bool:
@@ -141,7 +151,7 @@ def _anywhere(job: Job) -> bool:
         return False
     from tfmemlint.rulekit.rule import rules
 
-    return any(rule.anywhere and rule.code in job.selection.named for rule in rules())
+    return any(rule.any_tensorflow_file and rule.code in job.selection.named for rule in rules())
 
 
 _SILENCES = re.compile(rb"(?i)(?:noqa|tfmemlint:)[^\n]*TFM\d")
@@ -151,7 +161,7 @@ def _judges_comments(job: Job) -> bool:
     """Whether a rule was asked for that is about the comments that silence others, wherever they are."""
     if job.selection is None:
         return False
-    from tfmemlint.engine.check_source import COMMENT_CODES
+    from tfmemlint.model.codes import COMMENT_CODES
 
     return not job.selection.named.isdisjoint(COMMENT_CODES)
 
@@ -172,8 +182,8 @@ def key_of(path: str, data: bytes | str, job: Job) -> str:
     """By what name is kept what is found in a file by itself: all that it depends on."""
     from tfmemlint.engine.cache import digest
 
-    codes = [rule.code for rule in enabled(job.selection, path)]
-    starts = [one.about for one in starts_of(job, path)]
+    codes = [rule.code for rule in rules_for(job.selection, path)]
+    starts = [one.about for one in launches_of(job, path)]
     told: object = None
     if kind_of(os.path.basename(path)) in DOCUMENTS:
         from tfmemlint.engine.embedded import oldest_said
@@ -206,12 +216,12 @@ def _asks_others(item: Item) -> bool:
     return (item.kind in DOCUMENTS or item.path.endswith(NOTEBOOK)) and _VARIABLE.search(item.data or b"") is not None
 
 
-def _remember(item: Item, outcome: Outcome, cache: Cache) -> None:
+def _remember(item: Item, outcome: FileResult, cache: Cache) -> None:
     if not item.key or item.known is not None:
         return
     if item.entry is None:
         # What failed may go well another time.
-        if outcome.alone is not None and not any(one.code == "TFM900" for one in outcome.alone):
+        if outcome.alone is not None and not any(one.code == INTERNAL_ERROR for one in outcome.alone):
             cache.put(item.key, outcome.alone)
     elif outcome.judged is not None:
         from tfmemlint.engine import programs
@@ -220,7 +230,7 @@ def _remember(item: Item, outcome: Outcome, cache: Cache) -> None:
             cache.put(item.key, outcome.judged)
 
 
-def _mended(outcome: Outcome, job: Job) -> Outcome:
+def _mended(outcome: FileResult, job: Job) -> FileResult:
     """A file that was looked at already, fixed."""
     source = outcome.source
     if source is None or not any(finding.fixable for finding in outcome.findings):
@@ -232,7 +242,7 @@ def _mended(outcome: Outcome, job: Job) -> Outcome:
 
         return fixed(outcome, source, job, looked(outcome.path, job))
     if not outcome.programs:
-        rules = enabled(job.selection, outcome.path)
+        rules = rules_for(job.selection, outcome.path)
         return fixed(outcome, source, job, lambda text: check(text, job, rules))
     from tfmemlint.engine import programs
     from tfmemlint.interpreter import modules
@@ -259,7 +269,7 @@ def _with_programs(items: list[Item], paths: list[str], texts: dict[str, bytes],
     return found
 
 
-def _all(items: list[Item], job: Job, cache: Cache) -> Iterator[Outcome]:
+def _all(items: list[Item], job: Job, cache: Cache) -> Iterator[FileResult]:
     items = [_with_known(item, job, cache) for item in items]
     made = _each([item for item in items if item.known is None], job)
     for item in items:
@@ -268,7 +278,7 @@ def _all(items: list[Item], job: Job, cache: Cache) -> Iterator[Outcome]:
         yield outcome
 
 
-def _each(items: list[Item], job: Job) -> Iterator[Outcome]:
+def _each(items: list[Item], job: Job) -> Iterator[FileResult]:
     workers = min(os.cpu_count() or 1, 8)
     alone = job.fix and (job.ask is not None or job.prove is not None)
     if alone or len(items) < WORTH_A_POOL or workers < 2 or not hasattr(os, "fork"):
@@ -286,7 +296,7 @@ def _each(items: list[Item], job: Job) -> Iterator[Outcome]:
     for item in items:
         # Known to all of them, and read once.
         target_of(job, item.path)
-        starts_of(job, item.path)
+        launches_of(job, item.path)
     context = multiprocessing.get_context("fork")
     # Programs that start side by side have modules in common: one process goes through several of them.
     together = max(1, min(8, len(items) // (2 * workers)))
@@ -305,14 +315,14 @@ def _is_plain(path: str, data: bytes) -> bool:
     return True
 
 
-def _one(item: tuple[Item, Job]) -> Outcome:
+def _one(item: tuple[Item, Job]) -> FileResult:
     return one(*item)
 
 
-def one(item: Item, job: Job) -> Outcome:
+def one(item: Item, job: Job) -> FileResult:
     """The outcome of one file that is read closely."""
-    rules = enabled(job.selection, item.path)
-    outcome = Outcome(item.path, candidate=True)
+    rules = rules_for(job.selection, item.path)
+    outcome = FileResult(item.path, candidate=True)
     error = item.error
     if item.data is not None:
         try:
@@ -335,15 +345,15 @@ def one(item: Item, job: Job) -> Outcome:
 
         return programs.begin(outcome, item.entry, job, item.known)
     if not job.fix:
-        from tfmemlint.engine.check_source import judge_source, settle
+        from tfmemlint.engine.check_source import dedupe_and_suppress, judge_source
 
         known = item.known if isinstance(item.known, list) else None
         if known is None:
             known = judge_source(
-                source, rules, target_of(job, item.path), job.gpu_memory_mib, starts_of(job, item.path)
+                source, rules, target_of(job, item.path), job.gpu_memory_mib, launches_of(job, item.path)
             )
         outcome.alone = known
-        outcome.findings = asked_for(settle(source, outcome.alone, rules), job)
+        outcome.findings = drop_unselected_advice(dedupe_and_suppress(source, outcome.alone, rules), job)
         return outcome
     from tfmemlint.engine.fix_file import fixed
 
@@ -354,20 +364,20 @@ def check(source: Source, job: Job, rules: list[Rule]) -> list[Finding]:
     """What ``rules`` say of a text; advice of a rule that isn't advice as a whole only where it was asked for."""
     from tfmemlint.engine.check_source import check_source
 
-    target, starts = target_of(job, source.path), starts_of(job, source.path)
-    return asked_for(check_source(source, rules, target, job.gpu_memory_mib, starts), job)
+    target, starts = target_of(job, source.path), launches_of(job, source.path)
+    return drop_unselected_advice(check_source(source, rules, target, job.gpu_memory_mib, starts), job)
 
 
-def from_text(text: bytes, path: str, job: Job) -> Outcome:
+def from_text(text: bytes, path: str, job: Job) -> FileResult:
     """The outcome of a text that is no file (standard input)."""
-    forget_projects()
+    reset_project_caches()
     kind = kind_of(os.path.basename(path)) or kind_of_text(text)
     job = dataclasses.replace(job, write=False)
     (outcome,) = _finished([one(Item(path, text, kind=kind), job)], job)
     return outcome
 
 
-def explain_all(outcomes: list[Outcome], job: Job) -> None:
+def explain_all(outcomes: list[FileResult], job: Job) -> None:
     """Say of what is left what a fix would do, or why there is none; where that is asked for."""
     if job.fix or job.explain_fixes == "never":
         return

@@ -14,7 +14,7 @@ from tfmemlint.facts.mentions import CONFIGURES, Leading, Mentions, Piece
 from tfmemlint.interpreter import analyze, parse
 from tfmemlint.interpreter.modules import find
 from tfmemlint.interpreter.program import Program
-from tfmemlint.interpreter.unit import Found, Kept, Run, Text
+from tfmemlint.interpreter.unit import EntrySetup, ModuleSummary, ParsedModule, ResolvedModule
 from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding
@@ -28,7 +28,7 @@ from tfmemlint.sources import Source, Unreadable, decode, read_bytes
 from tfmemlint.sources.line_map import Rows
 
 if TYPE_CHECKING:
-    from tfmemlint.deployment.launches import Begun
+    from tfmemlint.deployment.launches import Launch
     from tfmemlint.interpreter.program import EnvWrite
 
 MOST_FILES = 2_000
@@ -43,7 +43,7 @@ class _Modules:
 
     search: SearchPath
     rows: Rows
-    texts: dict[str, Text | None] = field(default_factory=dict)
+    texts: dict[str, ParsedModule | None] = field(default_factory=dict)
     asked: set[str] = field(default_factory=set)
     quiet: dict[int, bool] = field(default_factory=dict)
     search_listings: Listings = field(default_factory=Listings)
@@ -88,32 +88,32 @@ class _Modules:
                 if located is not None and located.path is not None:
                     yield located.path
 
-    def kept(self, name: str) -> Kept | None:
+    def kept(self, name: str) -> ModuleSummary | None:
         """Nothing is known from earlier programs: this one has rows of its own."""
         return None
 
-    def keep(self, name: str, kept: Kept) -> None:
+    def keep(self, name: str, kept: ModuleSummary) -> None:
         """Nothing is kept for later ones."""
 
     def place(self, name: str) -> object:
         """Where the module of this absolute name is; None where it is not the project's own, or can't be told."""
         return self.search.locate(name)
 
-    def find(self, name: str) -> Found | None:
+    def find(self, name: str) -> ResolvedModule | None:
         """The module of this absolute name; None where it is not the project's own, or can't be told."""
         found = find(name, self.search, self.get)
         if found is not None:
             self.asked.add(name)
         return found
 
-    def get(self, path: str) -> Text | None:
+    def get(self, path: str) -> ParsedModule | None:
         """The module in this file; None where it can't be read."""
         real = os.path.normpath(Path.cwd() / path)
         if real not in self.texts:
             self.texts[real] = self._read(real)
         return self.texts[real]
 
-    def _read(self, path: str) -> Text | None:
+    def _read(self, path: str) -> ParsedModule | None:
         name = called(path)
         try:
             source = decode(name, read_bytes(path))
@@ -138,7 +138,7 @@ class Whole:
 
     program: Program
     rows: Rows
-    files: dict[str, Text] = field(default_factory=dict)
+    files: dict[str, ParsedModule] = field(default_factory=dict)
     package: str | None = None
     imported: tuple[str, ...] = ()
     path: tuple[str, ...] = ()
@@ -156,7 +156,7 @@ class Whole:
         return top in self.tops
 
 
-def whole_of(source: Source, target: Target, *, alone: bool = False, begun: Begun | None = None) -> Whole:
+def whole_of(source: Source, target: Target, *, alone: bool = False, begun: Launch | None = None) -> Whole:
     """The program that starts in a file, with all that it imports of its own project.
 
     Args:
@@ -172,7 +172,7 @@ def whole_of(source: Source, target: Target, *, alone: bool = False, begun: Begu
     return replace(whole, environment=given)
 
 
-def _given(begun: Begun, rows: Rows) -> tuple[EnvWrite, ...]:
+def _given(begun: Launch, rows: Rows) -> tuple[EnvWrite, ...]:
     """The variables of a start, in rows of the program: the files that set them stand below its own."""
     from tfmemlint.deployment.launches import text_of
 
@@ -197,7 +197,7 @@ def _with_modules(
     imports = () if alone or not Path(source.path).is_file() else scan(data)
     listings = Listings()
     entry = entry_at(source.path, data, listings) if imports else None
-    by_itself = Run(environment=environment) if environment else None
+    by_itself = EntrySetup(environment=environment) if environment else None
     if entry is None:
         return Whole(analyze(source, target, by_itself), rows)
     relative = any(one.level for one in imports)
@@ -232,17 +232,17 @@ def entry_at(path: str, data: bytes, listings: Listings) -> Entry:
     return Entry(Kind.LIBRARY, path, module)
 
 
-def _run(entry: Entry, modules: _Modules, *, relative: bool) -> tuple[Run, tuple[str, ...]]:
+def _run(entry: Entry, modules: _Modules, *, relative: bool) -> tuple[EntrySetup, tuple[str, ...]]:
     """How a program is run, and the modules that are imported before the file that it starts in."""
     package = entry.module if entry.path.endswith("__init__.py") else entry.module.rpartition(".")[0]
     if entry.kind is Kind.SCRIPT and not relative:
-        return Run(modules), ()
+        return EntrySetup(modules), ()
     if entry.kind in (Kind.SCRIPT, Kind.MAIN_MODULE):
-        return Run(modules, package=package or None), (package,) if package else ()
+        return EntrySetup(modules, package=package or None), (package,) if package else ()
     conftests = [path for path in entry.conftests if path != entry.path]
     before = tuple(text for path in conftests if (text := modules.get(path)) is not None)
     names = tuple(package_root(path)[1] for path in conftests)
-    run = Run(modules, entry.module, package or None, before, entry.function)
+    run = EntrySetup(modules, entry.module, package or None, before, entry.function)
     return run, (*names, *((package,) if package and package != entry.module else ()))
 
 
@@ -252,7 +252,7 @@ def findings_of(whole: Whole) -> list[Finding]:
     Rules that are about what a program does as a whole look at all of it; for all else, each module is judged on its
     own.
     """
-    from tfmemlint.engine.check_source import one_a_place
+    from tfmemlint.engine.check_source import dedupe
     from tfmemlint.model.finding import Severity
     from tfmemlint.rulekit.rule import rules
 
@@ -262,10 +262,12 @@ def findings_of(whole: Whole) -> list[Finding]:
     for program, is_whole in programs:
         program.gpu_memory_mib = whole.program.gpu_memory_mib
         for rule in spoken:
-            if rule.across and not is_whole:
+            if rule.whole_program and not is_whole:
                 continue
             try:
-                found.extend(one for one in rule.check(program) if rule.across or one.path == program.source.path)
+                found.extend(
+                    one for one in rule.check(program) if rule.whole_program or one.path == program.source.path
+                )
             except Exception:  # a rule that fails says nothing here; `check` reports it
                 continue
-    return one_a_place(found, {rule.code: rule for rule in spoken})
+    return dedupe(found, {rule.code: rule for rule in spoken})

@@ -108,7 +108,7 @@ MATTERS, ABOUT, CONFIGURES, CARD = 1, 2, 4, 8
 """What `look` tells, by bits."""
 
 
-def look(data: bytes) -> int:
+def scan(data: bytes) -> int:
     """All that is asked about the code of one file: whether it `matters`, is `about_tensorflow`, `configures`
     something, `names_card`."""
     if not about_tensorflow(data):
@@ -116,6 +116,6 @@ def look(data: bytes) -> int:
     return ABOUT + MATTERS * may_matter(data) + CONFIGURES * configures(data) + CARD * names_card(data)
 
 
-def look_at_document(data: bytes) -> int:
+def scan_document(data: bytes) -> int:
     """The same of a document, of which no more is asked than whether something in it may matter."""
     return MATTERS * may_matter(data)

@@ -30,7 +30,7 @@ _PASSED = ("KERAS_", "TF_", "XLA_")
 """Variables of the caller that the script is given. Not CUDA's: they choose among the GPUs of another machine."""
 
 
-class Outcome(enum.Enum):
+class FitOutcome(enum.Enum):
     """What came of it."""
 
     FITS = "fits"
@@ -86,7 +86,7 @@ class Fitting:
     conditions: Conditions
     tensorflow: str
     asked: Seen
-    outcome: Outcome = Outcome.UNKNOWN
+    outcome: FitOutcome = FitOutcome.UNKNOWN
     roomy: Seen | None = None
     limit: Limit | None = None
     problem: str = ""
@@ -108,7 +108,7 @@ def measure(script: Path, code: str, ground: Ground, conditions: Conditions, say
     say(f"running {script.name} on {_gpus(conditions.gpus)} of {conditions.memory_mib / 1024:g} GiB")
     found = Fitting(conditions, ground.version, runner.run())
     if found.asked.out_of_memory:
-        found.outcome = Outcome.TOO_BIG
+        found.outcome = FitOutcome.TOO_BIG
         say(f"it doesn't fit; running {script.name} with room for everything, to see what it needs")
         roomy = runner.run(lifted=True)
         if roomy.devices or not roomy.failed:
@@ -120,8 +120,8 @@ def measure(script: Path, code: str, ground: Ground, conditions: Conditions, say
     elif not _used(found.asked):
         found.problem = "it never used a GPU: there is nothing to measure"
     else:
-        found.outcome = Outcome.FITS
-    if conditions.check_limit and found.outcome is not Outcome.UNKNOWN:
+        found.outcome = FitOutcome.FITS
+    if conditions.check_limit and found.outcome is not FitOutcome.UNKNOWN:
         found.limit = _search(runner, found.measured, say)
     return found
 

@@ -6,7 +6,7 @@ import math
 import textwrap
 from typing import IO, Any
 
-from tfmemlint.fit.measure import Fitting, Outcome, steps_words
+from tfmemlint.fit.measure import FitOutcome, Fitting, steps_words
 from tfmemlint.fit.messages import of_allocator, refused
 from tfmemlint.fit.observation import MIB, Device, Seen
 from tfmemlint.reporters.paint import Line, Segment, colourful, columns, painter, printable
@@ -26,12 +26,12 @@ OTHER_VALUES = (
     " it runs on a real one."
 )
 COPIED = "copied to the GPU"
-_STYLE = {Outcome.FITS: "good", Outcome.TOO_BIG: "error", Outcome.UNKNOWN: "warning"}
+_STYLE = {FitOutcome.FITS: "good", FitOutcome.TOO_BIG: "error", FitOutcome.UNKNOWN: "warning"}
 
 
 def exit_code(found: Fitting) -> int:
     """0: it fits. 1: it does not. 2: that could not be found out."""
-    return {Outcome.FITS: 0, Outcome.TOO_BIG: 1, Outcome.UNKNOWN: 2}[found.outcome]
+    return {FitOutcome.FITS: 0, FitOutcome.TOO_BIG: 1, FitOutcome.UNKNOWN: 2}[found.outcome]
 
 
 def as_data(script: str, found: Fitting) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def _lines(script: str, found: Fitting, width: int, verbose: bool) -> list[Line]
             lines += _devices(found, width)
     else:
         how = f" in {steps_words(found.asked.steps)}" if found.asked.steps else " (it took no training step)"
-        lines.append([*verdict, Segment(how if found.outcome is Outcome.FITS else f": {_refused(found)}")])
+        lines.append([*verdict, Segment(how if found.outcome is FitOutcome.FITS else f": {_refused(found)}")])
         lines += _devices(found, width)
     for note in [*_notes(found), *found.notes]:
         lines += _wrapped(note, width, "warning")
@@ -182,12 +182,12 @@ def _piece(one: dict[str, Any]) -> Line:
 def _notes(found: Fitting) -> list[str]:
     notes = []
     seen = found.asked
-    if found.outcome is Outcome.FITS and seen.times_exhausted:
+    if found.outcome is FitOutcome.FITS and seen.times_exhausted:
         notes.append(
             f"it ran out of GPU memory {_times(seen.times_exhausted)}, caught the error and went on:"
             f" {of_allocator(seen.exhausted[0])}"
         )
-    if found.outcome is Outcome.FITS and seen.steps < found.conditions.steps:
+    if found.outcome is FitOutcome.FITS and seen.steps < found.conditions.steps:
         ended = "the script ended by itself" if seen.steps else "no training step was seen"
         notes.append(f"{ended}, so all of it was run")
     variables = seen.result.environment

@@ -25,7 +25,7 @@ _TAME = ("argparse.", "json.", "math.", "os.path.", "os.environ.", "pathlib.", "
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HoistEntry:
     """A statement on the way up, or the head of a ``with`` (which has no ``node``: it never moves)."""
 
     node: Statement | None
@@ -100,7 +100,7 @@ class Hoist:
         """
         return self.choose(self._way(statements, above), statements)
 
-    def choose(self, row: Sequence[Entry], statements: Sequence[Statement]) -> list[Statement]:
+    def choose(self, row: Sequence[HoistEntry], statements: Sequence[Statement]) -> list[Statement]:
         """What of ``row``, the statements that are run one after another, moves above its first, as `plan` has it."""
         moved = {index for index, entry in enumerate(row) if entry.node is not None and entry.node in statements}
         for index in sorted(moved):
@@ -168,7 +168,7 @@ class Hoist:
         """The names of a statement."""
         return names_of(self.tree.code(statement))
 
-    def entry(self, node: Statement | None, names: Names, row: int) -> Entry:
+    def entry(self, node: Statement | None, names: Names, row: int) -> HoistEntry:
         """A statement with all that it does by the functions of this file that it calls."""
         pending, seen = list(names.called), set()
         while pending:
@@ -182,16 +182,16 @@ class Hoist:
             names.binds |= body.declared
             names.environment |= body.environment
             pending.extend(body.called)
-        return Entry(node, names, row)
+        return HoistEntry(node, names, row)
 
-    def _way(self, statements: Sequence[Statement], above: Statement) -> list[Entry]:
+    def _way(self, statements: Sequence[Statement], above: Statement) -> list[HoistEntry]:
         """What stands between: from ``above`` down to the last of ``statements``."""
         tree = self.tree
         target = tree.block_of(above)
         within = tree.block_of(statements[0])
         if any(tree.block_of(one) is not within for one in statements):
             raise Withheld("what is to be moved stands in several blocks")
-        parts: list[list[Entry]] = []
+        parts: list[list[HoistEntry]] = []
         block, last = within, max(statements, key=tree.span)
         while True:
             before = [one for one in tree.statements(block) if tree.span(one) <= tree.span(last)]
@@ -212,7 +212,7 @@ class Hoist:
             raise Withheld("the spot to move it to stands below it")
         return row[first:]
 
-    def _movable(self, entry: Entry) -> None:
+    def _movable(self, entry: HoistEntry) -> None:
         if entry.names.leaves:
             raise Withheld(f"a {entry.names.leaves} stands in it (line {entry.row})")
         foreign = self.foreign(entry.names)
@@ -224,7 +224,7 @@ class Hoist:
         steady = self.imports.imported() | set(self.bodies)
         return (one.reads & other.binds) | (one.reads & other.touches - steady)
 
-    def _take(self, entry: Entry, needed: Entry, *, first: bool) -> None:
+    def _take(self, entry: HoistEntry, needed: HoistEntry, *, first: bool) -> None:
         name = min(self._needs(entry.names, needed.names))
         if first or needed.node is None:
             raise Withheld(f"it needs {name}, which line {needed.row} gives")
@@ -234,7 +234,7 @@ class Hoist:
             what = foreign or f"line {needed.row}"
             raise Withheld(f"it needs {name}, and moving {what} up might change what comes out")
 
-    def _clash(self, row: Sequence[Entry], index: int, other: int) -> None:
+    def _clash(self, row: Sequence[HoistEntry], index: int, other: int) -> None:
         """Refuse to move ``row[index]`` above ``row[other]`` where either would see another thing."""
         one, passed = row[index].names, row[other].names
         if passed.leaves:
@@ -254,7 +254,7 @@ class Hoist:
         if one.environment and passed.environment and one.keys & passed.keys:
             raise Withheld(f"the environment is used between (line {row[other].row})")
 
-    def _read_elsewhere(self, name: str, one: Entry, other: Entry) -> bool:
+    def _read_elsewhere(self, name: str, one: HoistEntry, other: HoistEntry) -> bool:
         """Whether anything but the loops that bind a name reads it: then the order of the two matters."""
         if name in one.names.reads or name in other.names.reads:
             return True

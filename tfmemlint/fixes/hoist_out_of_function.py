@@ -14,7 +14,7 @@ from pathlib import Path
 
 import libcst as cst
 
-from tfmemlint.fixes.hoist import Entry, Hoist, is_outside, ways
+from tfmemlint.fixes.hoist import Hoist, HoistEntry, is_outside, ways
 from tfmemlint.fixes.imports import is_import
 from tfmemlint.fixes.names import Names
 from tfmemlint.fixes.tree import Block, Statement
@@ -125,7 +125,7 @@ class Lift:
         if self.tree.block_of(self.tree.statement_at(span)) is not block:
             raise Withheld(f"what line {span.row} calls is called under a condition")
 
-    def _until(self, statements: Sequence[Statement], last: Statement) -> list[Entry]:
+    def _until(self, statements: Sequence[Statement], last: Statement) -> list[HoistEntry]:
         """The statements above ``last``, as they are run."""
         before = statements[: statements.index(last)]
         return [self.hoist.entry(one, self.hoist.read(one), self.tree.span(one).row) for one in before]
@@ -149,7 +149,7 @@ class Lift:
             raise Withheld(f"{function.name.value} (line {self.tree.span(function).row}) is no plain function")
         return function
 
-    def _head(self, function: cst.FunctionDef) -> Entry:
+    def _head(self, function: cst.FunctionDef) -> HoistEntry:
         """What the call of a function binds."""
         code = self.tree.code(function.with_changes(body=cst.SimpleStatementSuite([cst.Pass()]), leading_lines=[]))
         node = ast.parse(code).body[0]

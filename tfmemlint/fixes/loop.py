@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tfmemlint.fixes.edits import apply, difference, overlap
 from tfmemlint.fixes.withheld import Withheld
@@ -19,7 +19,6 @@ from tfmemlint.sources.documents.blocks import PYTHON
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.knowledge.releases import Target
-    from tfmemlint.rulekit.rule import Rule
     from tfmemlint.sources import Source
 
 NEEDS_UNSAFE = "unsafe: needs --unsafe-fixes"
@@ -28,6 +27,20 @@ DECLINED = "declined"
 STILL_THERE = "the finding would still be there"
 _CHOSEN = (NEEDS_UNSAFE, NOT_CHOSEN, DECLINED)
 _DEPTH = 4
+
+
+class Fixer(Protocol):
+    """A rule, for the fix loop: it has a code, and rewrites the code of one of its findings."""
+
+    @property
+    def code(self) -> str: ...
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Rewrite the code of ``finding`` by means of ``editor``.
+
+        Raises:
+            Withheld: the rewrite would not be right; the text says why.
+        """
 
 
 Place = tuple[object, ...]
@@ -69,7 +82,7 @@ class Fixed:
     needs: set[str] = field(default_factory=set)
 
 
-def compute(source: Source, finding: Finding, rule: Rule, target: Target, options: Options) -> Finding:
+def compute(source: Source, finding: Finding, rule: Fixer, target: Target, options: Options) -> Finding:
     """``finding`` with its fix, or with the reason why there is none; never raises because of a rule."""
     if not finding.fixable:
         return finding
@@ -113,7 +126,7 @@ def _parse(source: Source, text: str) -> None:
 def fix_source(
     source: Source,
     *,
-    rules: Sequence[Rule],
+    rules: Sequence[Fixer],
     target: Target,
     check: Callable[[Source], list[Finding]],
     options: Options,
@@ -131,7 +144,7 @@ _Step = tuple["Source", list[Finding], list[tuple[Finding, str]]]
 
 class _Run:
     def __init__(
-        self, rules: dict[str, Rule], target: Target, check: Callable[[Source], list[Finding]], options: Options
+        self, rules: dict[str, Fixer], target: Target, check: Callable[[Source], list[Finding]], options: Options
     ) -> None:
         self.rules = rules
         self.target = target

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tfmemlint.deployment import read
-from tfmemlint.deployment.model import LIST, MAPPING, Setting
 from tfmemlint.fixes.edits import apply
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.knowledge.releases import Target
+from tfmemlint.model.configuration import LIST, MAPPING, VariableSetting
 from tfmemlint.model.finding import Applicability, Edit, Finding, Span
 
 _SAFE = re.compile(r"[\w.,:/@%+-]*")
@@ -24,7 +24,7 @@ class Written:
     """A name (``is_name``) or a value as a configuration file has it."""
 
     evaluated_value: str | None
-    setting: Setting
+    setting: VariableSetting
     is_name: bool
     span: Span
 
@@ -165,7 +165,7 @@ class PlainEditor:
         return text
 
 
-def quoted(setting: Setting, text: str) -> str:
+def quoted(setting: VariableSetting, text: str) -> str:
     """``text`` as the value of a setting, in the quotes that its value has.
 
     Raises:

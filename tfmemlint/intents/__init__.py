@@ -60,6 +60,6 @@ def entries(program: Program) -> Iterator[tuple[str, list[Event]]]:
 
 def _root(event: Event) -> str:
     """The entry point that an event was reached from: the function that makes the first of the calls down to it."""
-    if not event.state.open:
+    if not event.state.entry_unknown:
         return "module"
     return event.frames[0].words.partition(" calls ")[0] if event.frames else event.function

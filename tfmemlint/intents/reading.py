@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tfmemlint.intents.model import Wanted, number_of
-from tfmemlint.interpreter.program import Call, EnvWrite, Event, Item, ProtoMade, SessionMade, Store
+from tfmemlint.interpreter.program import Call, EnvWrite, Event, ItemLookup, ProtoMade, SessionMade, Store
 from tfmemlint.interpreter.values import EACH, Const, Limit, Seq, Value
 from tfmemlint.knowledge import environment, wishes
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
@@ -53,7 +53,7 @@ def read(event: Event, entry: str) -> Iterator[Wanted]:
             yield from _of_options(event, entry, "handed-on", event.fields, event.field_spans)
         case Store():
             yield from _of_store(event, entry)
-        case Item():
+        case ItemLookup():
             yield from _of_item(event, entry)
 
 
@@ -142,7 +142,7 @@ def _of_store(store: Store, entry: str) -> Iterator[Wanted]:
     yield _make(store, entry, intent, "assignment", f"{store.owner}.{store.attribute}", store.text, gpu, sizes)
 
 
-def _of_item(item: Item, entry: str) -> Iterator[Wanted]:
+def _of_item(item: ItemLookup, entry: str) -> Iterator[Wanted]:
     key = item.key.value if isinstance(item.key, Const) else None
     report = wishes.KEYS.get(key) if isinstance(key, str) else None
     real = {"current", "peak"} if item.of in REPORTS else {"device_name", "compute_capability"}

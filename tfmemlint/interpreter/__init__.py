@@ -12,7 +12,7 @@ from tfmemlint.knowledge.releases import Target
 from tfmemlint.sources import Source
 
 if TYPE_CHECKING:
-    from tfmemlint.interpreter.unit import Run, Text
+    from tfmemlint.interpreter.unit import EntrySetup, ParsedModule
 
 __all__ = ["Program", "analyze", "parse"]
 
@@ -20,7 +20,7 @@ RECURSION_LIMIT = 6_000
 """Frames for interpreting calls within calls; nesting beyond it ends in a RecursionError that is reported."""
 
 
-def parse(source: Source) -> Text:
+def parse(source: Source) -> ParsedModule:
     """Read a module, so that it can be interpreted, as part of any number of programs.
 
     Raises:
@@ -29,15 +29,15 @@ def parse(source: Source) -> Text:
     """
     from tfmemlint.facts.reach import Reach
     from tfmemlint.facts.shapes import Shapes
-    from tfmemlint.interpreter.unit import Text
+    from tfmemlint.interpreter.unit import ParsedModule
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(source.text, filename=source.path)
-    return Text(source, tree, Reach(tree, source.lines), Shapes(source))
+    return ParsedModule(source, tree, Reach(tree, source.lines), Shapes(source))
 
 
-def analyze(source: Source | Text, target: Target, run: Run | None = None) -> Program:
+def analyze(source: Source | ParsedModule, target: Target, run: EntrySetup | None = None) -> Program:
     """Interpret a program from its entry point on: a file on its own, or with all that it imports of its project.
 
     Args:

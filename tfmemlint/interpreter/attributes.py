@@ -10,7 +10,7 @@ from tfmemlint.facts import folding
 from tfmemlint.facts.names import canonical, is_tensorflow
 from tfmemlint.facts.shapes import MUTATING
 from tfmemlint.interpreter.conditions import Conditions
-from tfmemlint.interpreter.program import DeviceAt, Item, RankTaken, Use
+from tfmemlint.interpreter.program import DeviceAt, ItemLookup, RankTaken, Use
 from tfmemlint.interpreter.values import (
     EACH,
     UNKNOWN,
@@ -285,7 +285,7 @@ class Items(Conditions):
         if self.state is None:
             return
         self.emit(
-            Item(
+            ItemLookup(
                 of=made.name,
                 key=key,
                 base=self.span(base),

@@ -11,7 +11,7 @@ from tfmemlint.interpreter.state import Guards, State, Tri
 from tfmemlint.interpreter.values import Const, Count, Devices, Dict, Made, Module, Ref, Seq, Value
 
 
-class Verdict:
+class TestResult:
     """What is known of a test: ``truth`` True, False, or None; ``assumed``: so on the machines the code is about."""
 
     __slots__ = ("assumed", "truth")
@@ -24,40 +24,40 @@ class Verdict:
 class Conditions(Containers):
     """Reading tests."""
 
-    def verdict(self, test: ast.expr, value: Value) -> Verdict:
+    def verdict(self, test: ast.expr, value: Value) -> TestResult:
         """Whether ``test``, which came out as ``value``, holds."""
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             inner = self.verdict(test.operand, self.last_values.get(id(test.operand), value))
-            return Verdict(None if inner.truth is None else not inner.truth, inner.assumed)
+            return TestResult(None if inner.truth is None else not inner.truth, inner.assumed)
         if isinstance(test, ast.BoolOp):
             parts = [self.verdict(part, self.last_values.get(id(part), value)) for part in test.values]
             stop = isinstance(test.op, ast.Or)
             if any(part.truth is stop and not part.assumed for part in parts):
-                return Verdict(stop)
+                return TestResult(stop)
             if all(part.truth is not None for part in parts):
                 if any(part.truth is stop for part in parts):
-                    return Verdict(stop, assumed=True)
-                return Verdict(not stop, assumed=any(part.assumed for part in parts))
-            return Verdict(None)
+                    return TestResult(stop, assumed=True)
+                return TestResult(not stop, assumed=any(part.assumed for part in parts))
+            return TestResult(None)
         if isinstance(test, ast.Compare):
             known = self._count_test(test)
             if known is not None:
                 return known
-        if self.state is not None and self.state.most == 0 and _counts_gpus(value):
-            return Verdict(False)
+        if self.state is not None and self.state.max_gpus == 0 and _counts_gpus(value):
+            return TestResult(False)
         if isinstance(value, Ref) and value.name == "tf.python.eager.context.context()._initialized":
             started = self.here.context.under(self.guards).has
-            return Verdict({Tri.YES: True, Tri.NO: False}.get(started))
+            return TestResult({Tri.YES: True, Tri.NO: False}.get(started))
         return _truth(value)
 
-    def _count_test(self, test: ast.Compare) -> Verdict | None:
+    def _count_test(self, test: ast.Compare) -> TestResult | None:
         """``len(gpus) > 0`` and ``len(gpus) != 0``: taken to hold, as the code is about machines with a GPU."""
         counted = self._count_and_number(test)
         if counted is None:
             return None
         op, number = counted
         state = self.here
-        low, high = max(0 if state.most == 0 else 1, state.fewest), state.most
+        low, high = max(0 if state.max_gpus == 0 else 1, state.min_gpus), state.max_gpus
         match op:
             case ast.Gt():
                 truth = True if low > number else (False if high is not None and high <= number else None)
@@ -73,7 +73,7 @@ class Conditions(Containers):
                 truth = True if low > number else (False if high == low == number else None)
             case _:
                 return None
-        return Verdict(truth, assumed=truth is not None and high != 0)
+        return TestResult(truth, assumed=truth is not None and high != 0)
 
     def _count_and_number(self, test: ast.Compare) -> tuple[ast.cmpop, int] | None:
         if len(test.ops) != 1:
@@ -100,8 +100,8 @@ class Conditions(Containers):
             # The list itself, or how long it is.
             whole = value.of.whole if isinstance(value, Count) else getattr(value, "whole", False)
             if outcome:
-                return replace(state, fewest=max(state.fewest, 1))
-            return replace(state, most=0) if whole else state
+                return replace(state, min_gpus=max(state.min_gpus, 1))
+            return replace(state, max_gpus=0) if whole else state
         if not isinstance(test, ast.Compare):
             return state
         counted = self._count_and_number(test)
@@ -109,8 +109,8 @@ class Conditions(Containers):
             return state
         op, number = counted
         low, high = _range(op, number, outcome)
-        most = state.most if high is None else (high if state.most is None else min(state.most, high))
-        return replace(state, fewest=max(state.fewest, low), most=most)
+        most = state.max_gpus if high is None else (high if state.max_gpus is None else min(state.max_gpus, high))
+        return replace(state, min_gpus=max(state.min_gpus, low), max_gpus=most)
 
     def guards_of(self, test: ast.expr, outcome: bool) -> Guards:
         """The conditions that hold where ``test`` came out as ``outcome``, by a name for each."""
@@ -183,23 +183,23 @@ def _counts_gpus(value: Value) -> bool:
             return False
 
 
-def _truth(value: Value) -> Verdict:
+def _truth(value: Value) -> TestResult:
     match value:
         case Const(constant):
-            return Verdict(bool(constant))
+            return TestResult(bool(constant))
         case Seq(items):
-            return Verdict(bool(items))
+            return TestResult(bool(items))
         case Dict(items, is_open):
-            return Verdict(True if items else (None if is_open else False))
+            return TestResult(True if items else (None if is_open else False))
         case _ if _counts_gpus(value):
             # The code is about machines with a GPU; elsewhere nothing of this matters.
-            return Verdict(True, assumed=True)
+            return TestResult(True, assumed=True)
         case Ref("typing.TYPE_CHECKING" | "typing_extensions.TYPE_CHECKING"):
-            return Verdict(False)
+            return TestResult(False)
         case Made(name) if name in _GPU_TESTS:
-            return Verdict(True, assumed=True)
+            return TestResult(True, assumed=True)
         case _:
-            return Verdict(None)
+            return TestResult(None)
 
 
 def _range(op: ast.cmpop, number: int, outcome: bool) -> tuple[int, int | None]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from tfmemlint.interpreter.context import LONGEST_UNROLLED
 from tfmemlint.interpreter.program import Call
 from tfmemlint.interpreter.protos import Protos
-from tfmemlint.interpreter.state import ANY, Key, Outcome, Phase, Setting, State, Tri
+from tfmemlint.interpreter.state import ANY, ConfigEffect, Key, Phase, Setting, State, Tri
 from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Devices, Limit, Seq, Value
 from tfmemlint.knowledge import wishes
 from tfmemlint.knowledge.functions import (
@@ -28,7 +28,7 @@ from tfmemlint.model.intent import Wish
 class Configuring(Protos):
     """What is asked of the configuration, and what comes of it."""
 
-    def _outcome(self, name: str, values: list[Value], keywords: dict[str, Value]) -> Outcome | None:
+    def _outcome(self, name: str, values: list[Value], keywords: dict[str, Value]) -> ConfigEffect | None:
         """What TensorFlow does with a configuring call instead of what was asked, if anything."""
 
         def arg(position: int, keyword: str) -> Value:
@@ -55,7 +55,7 @@ class Configuring(Protos):
             return self._late(PHYSICAL_FIXED if made_up.wish is Wish.GROWTH else VIRTUAL_FIXED, None, UNKNOWN)
         return None
 
-    def _threads_outcome(self, name: str, wanted: Value) -> Outcome | None:
+    def _threads_outcome(self, name: str, wanted: Value) -> ConfigEffect | None:
         """Whether a number of threads comes too late. Only the eager context refuses it: what the devices alone make of
         it is not looked at. At first none is in force, so even 0, which means the default, is another value then."""
         if wanted == Const(None):
@@ -75,7 +75,7 @@ class Configuring(Protos):
             return isinstance(devices, Devices) and devices.whole and devices.type is None
         return devices.type == "GPU" and (self.here.one_gpu or (isinstance(devices, Devices) and devices.whole))
 
-    def _visible_outcome(self, devices: Value) -> Outcome | None:
+    def _visible_outcome(self, devices: Value) -> ConfigEffect | None:
         """Whether a list of visible GPUs comes too late. What hides some of the GPUs, but not the first, hides nothing
         where there is only one: it is what is in force already then, which is accepted."""
         in_force = self._visible_in_force()
@@ -83,7 +83,7 @@ class Configuring(Protos):
         if late is None or late.kind != "late" or not late.certain:
             return late
         shown = in_force.value if in_force is not None else Devices("physical", "GPU")
-        if self.here.fewest > 1 or _differ_on_one_gpu(shown, _as_shown(devices)):
+        if self.here.min_gpus > 1 or _differ_on_one_gpu(shown, _as_shown(devices)):
             return late
         return replace(late, certain=False, of_many=True)
 
@@ -103,7 +103,7 @@ class Configuring(Protos):
         value = _as_shown(visible.value)
         return value if isinstance(value, Seq) else replace(listed, whole=False)
 
-    def _late(self, message: str, in_force: Setting | None, wanted: Value) -> Outcome | None:
+    def _late(self, message: str, in_force: Setting | None, wanted: Value) -> ConfigEffect | None:
         """The runtime has started: a value that differs from the one in force is refused, or comes to nothing."""
         state = self.here
         if in_force is not None and wanted != UNKNOWN and in_force.value == wanted:
@@ -115,15 +115,17 @@ class Configuring(Protos):
             if differs is None:
                 # The same value may be in force already; TensorFlow accepts that in silence.
                 return None
-            certain = differs and context.has is Tri.YES and not state.open and not several
+            certain = differs and context.has is Tri.YES and not state.entry_unknown and not several
             before = in_force.by if in_force is not None else None
-            return Outcome("late", "RuntimeError", message, certain, context.by, setting=before, several=several)
+            return ConfigEffect("late", "RuntimeError", message, certain, context.by, setting=before, several=several)
         allocator = state.allocator.under(self.guards)
         if allocator.has in (Tri.YES, Tri.MAYBE):
             made = allocator.by.state if allocator.by is not None else state
             if message == PHYSICAL_FIXED and _allows_growth_by_env(made):
                 return None
-            return Outcome("lost", "", "", allocator.has is Tri.YES and not state.open, allocator.by, several=several)
+            return ConfigEffect(
+                "lost", "", "", allocator.has is Tri.YES and not state.entry_unknown, allocator.by, several=several
+            )
         return None
 
     def _differs(self, in_force: Setting | None, wanted: Value, context: Phase) -> bool | None:
@@ -148,15 +150,15 @@ class Configuring(Protos):
         known = context.has is Tri.YES or bool(context.guards)
         return False if True in found and known else None
 
-    def _growth_outcome(self, device: Value, enable: Value) -> Outcome | None:
+    def _growth_outcome(self, device: Value, enable: Value) -> ConfigEffect | None:
         state = self.here
-        if state.most == 0:
+        if state.max_gpus == 0:
             # There is none to set it for.
             return None
         key = device_key(device)
         limit = state.limit_of(key) or (self._limit_of_one() if key == EACH else None)
         if limit is not None and not self._apart(limit):
-            return Outcome(
+            return ConfigEffect(
                 "refused", "ValueError", GROWTH_REFUSED, key != ANY and limit.value != UNKNOWN, setting=limit.by
             )
         late = self._late(PHYSICAL_FIXED, self._in_force(state.growth, key), enable)
@@ -171,7 +173,7 @@ class Configuring(Protos):
         others = [*state.limits.values(), *([state.cpu_split] if state.cpu_split is not None else [])]
         other = next((one for one in others if not self._apart(one)), None)
         if other is not None and enable != Const(False):
-            return Outcome("dropped", certain=other.value != UNKNOWN, setting=other.by)
+            return ConfigEffect("dropped", certain=other.value != UNKNOWN, setting=other.by)
         return None
 
     def _in_force(self, table: Mapping[Key, Setting], key: Key) -> Setting | None:
@@ -202,7 +204,7 @@ class Configuring(Protos):
         others = [one for one in self.here.growth.values() if one.by is None or one.by.devices_loop != here]
         return bool(others) and all(one.value == enable for one in others)
 
-    def _void_growth(self, wanted: Value) -> Outcome | None:
+    def _void_growth(self, wanted: Value) -> ConfigEffect | None:
         """Logical devices make the growth void that was set before, on every GPU; what isn't a list is refused."""
         if isinstance(wanted, (Limit, Const)):
             return None
@@ -210,7 +212,7 @@ class Configuring(Protos):
             return None
         for setting in self.here.growth.values():
             if setting.value != Const(False) and not self._apart(setting):
-                return Outcome("drops", certain=setting.value == Const(True), setting=setting.by)
+                return ConfigEffect("drops", certain=setting.value == Const(True), setting=setting.by)
         return None
 
     def _apart(self, setting: Setting) -> bool:
@@ -220,7 +222,7 @@ class Configuring(Protos):
 
     def _is_refused(self, call: Call) -> bool:
         """Whether a configuring call raises for sure, and so changes nothing."""
-        outcome = call.outcome
+        outcome = call.effect
         if outcome is None or outcome.kind not in ("late", "refused"):
             return False
         caught = self.throw(outcome.exception) if outcome.exception else False
@@ -236,7 +238,7 @@ class Configuring(Protos):
             own = outcome.cause is not None and outcome.cause.devices_loop == call.devices_loop
             settings = (*self.here.growth.values(), *self.here.limits.values())
             passed = any(one.by is not None and one.by.span == call.span for one in settings)
-            return not own and not passed and not self.here.open
+            return not own and not passed and not self.here.entry_unknown
         return outcome.certain
 
     def _set_growth(self, device: Value | None, enable: Value | None, call: Call) -> None:

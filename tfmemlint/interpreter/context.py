@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from tfmemlint.interpreter.catching import Catching
-from tfmemlint.interpreter.program import Event, Handler, Start
+from tfmemlint.interpreter.program import Event, Handler, RuntimeStart
 from tfmemlint.interpreter.scopes import Scope
 from tfmemlint.interpreter.state import Guards, Phase, State, Tri, join_states
-from tfmemlint.interpreter.unit import Run, Unit
+from tfmemlint.interpreter.unit import EntrySetup, ModuleInstance
 from tfmemlint.interpreter.values import (
     UNKNOWN,
     Cell,
@@ -93,7 +93,7 @@ class Consumer:
     """Where whoever iterates over a generator stands, while the generator runs."""
 
     frames: tuple[Frame, ...]
-    unit: Unit
+    unit: ModuleInstance
     statement: ast.stmt | None
     loops: list[Loop]
     handlers: list[Catching]
@@ -144,7 +144,7 @@ class Loop:
 class Machine:
     """What all parts of the interpreter share."""
 
-    def __init__(self, unit: Unit, target: Target, run: Run | None = None) -> None:
+    def __init__(self, unit: ModuleInstance, target: Target, run: EntrySetup | None = None) -> None:
         self.main = self.unit = unit
         unit.scope.unit = unit
         self.target = target
@@ -160,7 +160,7 @@ class Machine:
         """A module was given a name by another one."""
         self.within: set[str] = set()
         """Modules that were asked for while they were still being gone through: an import in a circle."""
-        self.units: dict[str, Unit] = {}
+        self.units: dict[str, ModuleInstance] = {}
         """The modules that this program has imported."""
         self.heap: Heap = {}
         self.state: State | None = State()
@@ -355,7 +355,7 @@ class Machine:
             return
         where = self.where or ("class body:" if isinstance(self.frame.node, ast.ClassDef) else "")
         first = now.has in (Tri.NO, Tri.UNKNOWN)
-        event = Start(what=what, name=name, text=text, first=first, where=where, **self.around(node))
+        event = RuntimeStart(what=what, name=name, text=text, first=first, where=where, **self.around(node))
         self.emit(event)
         if what == "context" and state.may_differ:
             # With several GPUs it does not start then.

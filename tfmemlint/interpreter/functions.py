@@ -15,7 +15,7 @@ from tfmemlint.interpreter.dataclass_init import Records
 from tfmemlint.interpreter.program import Arg
 from tfmemlint.interpreter.scopes import Scope
 from tfmemlint.interpreter.state import State, Tri, join_states
-from tfmemlint.interpreter.unit import Unit
+from tfmemlint.interpreter.unit import ModuleInstance
 from tfmemlint.interpreter.values import (
     UNKNOWN,
     Cell,
@@ -267,7 +267,7 @@ class Functions(Records):
             self.state = replace(self.state, graphs=graphs)
         return result
 
-    def unit_of(self, function: Function) -> Unit:
+    def unit_of(self, function: Function) -> ModuleInstance:
         """The module that a function is written in."""
         return function.scope.module.unit or self.unit
 

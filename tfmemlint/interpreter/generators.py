@@ -11,7 +11,7 @@ from tfmemlint.interpreter.calls import Caller
 from tfmemlint.interpreter.context import LONGEST_UNROLLED, Frame, Loop
 from tfmemlint.interpreter.program import Arg
 from tfmemlint.interpreter.state import ANY, Phase, Setting, Tri
-from tfmemlint.interpreter.unit import Unit
+from tfmemlint.interpreter.unit import ModuleInstance
 from tfmemlint.interpreter.values import (
     UNKNOWN,
     Choice,
@@ -234,7 +234,7 @@ class Later(Caller):
             case _:
                 return True
 
-    def _is_quiet(self, node: ast.AST, unit: Unit) -> bool:
+    def _is_quiet(self, node: ast.AST, unit: ModuleInstance) -> bool:
         if self.modules is None:
             return unit.reach.is_inert(node)
         known = self.modules.quiet.get(id(node))

@@ -15,7 +15,7 @@ from tfmemlint.interpreter.loops import Loops
 from tfmemlint.interpreter.program import Call, EnvWrite, Event, Handler
 from tfmemlint.interpreter.scopes import Scope
 from tfmemlint.interpreter.state import State, Tri, join_states
-from tfmemlint.interpreter.unit import Kept, Unit
+from tfmemlint.interpreter.unit import ModuleInstance, ModuleSummary
 from tfmemlint.interpreter.values import UNKNOWN, Cell, Const, Function, Module, Ref, Seq, Value
 from tfmemlint.knowledge.environment import Moment, read_at
 from tfmemlint.model.finding import Step
@@ -174,7 +174,7 @@ class Imports(Loops):
         if name not in self.units and self._take(name):
             return Module(name, self.units[name].scope)
         unit = self.units.get(name) or self._found(name)
-        if not isinstance(unit, Unit):
+        if not isinstance(unit, ModuleInstance):
             return unit
         module = Module(name, unit.scope)
         has = self.here.imported.get(name)
@@ -194,7 +194,7 @@ class Imports(Loops):
             self.merge(before)
         return module
 
-    def _found(self, name: str) -> Unit | Value | None:
+    def _found(self, name: str) -> ModuleInstance | Value | None:
         assert self.modules is not None
         found = self.modules.find(name)
         if found is None:
@@ -209,7 +209,7 @@ class Imports(Loops):
         self.units[name] = unit
         return unit
 
-    def _go_through(self, unit: Unit, node: ast.AST) -> None:
+    def _go_through(self, unit: ModuleInstance, node: ast.AST) -> None:
         before, heap, events = self.here, self.heap, len(self.events)
         defaults = set(self.defaults)
         asked, within, read = self.asked, self.within, self.env_read
@@ -273,7 +273,7 @@ class Imports(Loops):
 
     def _keep(
         self,
-        unit: Unit,
+        unit: ModuleInstance,
         before: State,
         heap: Heap,
         defaults: set[int],
@@ -284,7 +284,7 @@ class Imports(Loops):
         own = [name for name in self.here.imported if name not in before.imported or name == unit.name]
         units = {name: self.units[name] for name in own if name in self.units}
         places = {name: self.modules.place(name) for one in asked for name in _prefixes(one)}
-        kept = Kept(
+        kept = ModuleSummary(
             {name: (one, self._names(name, one)) for name, one in units.items()},
             {name: self.units[name] for name in asked if name in self.units and name not in units},
             {key: value for key, value in self.heap.items() if heap.get(key) is not value},
@@ -296,12 +296,12 @@ class Imports(Loops):
         )
         self.modules.keep(unit.name, kept)
 
-    def _names(self, name: str, unit: Unit) -> dict[str, Value]:
+    def _names(self, name: str, unit: ModuleInstance) -> dict[str, Value]:
         assert self.modules is not None
         kept = self.modules.kept(name)
         return kept.units[name][1] if kept is not None and kept.units[name][0] is unit else dict(unit.scope.names)
 
-    def run_module(self, unit: Unit, call: Step | None) -> None:
+    def run_module(self, unit: ModuleInstance, call: Step | None) -> None:
         """Interpret a module's top level."""
         here, statement, loops = self.unit, self.statement, self.loops
         self.frames.append(Frame("", unit.scope, unit.tree, call))
@@ -325,7 +325,7 @@ def _leaves_no_trace(event: Event) -> bool:
     """Whether nothing that comes later can depend on an event: it starts nothing, and configures nothing."""
     if isinstance(event, EnvWrite):
         return read_at(event.name) in (None, Moment.IMPORT)
-    return isinstance(event, Call) and event.outcome is None and not event.name.startswith("tf.config.")
+    return isinstance(event, Call) and event.effect is None and not event.name.startswith("tf.config.")
 
 
 def _prefixes(name: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from tfmemlint.interpreter.context import Frame, GaveUp
 from tfmemlint.interpreter.program import Call, End, Event, Program, ProtoMade, SessionMade
 from tfmemlint.interpreter.state import Phase, State, Tri
 from tfmemlint.interpreter.statements import Statements
-from tfmemlint.interpreter.unit import Run, Unit
+from tfmemlint.interpreter.unit import EntrySetup, ModuleInstance
 from tfmemlint.interpreter.values import Cell, Class, Const, Function, Instance, Module, Proto, Ref, Value
 from tfmemlint.knowledge import names as inventory
 from tfmemlint.knowledge.releases import Target
@@ -26,7 +26,7 @@ _CHAIN = re.compile(r"(?<![\w.])([^\W\d]\w*)((?:\.[^\W\d]\w*)+)")
 class Interpreter(Statements):
     """Runs a module from top to bottom, then every function that nothing in it calls."""
 
-    def __init__(self, unit: Unit, target: Target, run: Run | None = None) -> None:
+    def __init__(self, unit: ModuleInstance, target: Target, run: EntrySetup | None = None) -> None:
         super().__init__(unit, target, run)
         self._last_values: dict[int, Value] = {}
         self.made_by: dict[int, Call] = {}
@@ -75,16 +75,16 @@ class Interpreter(Statements):
             self.run_module(self.main, None)
         self._main_function()
 
-    def _surround(self, run: Run) -> None:
+    def _surround(self, run: EntrySetup) -> None:
         """The environment that it is started in."""
         for write in run.environment:
             self.emit(replace(write, state=self.here))
             self.state = replace(self.here, env={**self.here.env, write.name: write.value})
             if write.name == "CUDA_VISIBLE_DEVICES":
                 hidden = isinstance(write.value, Const) and write.value.value in ("", "-1")
-                self.state = replace(self.here, shown=write.value, most=0 if hidden else None)
+                self.state = replace(self.here, cuda_visible_devices=write.value, max_gpus=0 if hidden else None)
 
-    def _before(self, run: Run) -> None:
+    def _before(self, run: EntrySetup) -> None:
         if run.name != "__main__":
             self.units[run.name] = self.main
         if run.package and run.package != run.name:
@@ -125,10 +125,10 @@ class Interpreter(Statements):
             limits={},
             visible=None,
             threading={},
-            open=True,
+            entry_unknown=True,
             graphs=0,
-            fewest=0,
-            most=0 if base.most == 0 else None,
+            min_gpus=0,
+            max_gpus=0 if base.max_gpus == 0 else None,
         )
         contents = {key: value for key, value in self.heap.items() if isinstance(key[0], Cell)}
         for _ in range(MAX_ENTRIES):
@@ -139,7 +139,7 @@ class Interpreter(Statements):
             if self._is_plain(function.node) if self.modules is None else self.is_quiet(function):
                 continue
             state = before if id(function.node) not in self.early else replace(before, **_UNTOLD)
-            self.state = replace(state, child=True) if id(function.node) in self.elsewhere else state
+            self.state = replace(state, in_child_process=True) if id(function.node) in self.elsewhere else state
             self.guards, self.ways, self.uncertain, self.statement = (), (), 0, None
             self.frames, self.loops, self.handlers = [Frame("", self.main.scope, self.main.tree)], [], []
             self.unit, self.doubts, self.depth, self.caught = self.main, [], 0, []

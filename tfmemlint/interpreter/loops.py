@@ -80,7 +80,7 @@ class Loops(TensorFlow):
         passes = elements(iterable)
         over_devices = any(_has_device(value) for value, _ in passes)
         definite = bool(passes) and passes[0][0] is not UNKNOWN
-        if (isinstance(iterable, Seq) and not iterable.items) or (self.here.most == 0 and _is_of_gpus(iterable)):
+        if (isinstance(iterable, Seq) and not iterable.items) or (self.here.max_gpus == 0 and _is_of_gpus(iterable)):
             return
 
         def bound(value: Value) -> Callable[[], bool]:

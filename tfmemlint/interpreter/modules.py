@@ -14,7 +14,7 @@ from tfmemlint.sources import Source, Unreadable, decode, read_bytes
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
-    from tfmemlint.interpreter.unit import Found, Kept, Text, Unit
+    from tfmemlint.interpreter.unit import ModuleInstance, ModuleSummary, ParsedModule, ResolvedModule
     from tfmemlint.project.search import SearchPath
 
 MOST_PARSED = 2 * 1024 * 1024
@@ -32,13 +32,13 @@ class Texts:
 
     shown: Mapping[str, str] = field(default_factory=dict)
     instead: Mapping[str, Source] = field(default_factory=dict)
-    _known: dict[str, Text | None] = field(default_factory=dict)
+    _known: dict[str, ParsedModule | None] = field(default_factory=dict)
     _mentions: dict[str, Mentions | None] = field(default_factory=dict)
     setting: Leading | None = None
     """What leads to code that configures GPUs, among the modules of all programs."""
     listings: Listings = field(default_factory=Listings)
     quiet: dict[int, bool] = field(default_factory=dict)
-    kept: dict[object, Kept] = field(default_factory=dict)
+    kept: dict[object, ModuleSummary] = field(default_factory=dict)
     """What importing modules came to, by where they are."""
     contents: dict[str, dict[str, str]] = field(default_factory=dict)
     """Of programs, by the file that they start in: all files that they may be made of, each with a digest of it."""
@@ -48,14 +48,14 @@ class Texts:
         given = self.shown.get(os.path.abspath(path))
         return called(path) if given is None else given
 
-    def get(self, path: str) -> Text | None:
+    def get(self, path: str) -> ParsedModule | None:
         """A module's text; None where it can't be read or isn't valid Python."""
         name = self.called(path)
         if name not in self._known:
             self._known[name] = self._read(path, name)
         return self._known[name]
 
-    def _read(self, path: str, name: str) -> Text | None:
+    def _read(self, path: str, name: str) -> ParsedModule | None:
         from tfmemlint.interpreter import parse  # not needed to find that there are no programs
 
         try:
@@ -94,7 +94,7 @@ class Texts:
             self.kept.clear()
             self.quiet.clear()
 
-    def _kept_units(self) -> Iterator[Unit]:
+    def _kept_units(self) -> Iterator[ModuleInstance]:
         for kept in self.kept.values():
             yield from (unit for unit, _ in kept.units.values())
             yield from kept.needs.values()
@@ -141,7 +141,7 @@ class OwnModules:
     search: SearchPath
     texts: Texts
     quiet: dict[int, bool] = field(init=False)
-    _same: dict[str, tuple[Kept, bool]] = field(default_factory=dict)
+    _same: dict[str, tuple[ModuleSummary, bool]] = field(default_factory=dict)
     """What was kept of modules, and whether this program finds all that they ask for in the same places."""
 
     def __post_init__(self) -> None:
@@ -151,7 +151,7 @@ class OwnModules:
         """Where the module of this absolute name is; None where it is not the project's own, or can't be told."""
         return self.search.locate(name)
 
-    def kept(self, name: str) -> Kept | None:
+    def kept(self, name: str) -> ModuleSummary | None:
         """What an earlier program has come to that found this module, and all that it asks for, in the same places."""
         found = self.texts.kept.get(self.place(name))
         if found is None:
@@ -162,7 +162,7 @@ class OwnModules:
             self._same[name] = found, same
         return found if same else None
 
-    def keep(self, name: str, kept: Kept) -> None:
+    def keep(self, name: str, kept: ModuleSummary) -> None:
         """Keep that for later programs."""
         self.texts.kept[self.place(name)] = kept
         self._same[name] = kept, True
@@ -175,20 +175,20 @@ class OwnModules:
         piece = Piece(name, "\n".join(lines))
         return setting.is_about(piece) or setting.mentioned(piece, os.path.normpath(path))
 
-    def find(self, name: str) -> Found | None:
+    def find(self, name: str) -> ResolvedModule | None:
         """The module of this absolute name; None where it is not the project's own, or can't be told."""
         return find(name, self.search, self.texts.get)
 
 
-def find(name: str, search: SearchPath, get: Callable[[str], Text | None]) -> Found | None:
+def find(name: str, search: SearchPath, get: Callable[[str], ParsedModule | None]) -> ResolvedModule | None:
     """The module of this absolute name, as ``search`` finds it; None where it is not the project's own, or can't be
     told. ``get`` gives what is in a file, None where that can't be read."""
-    from tfmemlint.interpreter.unit import Found
+    from tfmemlint.interpreter.unit import ResolvedModule
 
     located = search.locate(name)
     if located is None:
         return None
     if located.path is None:
-        return Found(name, None, is_package=True)
+        return ResolvedModule(name, None, is_package=True)
     text = get(located.path)
-    return Found(name, text, located.is_package, readable=text is not None)
+    return ResolvedModule(name, text, located.is_package, readable=text is not None)

@@ -17,10 +17,10 @@ from tfmemlint.model.finding import Span, Step
 if TYPE_CHECKING:
     import ast
 
-    from tfmemlint.deployment.model import Read
-    from tfmemlint.interpreter.state import Outcome, State
-    from tfmemlint.interpreter.unit import Unit
+    from tfmemlint.interpreter.state import ConfigEffect, State
+    from tfmemlint.interpreter.unit import ModuleInstance
     from tfmemlint.knowledge.releases import Target
+    from tfmemlint.model.configuration import ConfigurationRead
     from tfmemlint.sources import Source
 
 
@@ -120,7 +120,7 @@ class Call(Event):
     Attributes:
         name: canonical (``tf.config.experimental.set_memory_growth``, ``tf.distribute.MirroredStrategy().scope``).
         args: as written, in order. func: the span of what is called. text: the source of what is called.
-        outcome: for a call that configures: what TensorFlow does instead, according to the model of TensorFlow's own
+        effect: for a call that configures: what TensorFlow does instead, according to the model of TensorFlow's own
             checks (`flow.state`); None where the call takes effect or nothing is known.
         result_used: the call's value is used by something.
     """
@@ -129,7 +129,7 @@ class Call(Event):
     args: tuple[Arg, ...] = ()
     func: Span
     text: str = ""
-    outcome: Outcome | None = None
+    effect: ConfigEffect | None = None
     result_used: bool = True
     node: ast.Call | None = field(default=None, compare=False, repr=False)
 
@@ -184,7 +184,7 @@ class Store(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Item(Event):
+class ItemLookup(Event):
     """A subscript (or ``.get``) with a constant key on what a TensorFlow call returned, or on a list of devices.
 
     ``of``: the canonical name of that call (``tf.config.experimental.get_device_details``). ``call``: its event.
@@ -221,7 +221,7 @@ class EnvLost(Event):
     """A configuration file sets a variable where the program that it is for does not get it.
 
     Attributes:
-        why: ``unexported``, ``late``, ``layer`` or ``step`` (`tfmemlint.deployment.model.Lost`).
+        why: ``unexported``, ``late``, ``layer`` or ``step`` (`tfmemlint.model.configuration.Lost`).
         begun: the command that starts the program. program: that command, or where it is, in words.
         text, key, given: as in `EnvWrite`. value: the string, where it is known.
     """
@@ -237,7 +237,7 @@ class EnvLost(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class CardsGiven(Event):
+class GpusGiven(Event):
     """A configuration file says which GPUs a container gets: how many, their names outside of it ("" where only the
     number is told), and in words where that is said."""
 
@@ -269,7 +269,7 @@ class DeviceAt(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Start(Event):
+class RuntimeStart(Event):
     """Something that starts the runtime: the eager context (``what='context'``), the process-wide GPU devices with
     their allocator (``what='allocator'``) or the first listing of physical devices (``what='listing'``).
 
@@ -368,8 +368,8 @@ class Program:
     modules: frozenset[str] = frozenset()
     others: Sequence[str] = ()
     gpu_memory_mib: float | None = None
-    configuration: Read | None = None
-    units: Sequence[Unit] = field(default=(), repr=False)
+    configuration: ConfigurationRead | None = None
+    units: Sequence[ModuleInstance] = field(default=(), repr=False)
     put: Sequence[tuple[Span, ...]] = ()
     _places: set[object] = field(default_factory=set, init=False, repr=False)
     _accepted: dict[tuple[str, Span], bool] = field(default_factory=dict, init=False, repr=False)
@@ -377,7 +377,7 @@ class Program:
     def comes_by(self, event: Event) -> bool:
         """Whether the program as it is run, not only some function that nothing calls, comes by where ``event`` is."""
         if not self._places:
-            self._places.update((type(one), one.path, one.span) for one in self.events if not one.state.open)
+            self._places.update((type(one), one.path, one.span) for one in self.events if not one.state.entry_unknown)
         return (type(event), event.path, event.span) in self._places
 
     def accepts(self, call: Call) -> bool:
@@ -385,7 +385,11 @@ class Program:
         stands under a condition, or after the runtime has started."""
         if not self._accepted:
             for one in self.events:
-                if isinstance(one, Call) and not one.state.open and (one.outcome is None or not one.outcome.exception):
+                if (
+                    isinstance(one, Call)
+                    and not one.state.entry_unknown
+                    and (one.effect is None or not one.effect.exception)
+                ):
                     started = one.state.context.under(one.guards).has in (Tri.YES, Tri.MAYBE)
                     place = (one.path, one.span)
                     self._accepted[place] = self._accepted.get(place, False) or started

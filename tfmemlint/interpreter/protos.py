@@ -180,16 +180,16 @@ class Protos(Later):
         self.emit(EnvWrite(name=name, value=value, text=text, how=how, key=key, given=given, **self.around(node)))
         self.state = replace(self.here, env={**self.here.env, name: value})
         if name == "CUDA_VISIBLE_DEVICES" and self.here.listed.under(self.guards).has is not Tri.YES:
-            self.state = replace(self.here, shown=value)
+            self.state = replace(self.here, cuda_visible_devices=value)
             if self.here.listed.has is Tri.NO:
                 hidden = isinstance(value, Const) and value.value in ("", "-1") and not default
-                self.state = replace(self.here, fewest=0, most=0 if hidden else None)
+                self.state = replace(self.here, min_gpus=0, max_gpus=0 if hidden else None)
 
     def unset_env(self, name: str) -> None:
         """The program takes a variable out of the environment."""
         self.state = replace(self.here, env={**self.here.env, name: UNKNOWN})
         if name == "CUDA_VISIBLE_DEVICES" and self.here.listed.under(self.guards).has is not Tri.YES:
-            self.state = replace(self.here, shown=None, most=None)
+            self.state = replace(self.here, cuda_visible_devices=None, max_gpus=None)
 
     protos: list[tuple[Proto, Call]]
     shaped: set[int]

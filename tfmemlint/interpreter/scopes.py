@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.values import UNKNOWN, Value
 
 if TYPE_CHECKING:
-    from tfmemlint.interpreter.unit import Unit
+    from tfmemlint.interpreter.unit import ModuleInstance
 
 
 @dataclass(slots=True, eq=False)
@@ -24,7 +24,7 @@ class Scope:
     is_class: bool = False
     number: int = 0
     """Tells one scope from another; 0 for that of the module that is run."""
-    unit: Unit | None = None
+    unit: ModuleInstance | None = None
     """The module whose names these are; only for the scope of a module."""
 
     def lookup(self, name: str) -> Value | None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Devices, Seq, Value, join
 
 if TYPE_CHECKING:
-    from tfmemlint.interpreter.program import Call, Start
+    from tfmemlint.interpreter.program import Call, RuntimeStart
 
 Guards = tuple[tuple[str, bool], ...]
 
@@ -37,7 +37,7 @@ class Phase:
     """Whether one thing has started, what started it, and under which conditions (None: not known)."""
 
     has: Tri = Tri.NO
-    by: Start | None = None
+    by: RuntimeStart | None = None
     guards: Guards | None = ()
 
     def under(self, guards: Guards) -> Phase:
@@ -105,10 +105,10 @@ class State:
         threading: each ``tf.config.threading`` setting, by the name of its function.
         env: what the program itself has put into the environment.
         imported: the project's own modules that were imported: for sure (True), or on some way to here.
-        shown: what the program had put into ``CUDA_VISIBLE_DEVICES`` by the time it was read.
-        open: the state before the entry point isn't known (a function that nothing in the file calls).
-        child: this runs in a process that the program starts.
-        fewest, most: how many GPUs there are, as far as conditions on the way here tell.
+        cuda_visible_devices: what the program had put into ``CUDA_VISIBLE_DEVICES`` by the time it was read.
+        entry_unknown: the state before the entry point isn't known (a function that nothing in the file calls).
+        in_child_process: this runs in a process that the program starts.
+        min_gpus, max_gpus: how many GPUs there are, as far as conditions on the way here tell.
     """
 
     context: Phase = field(default_factory=Phase)
@@ -123,11 +123,11 @@ class State:
     threading: Mapping[str, Setting] = field(default_factory=dict)
     env: Mapping[str, Value] = field(default_factory=dict)
     imported: Mapping[str, bool] = field(default_factory=dict)
-    shown: Value | None = None
-    open: bool = False
-    child: bool = False
-    fewest: int = 0
-    most: int | None = None
+    cuda_visible_devices: Value | None = None
+    entry_unknown: bool = False
+    in_child_process: bool = False
+    min_gpus: int = 0
+    max_gpus: int | None = None
 
     @property
     def graph_mode(self) -> bool:
@@ -156,9 +156,9 @@ class State:
     @property
     def one_gpu(self) -> bool:
         """Whether the list of physical devices has at most one GPU, by a condition or by the environment."""
-        if self.most is not None and self.most <= 1:
+        if self.max_gpus is not None and self.max_gpus <= 1:
             return True
-        shown = self.shown
+        shown = self.cuda_visible_devices
         if isinstance(shown, Const) and isinstance(shown.value, str):
             return "," not in shown.value
         # Set to something that isn't known: most often one number.
@@ -246,11 +246,13 @@ def join_states(left: State, right: State, left_guard: Guards = (), right_guard:
         threading=_join_table(left.threading, right.threading),
         env=_join_values(left.env, right.env),
         imported=_join_imported(left.imported, right.imported),
-        shown=left.shown if left.shown is right.shown else join(left.shown, right.shown),
-        open=left.open or right.open,
-        child=left.child or right.child,
-        fewest=min(left.fewest, right.fewest),
-        most=None if left.most is None or right.most is None else max(left.most, right.most),
+        cuda_visible_devices=left.cuda_visible_devices
+        if left.cuda_visible_devices is right.cuda_visible_devices
+        else join(left.cuda_visible_devices, right.cuda_visible_devices),
+        entry_unknown=left.entry_unknown or right.entry_unknown,
+        in_child_process=left.in_child_process or right.in_child_process,
+        min_gpus=min(left.min_gpus, right.min_gpus),
+        max_gpus=None if left.max_gpus is None or right.max_gpus is None else max(left.max_gpus, right.max_gpus),
     )
 
 
@@ -301,7 +303,7 @@ def _join_imported(left: Mapping[str, bool], right: Mapping[str, bool]) -> Mappi
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ConfigEffect:
     """What TensorFlow does with a configuring call instead of what was asked.
 
     Attributes:
@@ -319,7 +321,7 @@ class Outcome:
     exception: str = ""
     message: str = ""
     certain: bool = True
-    cause: Start | None = None
+    cause: RuntimeStart | None = None
     setting: Call | None = None
     several: bool = False
     of_many: bool = False

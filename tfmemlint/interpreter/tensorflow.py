@@ -12,7 +12,7 @@ from dataclasses import replace
 from tfmemlint.facts.names import called_name, canonical, is_tensorflow
 from tfmemlint.interpreter.generators import KEEPING
 from tfmemlint.interpreter.program import Arg, Call
-from tfmemlint.interpreter.state import Outcome, Setting
+from tfmemlint.interpreter.state import ConfigEffect, Setting
 from tfmemlint.interpreter.third_party import Foreign
 from tfmemlint.interpreter.values import UNKNOWN, Const, Devices, Function, Limit, Made, Ref, Seq, Value
 from tfmemlint.knowledge import effects
@@ -93,7 +93,7 @@ class TensorFlow(Foreign):
             self.call_builtin(name, node, values, keywords, written)
         return made
 
-    def _call_event(self, name: str, node: ast.AST, written: list[Arg], outcome: Outcome | None = None) -> Call:
+    def _call_event(self, name: str, node: ast.AST, written: list[Arg], outcome: ConfigEffect | None = None) -> Call:
         func = node.func if isinstance(node, ast.Call) else node
         statement = self.statement
         return self.emit(
@@ -102,7 +102,7 @@ class TensorFlow(Foreign):
                 args=tuple(written),
                 func=self.span(func),
                 text=self.text(func),
-                outcome=outcome,
+                effect=outcome,
                 result_used=not isinstance(statement, ast.Expr) or statement.value is not node,
                 node=node if isinstance(node, ast.Call) else None,
                 **self.around_name(node, name),

@@ -38,7 +38,7 @@ class Foreign(Configuring):
             value: Value = UNKNOWN if text is None or variable in self.here.env else Const(text)
             self.state = replace(self.here, env={**self.here.env, variable: value})
             if variable == "CUDA_VISIBLE_DEVICES":
-                self.state = replace(self.here, shown=value)
+                self.state = replace(self.here, cuda_visible_devices=value)
         what = _STARTS.get(doing.effect) if doing.effect is not None else None
         started = what is not None and not (what == "context" and self.here.graph_mode)
         if doing.growth:

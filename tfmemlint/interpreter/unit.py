@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True, eq=False)
-class Unit:
+class ModuleInstance:
     """One module, as it is within one program.
 
     Attributes:
@@ -56,7 +56,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Text:
+class ParsedModule:
     """A module that was read and parsed, whatever program it is part of."""
 
     source: Source
@@ -64,26 +64,26 @@ class Text:
     reach: Reach
     shapes: Shapes
 
-    def unit(self, name: str, package: str | None, number: int = 0) -> Unit:
+    def unit(self, name: str, package: str | None, number: int = 0) -> ModuleInstance:
         """It as a module of one program."""
-        unit = Unit(self.source, self.tree, self.reach, self.shapes, name, package, Scope(number=number))
+        unit = ModuleInstance(self.source, self.tree, self.reach, self.shapes, name, package, Scope(number=number))
         unit.scope.unit = unit
         return unit
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ResolvedModule:
     """Where a module of the project's own is: ``text`` is None for a package without ``__init__.py``, or one that
     can't be read (``readable`` False), about which nothing is known."""
 
     name: str
-    text: Text | None
+    text: ParsedModule | None
     is_package: bool
     readable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class EntrySetup:
     """How a program is run.
 
     Attributes:
@@ -97,13 +97,13 @@ class Run:
     modules: Modules | None = None
     name: str = "__main__"
     package: str | None = None
-    before: tuple[Text, ...] = ()
+    before: tuple[ParsedModule, ...] = ()
     function: str | None = None
     environment: tuple[EnvWrite, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
-class Kept:
+class ModuleSummary:
     """What importing a module came to, where all it did was to give names: another program need not go through it.
 
     Attributes:
@@ -114,8 +114,8 @@ class Kept:
         contents: the lists of other modules that were looked at, or changed, and what the heap had of each before.
     """
 
-    units: dict[str, tuple[Unit, dict[str, Value]]]
-    needs: dict[str, Unit]
+    units: dict[str, tuple[ModuleInstance, dict[str, Value]]]
+    needs: dict[str, ModuleInstance]
     heap: dict[tuple[Instance | Class | Cell, str], Value]
     defaults: dict[int, Value]
     env: dict[str, Value]
@@ -130,16 +130,16 @@ class Modules(Protocol):
     quiet: dict[int, bool]
     """Functions, by the id of each, and whether they neither configure anything nor end the program."""
 
-    def kept(self, name: str) -> Kept | None:
+    def kept(self, name: str) -> ModuleSummary | None:
         """What an earlier program has come to that found this module, and all that it asks for, in the same places."""
 
-    def keep(self, name: str, kept: Kept) -> None:
+    def keep(self, name: str, kept: ModuleSummary) -> None:
         """Keep that for later programs."""
 
     def place(self, name: str) -> object:
         """Where the module of this absolute name is; None where it is not the project's own, or can't be told."""
 
-    def find(self, name: str) -> Found | None:
+    def find(self, name: str) -> ResolvedModule | None:
         """The module of this absolute name; None where it is not the project's own, or can't be told."""
 
     def sets(self, path: str, name: str, lines: Sequence[str]) -> bool:

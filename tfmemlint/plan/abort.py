@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tfmemlint.intents import Wanted
-from tfmemlint.interpreter.program import Start
+from tfmemlint.interpreter.program import RuntimeStart
 from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.plan.entry_run import Scene
-from tfmemlint.plan.model import Asked, Fate, Stop, Verdict
+from tfmemlint.plan.model import Asked, Fate, Prediction, Stop
 
 _RAISED = re.compile(r"(?:TensorFlow|Python) raises ([\w.]+)(?:: (.+))?$")
 _AT_ONCE = ("late", "refused", "made-up", "rule", "value")
@@ -23,7 +23,7 @@ def refused(asked: Sequence[tuple[Wanted, Asked]]) -> frozenset[Span]:
 
 
 def _raises_at_once(fate: Fate) -> bool:
-    if fate.verdict is not Verdict.FAILS or fate.exception is None or fate.reason not in _AT_ONCE:
+    if fate.verdict is not Prediction.FAILS or fate.exception is None or fate.reason not in _AT_ONCE:
         return False
     return fate.reason != "rule" or any(_RAISED.match(words) for words in fate.details)
 
@@ -31,14 +31,16 @@ def _raises_at_once(fate: Fate) -> bool:
 def stopped(scene: Scene, asked: Sequence[tuple[Wanted, Asked]]) -> tuple[int, Stop] | None:
     """Where ``scene`` ends early, if it does for sure: the number of the event, and what happens there."""
     order = {id(event): number for number, event in enumerate(scene.events)}
-    fine = [one.place.span for _, one in asked if one.fate.verdict is Verdict.HAPPENS and one.fate.because is not None]
+    fine = [
+        one.place.span for _, one in asked if one.fate.verdict is Prediction.HAPPENS and one.fate.because is not None
+    ]
     stops = [*_by_fates(asked, order, scene), *_by_findings(scene, fine)]
     return min(stops, key=lambda one: (one[0], one[1].row)) if stops else None
 
 
 def _by_fates(asked: Sequence[tuple[Wanted, Asked]], order: dict[int, int], scene: Scene) -> Iterator[tuple[int, Stop]]:
     for wanted, one in asked:
-        if one.fate.reason == "partial" and one.fate.verdict is Verdict.FAILS and one.fate.exception is not None:
+        if one.fate.reason == "partial" and one.fate.verdict is Prediction.FAILS and one.fate.exception is not None:
             yield from _at_the_start(one.fate, one.fate.exception, scene)
         unhandled = _raises_at_once(one.fate) and one.fate.handler is None
         if unhandled and one.fate.exception is not None and wanted.certain and id(wanted.event) in order:
@@ -48,7 +50,7 @@ def _by_fates(asked: Sequence[tuple[Wanted, Asked]], order: dict[int, int], scen
 def _at_the_start(fate: Fate, exception: tuple[str, str], scene: Scene) -> Iterator[tuple[int, Stop]]:
     """The start of the runtime, which raises."""
     for number, event in enumerate(scene.events):
-        if isinstance(event, Start) and event.span.row == fate.because and event.certain:
+        if isinstance(event, RuntimeStart) and event.span.row == fate.because and event.certain:
             if event.handler_for(exception[0]) is None:
                 yield number, Stop(event.span.row, exception, ("TFM402",))
             return
@@ -72,10 +74,10 @@ def _meets(span: Span, finding: Finding) -> bool:
 
 def unreached(one: Asked, stop: Stop) -> Asked:
     """What becomes of an intent behind ``stop``."""
-    if one.fate.verdict in (Verdict.FAILS, Verdict.UNKNOWN):
+    if one.fate.verdict in (Prediction.FAILS, Prediction.UNKNOWN):
         return one
     words = f"is not reached: line {stop.row} raises {stop.exception[0]}"
     then = one.fate.words.removeprefix("depends: ")
     details = (f"Without that it {then}" if then.startswith(("takes", "is ")) else f"Without that: {then}",)
-    fate = Fate(Verdict.FAILS, "unreached", words, details, one.fate.condition, because=stop.row)
+    fate = Fate(Prediction.FAILS, "unreached", words, details, one.fate.condition, because=stop.row)
     return replace(one, fate=fate)

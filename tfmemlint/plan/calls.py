@@ -7,18 +7,18 @@ import math
 from tfmemlint.intents import Wanted
 from tfmemlint.interpreter.configuring import device_key
 from tfmemlint.interpreter.program import Call, Store
-from tfmemlint.interpreter.state import Outcome
+from tfmemlint.interpreter.state import ConfigEffect
 from tfmemlint.interpreter.values import EACH, Device
 from tfmemlint.knowledge.functions import GROWTH_REFUSED, SET_VISIBLE
 from tfmemlint.model.intent import Wish
 from tfmemlint.plan.conflicts import beyond, granted, hidden, lost_again, overruled, same, voided, words_of
 from tfmemlint.plan.entry_run import Scene, numbers_of
-from tfmemlint.plan.model import Fate, Verdict
+from tfmemlint.plan.model import Fate, Prediction
 from tfmemlint.plan.replacing import replaced
 from tfmemlint.plan.starting import SEVERAL
 from tfmemlint.rulekit.explain import short
 
-IN_FORCE = Fate(Verdict.HAPPENS, words="takes effect")
+IN_FORCE = Fate(Prediction.HAPPENS, words="takes effect")
 
 
 def fate(one: Wanted, call: Call, scene: Scene | None) -> Fate | None:
@@ -27,19 +27,21 @@ def fate(one: Wanted, call: Call, scene: Scene | None) -> Fate | None:
     Without a ``scene`` that is judged by the call alone.
     """
     if scene is None:
-        return _of_outcome(call, call.outcome, None) if call.outcome is not None else None
+        return _of_outcome(call, call.effect, None) if call.effect is not None else None
     passes = [other for other in scene.of(Call) if other.span == call.span and other.name == call.name]
-    fates = [found for other in passes if (found := _of_outcome(other, other.outcome, scene)) is not None]
+    fates = [found for other in passes if (found := _of_outcome(other, other.effect, scene)) is not None]
     first = [
         _no_such_gpu(call, scene),
         _own_function(call, scene),
-        *(same(one, other.outcome, scene) if other.outcome else lost_again(one, other, scene) for other in passes),
+        *(same(one, other.effect, scene) if other.effect else lost_again(one, other, scene) for other in passes),
         _refused_by_one(one, call),
         granted(one, fates, scene),
     ]
-    first += [found for verdict in (Verdict.FAILS, Verdict.DEPENDS) for found in fates if found.verdict is verdict]
+    first += [
+        found for verdict in (Prediction.FAILS, Prediction.DEPENDS) for found in fates if found.verdict is verdict
+    ]
     first += [hidden(one, scene), voided(one, scene), overruled(one, scene), _too_large(one, scene)]
-    first += [replaced(one, scene), *(found for found in fates if found.verdict is Verdict.HAPPENS)]
+    first += [replaced(one, scene), *(found for found in fates if found.verdict is Prediction.HAPPENS)]
     return next((found for found in first if found is not None), None)
 
 
@@ -51,7 +53,7 @@ def _no_such_gpu(call: Call, scene: Scene) -> Fate | None:
     there = "there is none" if not scene.count else f"there {'is' if scene.count == 1 else 'are'} only {scene.count}"
     exception = ("IndexError", "list index out of range")
     words = f"fails: there is no GPU {missing}, {there}" if missing >= 0 else f"fails: {there}"
-    return Fate(Verdict.FAILS, "value", words, (f"Python raises {': '.join(exception)}",), exception=exception)
+    return Fate(Prediction.FAILS, "value", words, (f"Python raises {': '.join(exception)}",), exception=exception)
 
 
 def _own_function(call: Call, scene: Scene) -> Fate | None:
@@ -61,19 +63,19 @@ def _own_function(call: Call, scene: Scene) -> Fate | None:
             break
         if isinstance(event, Store) and f"{event.owner}.{event.attribute}" == call.name:
             words = f"not known: line {event.span.row} puts something else in the place of {short(call.name)}"
-            return Fate(Verdict.UNKNOWN, "replaced", words, because=event.span.row)
+            return Fate(Prediction.UNKNOWN, "replaced", words, because=event.span.row)
     return None
 
 
-def _of_outcome(call: Call, outcome: Outcome | None, scene: Scene | None) -> Fate | None:
+def _of_outcome(call: Call, outcome: ConfigEffect | None, scene: Scene | None) -> Fate | None:
     """The fate that the model of TensorFlow's checks tells for one way to a call."""
     if outcome is None or outcome.kind == "drops":
         return None
     only = outcome.kind == "late" and call.name in SET_VISIBLE and scene is not None and scene.count == 1
     if only and call.state.visible is None and numbers_of(call.value(0, "devices")) in ([0], [-1]):
         row = outcome.cause.span.row if outcome.cause is not None else None
-        return Fate(Verdict.HAPPENS, words="takes effect: there is no other GPU", because=row)
-    verdict = Verdict.FAILS if outcome.certain else Verdict.DEPENDS
+        return Fate(Prediction.HAPPENS, words="takes effect: there is no other GPU", because=row)
+    verdict = Prediction.FAILS if outcome.certain else Prediction.DEPENDS
     lead = ""
     if (outcome.several or (outcome.of_many and not only)) and not outcome.certain:
         if scene is not None and scene.count == 1:
@@ -81,9 +83,9 @@ def _of_outcome(call: Call, outcome: Outcome | None, scene: Scene | None) -> Fat
         if scene is None or scene.count is None or scene.open:
             lead = f"depends: {SEVERAL} it "
         else:
-            verdict = Verdict.FAILS
+            verdict = Prediction.FAILS
     elif not outcome.certain:
-        lead = "depends: may be in force already, else " if call.state.open else "depends: on some ways it "
+        lead = "depends: may be in force already, else " if call.state.entry_unknown else "depends: on some ways it "
     because = outcome.cause or outcome.setting
     row = because.span.row if because is not None else None
     exception = (outcome.exception, outcome.message) if outcome.exception else None
@@ -104,11 +106,11 @@ def _refused_by_one(one: Wanted, call: Call) -> Fate | None:
         return None
     for key, setting in call.state.limits.items():
         by = setting.by
-        if isinstance(key, int) and by is not None and by.certain and by.devices_loop is None and by.outcome is None:
+        if isinstance(key, int) and by is not None and by.certain and by.devices_loop is None and by.effect is None:
             exception = ("ValueError", GROWTH_REFUSED)
             words = f"is refused: line {by.span.row} has configured logical devices"
             details = (f"TensorFlow raises {': '.join(exception)}",)
-            return Fate(Verdict.FAILS, "refused", words, details, exception=exception, because=by.span.row)
+            return Fate(Prediction.FAILS, "refused", words, details, exception=exception, because=by.span.row)
     return None
 
 
@@ -126,4 +128,4 @@ def _too_large(one: Wanted, scene: Scene) -> Fate | None:
         "TensorFlow takes what it can get" if len(one.sizes) == 1 else "the last ones get less than they were promised"
     )
     words = f"is {what} than the {scene.memory:g} MiB of the GPU: {then}"
-    return Fate(Verdict.FAILS, "size", words, ("Nothing is raised",))
+    return Fate(Prediction.FAILS, "size", words, ("Nothing is raised",))

@@ -115,12 +115,12 @@ def _options(arguments: argparse.Namespace, config: Config) -> tuple[Target | No
 
 def _files(arguments: argparse.Namespace, config: Config, plan: Plan) -> Iterator[_Read]:
     """The files that may matter, with their bytes; what can't be read goes to the plan's problems."""
-    from tfmemlint.deployment.project_launches import begin, starts_of
+    from tfmemlint.deployment.project_launches import launches_of, reset_cache
     from tfmemlint.facts.prefilter import matters
     from tfmemlint.plan.model import Problem
     from tfmemlint.sources import Unreadable, read_bytes, walk
 
-    begin()
+    reset_cache()
     paths = list(dict.fromkeys(arguments.paths)) or ["."]
     found = walk(
         paths,
@@ -143,7 +143,7 @@ def _files(arguments: argparse.Namespace, config: Config, plan: Plan) -> Iterato
     for path, data in read.items():
         is_named = os.path.normpath(path) in named
         is_program = is_named or os.path.normpath(path) in programs
-        if is_program or matters(data) or starts_of(path, config.file_kinds()):
+        if is_program or matters(data) or launches_of(path, config.file_kinds()):
             yield path, data, is_named, not is_program
         else:
             plan.left_out += 1
@@ -185,11 +185,11 @@ def without_what_programs_do(plans: Sequence[FilePlan | Problem | None]) -> Iter
 
 
 def _plans(files: list[_Read], job: _Job) -> Iterator[_Found]:
-    from tfmemlint.deployment.project_launches import starts_of
+    from tfmemlint.deployment.project_launches import launches_of
     from tfmemlint.engine.run import WORTH_A_POOL
-    from tfmemlint.project.targets.find import begin
+    from tfmemlint.project.targets.find import reset_cache
 
-    finder = begin()
+    finder = reset_cache()
     workers = min(os.cpu_count() or 1, 8)
     if len(files) < WORTH_A_POOL or workers < 2 or not hasattr(os, "fork"):
         for file in files:
@@ -208,7 +208,7 @@ def _plans(files: list[_Read], job: _Job) -> Iterator[_Found]:
     rules()
     for path, *_ in files:
         # Known to all of them, and read once.
-        starts_of(path, job[3])
+        launches_of(path, job[3])
         if job[0] is None:
             finder.of_file(path)
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork")) as pool:
@@ -217,7 +217,7 @@ def _plans(files: list[_Read], job: _Job) -> Iterator[_Found]:
 
 def _one(file: _Read, job: _Job) -> _Found:
     """The plan of one file, or why there is none; None where the file asks to be left out."""
-    from tfmemlint.deployment.project_launches import starts_of
+    from tfmemlint.deployment.project_launches import launches_of
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.plan.model import Problem
     from tfmemlint.plan.read import plan_of
@@ -237,7 +237,7 @@ def _one(file: _Read, job: _Job) -> _Found:
         return [None]
     plans: list[FilePlan] = []
     try:
-        for begun in (None, *starts_of(path, kinds)):
+        for begun in (None, *launches_of(path, kinds)):
             found = plan_of(source, target, gpus=gpus, memory=memory, named=named, alone=alone, begun=begun)
             if begun is None or not found.comes_to_the_same_as(plans[0]):
                 plans.append(dataclasses.replace(found, target=str(target), told=stated is not None, alone=alone))

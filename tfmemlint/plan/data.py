@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfmemlint.plan.model import Asked, Device, Entry, FilePlan, Place, Plan, Start, Variable
+from tfmemlint.plan.model import Asked, Device, FilePlan, Place, Plan, PlannedEntry, PlannedStart, Variable
 
 VERSION = 1
 """Of the format: raised where a key changes its meaning or goes away; new keys may come at any time."""
@@ -44,7 +44,7 @@ def _begun(file: FilePlan) -> dict[str, Any] | None:
     return None if begun is None else {"path": begun.path, "row": begun.span.row, "where": begun.where}
 
 
-def _entry(entry: Entry, file: FilePlan) -> dict[str, Any]:
+def _entry(entry: PlannedEntry, file: FilePlan) -> dict[str, Any]:
     stop = entry.stop
     return {
         "entry": entry.name,
@@ -61,7 +61,7 @@ def _entry(entry: Entry, file: FilePlan) -> dict[str, Any]:
     }
 
 
-def _start(start: Start, file: FilePlan) -> dict[str, Any]:
+def _start(start: PlannedStart, file: FilePlan) -> dict[str, Any]:
     return {"what": start.what, **_place(start.place, file), "certain": start.certain, "before": start.before}
 
 

@@ -97,7 +97,7 @@ def _listed(session: SessionMade) -> tuple[bool | None, int | None]:
 
 def _hidden_by_variable(scene: Scene) -> int | None:
     """The row that hides all GPUs by ``CUDA_VISIBLE_DEVICES``, set in time."""
-    if scene.in_force.most != 0 or not isinstance(scene.in_force.shown, Const):
+    if scene.in_force.max_gpus != 0 or not isinstance(scene.in_force.cuda_visible_devices, Const):
         return None
     return scene.env_row("CUDA_VISIBLE_DEVICES")
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import takewhile
 from typing import TypeVar
 
-from tfmemlint.interpreter.program import Call, End, EnvWrite, Event, Program, SessionMade, Start
+from tfmemlint.interpreter.program import Call, End, EnvWrite, Event, Program, RuntimeStart, SessionMade
 from tfmemlint.interpreter.state import State, Tri
 from tfmemlint.interpreter.values import Const, Device, Seq, Value
 from tfmemlint.knowledge.functions import LIST_LOCAL, SESSIONS
@@ -48,7 +48,7 @@ class Scene:
     @cached_property
     def open(self) -> bool:
         """Whether it isn't known what came before: a function that nothing in the file calls."""
-        return bool(self.events) and self.events[0].state.open
+        return bool(self.events) and self.events[0].state.entry_unknown
 
     @cached_property
     def end(self) -> State:
@@ -56,16 +56,18 @@ class Scene:
         return self.events[-1].state if self.events else State()
 
     @cached_property
-    def made(self) -> Start | None:
+    def made(self) -> RuntimeStart | None:
         """What makes the GPU devices: the start of the runtime, a session, ``device_lib``."""
-        return next((one for one in self.of(Start) if one.what in ("context", "allocator") and self._counts(one)), None)
+        return next(
+            (one for one in self.of(RuntimeStart) if one.what in ("context", "allocator") and self._counts(one)), None
+        )
 
-    def _counts(self, start: Start) -> bool:
+    def _counts(self, start: RuntimeStart) -> bool:
         """Whether this is not only for machines without a GPU, in a program that is for others too."""
-        return start.state.most != 0 or self.end.most == 0
+        return start.state.max_gpus != 0 or self.end.max_gpus == 0
 
     @cached_property
-    def earlier(self) -> Start | None:
+    def earlier(self) -> RuntimeStart | None:
         """What the module starts before this function can be called."""
         if not (self.open and self.events):
             return None
@@ -76,9 +78,9 @@ class Scene:
         return None
 
     @cached_property
-    def makers(self) -> list[Start]:
+    def makers(self) -> list[RuntimeStart]:
         """All that makes the GPU devices on some way, one behind another where the first need not happen."""
-        makers = [one for one in self.of(Start) if one.what in ("context", "allocator")]
+        makers = [one for one in self.of(RuntimeStart) if one.what in ("context", "allocator")]
         makers = [one for one in makers if not one.repeated and not one.probed and self._counts(one)]
         sure = next((number for number, one in enumerate(makers) if one.certain), len(makers))
         return makers[: sure + 1]
@@ -91,7 +93,7 @@ class Scene:
         alike = all(one is not None for one in sessions) and all(one == options[0] for one in options)
         return sessions[0] if sessions and alike else None
 
-    def session_of(self, start: Start) -> SessionMade | None:
+    def session_of(self, start: RuntimeStart) -> SessionMade | None:
         """The session whose making this is; None where it is something else that starts."""
         if start.name not in SESSIONS or start.what == "context":
             # A monitored session starts the eager context before it comes into being itself.
@@ -118,7 +120,7 @@ class Scene:
         return None if session.fields is None else session.fields.get("gpu_options.allow_growth", Const(False))
 
     @cached_property
-    def divided(self) -> Start | None:
+    def divided(self) -> RuntimeStart | None:
         """A session with a ``ConfigProto`` of its own that makes the GPU devices on some ways only."""
         if self.session is not None:
             return None
@@ -161,7 +163,7 @@ class Scene:
         """How many GPUs TensorFlow lists, where it is told how many there are."""
         if self.gpus is None:
             return None
-        if self.in_force.most == 0:
+        if self.in_force.max_gpus == 0:
             return 0
         listed = listed_numbers(self.in_force)
         if listed is None:
@@ -204,7 +206,7 @@ def numbers_of(value: Value, of_type: str = "") -> list[int] | None:
 def listed_numbers(state: State) -> list[int] | None:
     """The machine's numbers of the GPUs that ``CUDA_VISIBLE_DEVICES``, set in time, leaves; None where it isn't known
     or isn't set. TensorFlow numbers them anew, from 0."""
-    value = state.shown.value if isinstance(state.shown, Const) else None
+    value = state.cuda_visible_devices.value if isinstance(state.cuda_visible_devices, Const) else None
     if not isinstance(value, str) or not re.fullmatch(r"\s*\d+\s*(,\s*\d+\s*)*", value):
         return None
     return [int(number) for number in value.split(",")]

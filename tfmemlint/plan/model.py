@@ -10,10 +10,10 @@ from tfmemlint.model.finding import Span
 from tfmemlint.sources.line_map import Rows
 
 if TYPE_CHECKING:
-    from tfmemlint.deployment.launches import Begun
+    from tfmemlint.deployment.launches import Launch
 
 
-class Verdict(str, Enum):
+class Prediction(str, Enum):
     """What becomes of an intent."""
 
     HAPPENS = "takes effect"
@@ -49,7 +49,7 @@ class Fate:
         handler: the row of the handler that hides the exception. because: the row of what is in the way.
     """
 
-    verdict: Verdict
+    verdict: Prediction
     reason: str = ""
     words: str = ""
     details: tuple[str, ...] = ()
@@ -126,7 +126,7 @@ class Device:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class PlannedStart:
     """What starts the runtime.
 
     Attributes:
@@ -162,7 +162,7 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PlannedEntry:
     """One entry point: the file from top to bottom (``module``), or a function that nothing in the file calls.
 
     Attributes:
@@ -172,7 +172,7 @@ class Entry:
 
     name: str
     row: int
-    start: Start | None
+    start: PlannedStart | None
     devices: tuple[Device, ...]
     variables: tuple[Variable, ...]
     asked: tuple[Asked, ...]
@@ -190,7 +190,7 @@ class FilePlan:
     """The plan of the program that starts in a file: its entry points that matter; none where it asks for nothing."""
 
     path: str
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[PlannedEntry, ...] = ()
     incomplete: str = ""
     """Why the program could not be followed to its end, or ""."""
     target: str = ""
@@ -201,7 +201,7 @@ class FilePlan:
     """Whether what it imports of its project was left aside."""
     rows: Rows | None = field(default=None, compare=False, repr=False)
     """What file and line each row is, where the program has several files."""
-    begun: Begun | None = None
+    begun: Launch | None = None
     """How a configuration file starts the program, with variables set; None for a start by hand."""
 
     def line(self, row: int) -> str:
@@ -255,7 +255,8 @@ class Plan:
     def differs(self) -> bool:
         """Whether some wish and what becomes of it differ, or may, or the program ends in an exception."""
         return any(
-            entry.stop is not None or any(one.fate.verdict in (Verdict.FAILS, Verdict.DEPENDS) for one in entry.asked)
+            entry.stop is not None
+            or any(one.fate.verdict in (Prediction.FAILS, Prediction.DEPENDS) for one in entry.asked)
             for file in self.files
             for entry in file.entries
         )

@@ -16,7 +16,7 @@ from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Wish
 from tfmemlint.plan import calls, options, variables
 from tfmemlint.plan.entry_run import Scene, conditions
-from tfmemlint.plan.model import Fate, Verdict
+from tfmemlint.plan.model import Fate, Prediction
 from tfmemlint.plan.starting import unstarted
 from tfmemlint.rulekit.explain import short, written
 from tfmemlint.rulekit.exports import is_for_others
@@ -28,7 +28,7 @@ def fate(one: Wanted, scene: Scene) -> tuple[Fate, tuple[str, ...]]:
     """What becomes of ``one``, and the codes of the rules that find something there."""
     here = _findings_at(one, scene)
     found = _fate(one, scene, here)
-    if found.verdict in (Verdict.HAPPENS, Verdict.DEPENDS, Verdict.REPLACED) and found.reason in ("", "rule"):
+    if found.verdict in (Prediction.HAPPENS, Prediction.DEPENDS, Prediction.REPLACED) and found.reason in ("", "rule"):
         found = unstarted(one, scene) or found
     by_cause = [
         finding
@@ -38,9 +38,9 @@ def fate(one: Wanted, scene: Scene) -> tuple[Fate, tuple[str, ...]]:
         and any(step.span == one.span for step in finding.trace)
     ]
     codes = tuple(sorted({finding.code for finding in (*here, *by_cause) if finding.severity is not Severity.ADVICE}))
-    if found.verdict in (Verdict.HAPPENS, Verdict.REPLACED):
+    if found.verdict in (Prediction.HAPPENS, Prediction.REPLACED):
         found = replace(found, condition=_condition(one))
-    elif found.verdict is Verdict.FAILS and found.exception is not None and found.handler is None:
+    elif found.verdict is Prediction.FAILS and found.exception is not None and found.handler is None:
         handler = one.event.handler_for(found.exception[0])
         if handler is not None:
             hidden = f"The handler in line {handler.span.row} catches it: the setting never takes effect"
@@ -52,9 +52,9 @@ def _fate(one: Wanted, scene: Scene, here: Sequence[Finding]) -> Fate:
     if one.by in ("made-up", "assignment") and not isinstance(one.event, EnvWrite):
         return _invented(one, here)
     known = _by_event(one, scene)
-    if known is not None and known.verdict is Verdict.FAILS:
+    if known is not None and known.verdict is Prediction.FAILS:
         return known
-    if known is not None and known.verdict is Verdict.HAPPENS and known.because is not None:
+    if known is not None and known.verdict is Prediction.HAPPENS and known.because is not None:
         # It is so already, which rules that look at the call alone don't know.
         return known
     if isinstance(one.event, SessionMade):
@@ -65,10 +65,10 @@ def _fate(one: Wanted, scene: Scene, here: Sequence[Finding]) -> Fate:
         here = [finding for finding in here if finding.code not in ("TFM401", "TFM402")]
     errors = [finding for finding in here if finding.severity is Severity.ERROR]
     if errors:
-        return _found(one, errors[0], Verdict.FAILS)
+        return _found(one, errors[0], Prediction.FAILS)
     warnings = [finding for finding in here if finding.severity is Severity.WARNING]
     unsure = isinstance(one.event, SessionMade) and one.intent.value is None and known is not None
-    if unsure and known is not None and known.verdict is Verdict.HAPPENS and warnings:
+    if unsure and known is not None and known.verdict is Prediction.HAPPENS and warnings:
         return _found(one, warnings[0], _doubt(one, warnings[0]))  # it is about a value that isn't known
     if known is not None:
         return known
@@ -85,7 +85,7 @@ def _by_event(one: Wanted, scene: Scene) -> Fate | None:
             exception = ("ValueError", "No matching devices found")
             words = "fails: TensorFlow sees no GPU"
             return Fate(
-                Verdict.FAILS, "value", words, (f"TensorFlow raises {': '.join(exception)}",), exception=exception
+                Prediction.FAILS, "value", words, (f"TensorFlow raises {': '.join(exception)}",), exception=exception
             )
         case EnvWrite() as write:
             return variables.fate(one, write, scene)
@@ -93,7 +93,7 @@ def _by_event(one: Wanted, scene: Scene) -> Fate | None:
             return options.fate(one, session, scene)
         case ProtoMade(consumed=True) as proto:
             words = f"not known: the {short(proto.name)} is handed on to something that is not followed"
-            return Fate(Verdict.UNKNOWN, "handed-on", words)
+            return Fate(Prediction.UNKNOWN, "handed-on", words)
         case ProtoMade():
             return _unused(one, scene)
         case _:
@@ -104,9 +104,9 @@ def _unused(one: Wanted, scene: Scene) -> Fate:
     settings = all(short(call.name) in _MESSAGES for call in scene.program.calls() if is_tensorflow(call.name))
     made = isinstance(one.event, ProtoMade) and is_for_others(scene.program, one.event)
     if made or (settings and not one.event.function):
-        return Fate(Verdict.UNKNOWN, words="not known: another module may import these options")
+        return Fate(Prediction.UNKNOWN, words="not known: another module may import these options")
     words = f"without effect: no session ever gets this {short(one.name)}"
-    return Fate(Verdict.FAILS, "unused", words, ("Nothing is raised",))
+    return Fate(Prediction.FAILS, "unused", words, ("Nothing is raised",))
 
 
 _MESSAGES = ("ConfigProto", "GPUOptions", "OptimizerOptions", "GraphOptions", "Experimental")
@@ -117,8 +117,8 @@ def _invented(one: Wanted, here: Sequence[Finding]) -> Fate:
     grave = [finding for finding in here if finding.severity is not Severity.ADVICE]
     grave.sort(key=lambda finding: not finding.outcome.startswith("Python raises"))
     if not grave:
-        return Fate(Verdict.UNKNOWN, "made-up", f"not known: {_lacks(one)}, and the program provides for that")
-    found = _found(one, grave[0], Verdict.FAILS)
+        return Fate(Prediction.UNKNOWN, "made-up", f"not known: {_lacks(one)}, and the program provides for that")
+    found = _found(one, grave[0], Prediction.FAILS)
     words = "without effect: nobody reads this attribute" if one.by == "assignment" else f"fails: {_lacks(one)}"
     outcome = calls.fate(one, one.event, None) if isinstance(one.event, Call) else None
     found = replace(found, reason="made-up", words=words)
@@ -134,22 +134,22 @@ def _lacks(one: Wanted) -> str:
     return f"no TensorFlow has {one.name}" if is_tensorflow(one.name) else f"there is no {one.name}"
 
 
-def _found(one: Wanted, finding: Finding, verdict: Verdict) -> Fate:
+def _found(one: Wanted, finding: Finding, verdict: Prediction) -> Fate:
     """The fate that a rule's finding tells."""
     match = _RAISED.search(finding.outcome)
     exception = (match[1], match[2] or "") if match is not None else None
     start = finding.message[0].lower() if not finding.message[:2].isupper() else finding.message[0]
     message = finding.message if "_" in finding.message.split(" ", 1)[0] else start + finding.message[1:]
-    lead = "depends: " if verdict is Verdict.DEPENDS else "fails: "
+    lead = "depends: " if verdict is Prediction.DEPENDS else "fails: "
     details = (finding.outcome,) if finding.outcome else ()
     return Fate(verdict, "rule", lead + message, details, exception=exception)
 
 
-def _doubt(one: Wanted, finding: Finding) -> Verdict:
+def _doubt(one: Wanted, finding: Finding) -> Prediction:
     """A warning may be one because a handler hides an error that is certain."""
     match = _RAISED.search(finding.outcome)
     hidden = match is not None and one.event.handler_for(match[1]) is not None
-    return Verdict.FAILS if hidden else Verdict.DEPENDS
+    return Prediction.FAILS if hidden else Prediction.DEPENDS
 
 
 def _findings_at(one: Wanted, scene: Scene) -> list[Finding]:

@@ -15,7 +15,7 @@ from tfmemlint.model.intent import Intent, Wish
 from tfmemlint.plan.abort import refused, stopped, unreached
 from tfmemlint.plan.devices import devices
 from tfmemlint.plan.entry_run import Scene, numbers_of
-from tfmemlint.plan.model import Asked, Entry, FilePlan, Place, Start, Stop
+from tfmemlint.plan.model import Asked, FilePlan, Place, PlannedEntry, PlannedStart, Stop
 from tfmemlint.plan.predictions import fate
 from tfmemlint.plan.shared_devices import told
 from tfmemlint.plan.variables import variables
@@ -23,7 +23,7 @@ from tfmemlint.rulekit.explain import written
 from tfmemlint.sources import Source
 
 if TYPE_CHECKING:
-    from tfmemlint.deployment.launches import Begun
+    from tfmemlint.deployment.launches import Launch
 
 
 def plan_of(
@@ -34,7 +34,7 @@ def plan_of(
     memory: float | None = None,
     named: bool = False,
     alone: bool = False,
-    begun: Begun | None = None,
+    begun: Launch | None = None,
 ) -> FilePlan:
     """The plan of the program that starts in a file.
 
@@ -138,16 +138,16 @@ def _position(one: Wanted) -> tuple[int, ...]:
     return (*(step.span.row for step in one.frames), one.span.row, one.span.column)
 
 
-def _entry(scene: Scene, asked: list[tuple[Wanted, Asked]], stop: Stop | None) -> Entry:
+def _entry(scene: Scene, asked: list[tuple[Wanted, Asked]], stop: Stop | None) -> PlannedEntry:
     name, row = _definition(scene)
     reached = tuple(one for _, one in asked)
     assumes = "nothing has started the runtime before" if scene.open and scene.earlier is None else ""
-    return Entry(
+    return PlannedEntry(
         name, row, _start(scene), devices(scene, refused(asked)), tuple(variables(scene)), reached, stop, assumes
     )
 
 
-def _start(scene: Scene) -> Start | None:
+def _start(scene: Scene) -> PlannedStart | None:
     if scene.earlier is not None:
         made, before = scene.earlier, True
     elif scene.made is not None:
@@ -156,7 +156,7 @@ def _start(scene: Scene) -> Start | None:
         return None
     place = scene.place(made)
     shown = Place(place.span, written(made.text), place.frames)
-    return Start("runtime" if made.what == "context" else "devices", shown, made.certain, before)
+    return PlannedStart("runtime" if made.what == "context" else "devices", shown, made.certain, before)
 
 
 def _definition(scene: Scene) -> tuple[str, int]:

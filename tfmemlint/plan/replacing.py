@@ -11,7 +11,7 @@ from tfmemlint.interpreter.values import EACH
 from tfmemlint.model.intent import Wish
 from tfmemlint.plan.conflicts import is_in
 from tfmemlint.plan.entry_run import Scene
-from tfmemlint.plan.model import Fate, Verdict
+from tfmemlint.plan.model import Fate, Prediction
 from tfmemlint.plan.starting import in_force
 from tfmemlint.rulekit.explain import device_words, short
 
@@ -38,12 +38,12 @@ def replaced(one: Wanted, scene: Scene) -> Fate | None:
     if all(last.value(*argument) == one.event.value(*argument) for argument in _ARGUMENTS[one.setting]):
         return None
     return Fate(
-        Verdict.REPLACED, words=f"is replaced by {short(last.name)} in line {last.span.row}", because=last.span.row
+        Prediction.REPLACED, words=f"is replaced by {short(last.name)} in line {last.span.row}", because=last.span.row
     )
 
 
 def _accepted(call: Call) -> bool:
-    return call.outcome is None or call.outcome.kind == "drops"
+    return call.effect is None or call.effect.kind == "drops"
 
 
 def _replaced_in_part(one: Wanted, there: Sequence[Setting]) -> Fate | None:
@@ -58,7 +58,7 @@ def _replaced_in_part(one: Wanted, there: Sequence[Setting]) -> Fate | None:
     device = last.arg(0, "device")
     which = f" for {device_words(device.value, device.text)}" if device is not None else " in part"
     words = f"is replaced{which} by {short(last.name)} in line {last.span.row}"
-    return Fate(Verdict.REPLACED, words=words, because=last.span.row)
+    return Fate(Prediction.REPLACED, words=words, because=last.span.row)
 
 
 def _settings(state: State, one: Wanted, count: int | None = None) -> list[Setting]:

@@ -7,23 +7,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import IO
 
-from tfmemlint.plan.model import Asked, Device, Entry, Fate, FilePlan, Place, Plan, Verdict
+from tfmemlint.plan.model import Asked, Device, Fate, FilePlan, Place, Plan, PlannedEntry, Prediction
 from tfmemlint.reporters.paint import Line, Segment, columns, painter, printable
 
 _STYLES = {
-    Verdict.HAPPENS: "good",
-    Verdict.REPLACED: "dim",
-    Verdict.FAILS: "error",
-    Verdict.DEPENDS: "warning",
-    Verdict.UNKNOWN: "advice",
+    Prediction.HAPPENS: "good",
+    Prediction.REPLACED: "dim",
+    Prediction.FAILS: "error",
+    Prediction.DEPENDS: "warning",
+    Prediction.UNKNOWN: "advice",
 }
-_ORDER = (Verdict.FAILS, Verdict.DEPENDS, Verdict.UNKNOWN, Verdict.HAPPENS, Verdict.REPLACED)
+_ORDER = (Prediction.FAILS, Prediction.DEPENDS, Prediction.UNKNOWN, Prediction.HAPPENS, Prediction.REPLACED)
 _COUNTED = {
-    Verdict.HAPPENS: ("takes effect", "take effect"),
-    Verdict.REPLACED: ("is replaced", "are replaced"),
-    Verdict.DEPENDS: ("depends", "depend"),
-    Verdict.FAILS: ("does not take effect", "do not take effect"),
-    Verdict.UNKNOWN: ("isn't known", "aren't known"),
+    Prediction.HAPPENS: ("takes effect", "take effect"),
+    Prediction.REPLACED: ("is replaced", "are replaced"),
+    Prediction.DEPENDS: ("depends", "depend"),
+    Prediction.FAILS: ("does not take effect", "do not take effect"),
+    Prediction.UNKNOWN: ("isn't known", "aren't known"),
 }
 _QUIET = "Nothing is raised"
 _LABEL = 24  # columns that a label takes at most
@@ -54,9 +54,9 @@ def _file(file: FilePlan, width: int | None) -> Iterator[Line]:
         yield []
 
 
-def _grouped(entries: Sequence[Entry]) -> list[list[Entry]]:
+def _grouped(entries: Sequence[PlannedEntry]) -> list[list[PlannedEntry]]:
     """The entry points, those together that come to the same by other ways."""
-    groups: dict[object, list[Entry]] = {}
+    groups: dict[object, list[PlannedEntry]] = {}
     for entry in entries:
         start = entry.start
         same = (
@@ -72,7 +72,7 @@ def _grouped(entries: Sequence[Entry]) -> list[list[Entry]]:
     return list(groups.values())
 
 
-def _title(file: FilePlan, alike: Sequence[Entry]) -> Line:
+def _title(file: FilePlan, alike: Sequence[PlannedEntry]) -> Line:
     first = alike[0]
     if first.is_module:
         begun = f", as {file.begun.words}" if file.begun is not None else ""
@@ -90,14 +90,14 @@ def _title(file: FilePlan, alike: Sequence[Entry]) -> Line:
     return [*place, Segment(f": when {words} is called{assumes}")]
 
 
-def _entry(entry: Entry, file: FilePlan, alone: bool, width: int | None) -> Iterator[Line]:
+def _entry(entry: PlannedEntry, file: FilePlan, alone: bool, width: int | None) -> Iterator[Line]:
     rows = list(_rows(entry, file, alone))
     room = min(max((len(label) for label, _ in rows), default=0), _LABEL)
     for label, segments in rows:
         yield from _wrapped(Segment(f"  {label}  ".ljust(room + 4), "label"), segments, width)
 
 
-def _rows(entry: Entry, file: FilePlan, alone: bool) -> Iterator[tuple[str, Line]]:
+def _rows(entry: PlannedEntry, file: FilePlan, alone: bool) -> Iterator[tuple[str, Line]]:
     """The lines of an entry point: a label, and what stands behind it; no label where a line belongs to the last."""
     yield from _start(entry, file, alone)
     yield from _devices(entry.devices, file)
@@ -115,7 +115,7 @@ def _rows(entry: Entry, file: FilePlan, alone: bool) -> Iterator[tuple[str, Line
         yield "ends", [Segment(printable(words), "error"), *_codes(entry.stop.rules)]
 
 
-def _start(entry: Entry, file: FilePlan, alone: bool) -> Iterator[tuple[str, Line]]:
+def _start(entry: PlannedEntry, file: FilePlan, alone: bool) -> Iterator[tuple[str, Line]]:
     start = entry.start
     if start is None:
         yield "starts", [Segment("nothing here starts the runtime", "dim")]

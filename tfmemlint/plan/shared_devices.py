@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tfmemlint.plan.model import Asked, Device, Entry, Place
+from tfmemlint.plan.model import Asked, Device, Place, PlannedEntry
 from tfmemlint.sources.line_map import Rows
 
 
-def told(entry: Entry, rows: Rows) -> Entry:
+def told(entry: PlannedEntry, rows: Rows) -> PlannedEntry:
     """``entry`` with the rows in its sentences as people read them."""
     if not rows.files:
         return entry

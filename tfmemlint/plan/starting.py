@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tfmemlint.intents import Wanted
-from tfmemlint.interpreter.program import End, Event, Start
+from tfmemlint.interpreter.program import End, Event, RuntimeStart
 from tfmemlint.interpreter.state import Key, Setting, State
 from tfmemlint.interpreter.values import EACH, Const, Devices
 from tfmemlint.model.intent import Wish
 from tfmemlint.plan.entry_run import Scene, numbers_of
-from tfmemlint.plan.model import Fate, Verdict
+from tfmemlint.plan.model import Fate, Prediction
 from tfmemlint.rulekit.explain import written
 
 DIFFERS = "Memory growth cannot differ between GPU devices"
@@ -30,11 +30,11 @@ def unstarted(one: Wanted, scene: Scene) -> Fate | None:
         return None
     sure = all(setting.by is None or setting.by.certain for setting in settings.values())
     certain = scene.count is not None and sure and not scene.open
-    start = event if isinstance(event, Start) else None
+    start = event if isinstance(event, RuntimeStart) else None
     where = f" in line {start.span.row} ({written(start.text, 40)})" if start is not None else ""
     why = "" if mine else ": growth differs between the GPUs"
     return Fate(
-        Verdict.FAILS if certain else Verdict.DEPENDS,
+        Prediction.FAILS if certain else Prediction.DEPENDS,
         "partial",
         ("" if certain else f"depends: {SEVERAL} ") + f"the runtime does not start{where}{why}",
         (f"TensorFlow raises ValueError: {DIFFERS}",),
@@ -53,7 +53,7 @@ def in_force(table: Mapping[Key, Setting], count: int) -> list[Setting | None] |
 def _differing(scene: Scene) -> tuple[Event, Mapping[Key, Setting]] | None:
     """What starts the runtime (or the end, where nothing does) with growth that differs, and the settings to blame."""
     for event in scene.events:
-        if not (isinstance(event, End) or (isinstance(event, Start) and event.what == "context")):
+        if not (isinstance(event, End) or (isinstance(event, RuntimeStart) and event.what == "context")):
             continue
         differs = _differs(event.state, scene.count)
         if differs is False:
@@ -70,7 +70,7 @@ def _counts(setting: Setting, event: Event) -> bool:
     if by is None or by.state.single_gpu:
         return False
     # A loop would go on to the other GPUs, were it not for what starts the runtime in it.
-    return not (isinstance(event, Start) and event.devices_loop and event.devices_loop == by.devices_loop)
+    return not (isinstance(event, RuntimeStart) and event.devices_loop and event.devices_loop == by.devices_loop)
 
 
 def _differs(state: State, count: int | None) -> bool | None:

@@ -10,7 +10,7 @@ from tfmemlint.knowledge import environment
 from tfmemlint.knowledge.environment import Moment
 from tfmemlint.knowledge.variables import judge_name, judge_value, run_together
 from tfmemlint.plan.entry_run import Scene
-from tfmemlint.plan.model import Fate, Variable, Verdict
+from tfmemlint.plan.model import Fate, Prediction, Variable
 from tfmemlint.rulekit.env_writes import is_for_others
 from tfmemlint.rulekit.explain import written
 
@@ -33,12 +33,12 @@ def fate(one: Wanted, write: EnvWrite, scene: Scene) -> Fate | None:
     before = write.state.env.get(write.name)
     if phase.has not in (Tri.YES, Tri.MAYBE) or (before is not None and before == write.value):
         return _replaced(write, scene)
-    certain = phase.has is Tri.YES and not write.state.open
+    certain = phase.has is Tri.YES and not write.state.entry_unknown
     row = phase.by.span.row if phase.by is not None else None
     who = f"line {row} ({written(phase.by.text, 40)})" if phase.by is not None else "something before"
     verb = "listed the GPUs" if environment.read_at(write.name) is Moment.LISTING else "made the GPU devices"
     words = f"comes too late: {who} has {verb}, which reads it"
-    verdict, lead = (Verdict.FAILS, "") if certain else (Verdict.DEPENDS, "depends: on some ways it ")
+    verdict, lead = (Prediction.FAILS, "") if certain else (Prediction.DEPENDS, "depends: on some ways it ")
     return Fate(verdict, "late", lead + words, ("Nothing is raised",), because=row)
 
 
@@ -70,19 +70,21 @@ def _unread(write: EnvWrite, scene: Scene) -> Fate | None:
     """A variable that TensorFlow never reads; the program, or another library in it, may well do so."""
     owner = environment.OTHERS.get(write.name)
     bad = judge_name(write.name)
-    if write.state.most == 0:
-        return Fate(Verdict.UNKNOWN, "unread", f"not known: no GPU is left that {write.name} could be about")
+    if write.state.max_gpus == 0:
+        return Fate(Prediction.UNKNOWN, "unread", f"not known: no GPU is left that {write.name} could be about")
     others = bad is not None and is_for_others(scene.program, write, bad)
     if owner is not None:
         if others:
-            return Fate(Verdict.UNKNOWN, "unread", f"not known: {write.name} is for {owner}; TensorFlow never reads it")
+            return Fate(
+                Prediction.UNKNOWN, "unread", f"not known: {write.name} is for {owner}; TensorFlow never reads it"
+            )
         words = f"without effect: TensorFlow never reads {write.name}, which is for {owner}"
     elif others:
         words = f"not known: TensorFlow never reads {write.name}; the program may do so itself"
-        return Fate(Verdict.UNKNOWN, "unread", words)
+        return Fate(Prediction.UNKNOWN, "unread", words)
     else:
         words = f"without effect: TensorFlow never reads {write.name}"
-    return Fate(Verdict.FAILS, "unread", words, ("Nothing is raised",))
+    return Fate(Prediction.FAILS, "unread", words, ("Nothing is raised",))
 
 
 def _wrong_value(write: EnvWrite) -> Fate | None:
@@ -92,7 +94,7 @@ def _wrong_value(write: EnvWrite) -> Fate | None:
     if not isinstance(value, str):
         words = f"fails: the value of an environment variable is a string, not {type(value).__name__}"
         exception = ("TypeError", f"str expected, not {type(value).__name__}")
-        return Fate(Verdict.FAILS, "value", words, (f"Python raises {': '.join(exception)}",), exception=exception)
+        return Fate(Prediction.FAILS, "value", words, (f"Python raises {': '.join(exception)}",), exception=exception)
     allowed = environment.allowed(write.name)
     if (
         allowed is None
@@ -102,7 +104,7 @@ def _wrong_value(write: EnvWrite) -> Fate | None:
         return None
     choices = " or ".join(repr(one) for one in allowed)
     words = f"without effect: {write.name} takes {choices}, not {value!r}"
-    return Fate(Verdict.FAILS, "value", words, ("Nothing is raised",))
+    return Fate(Prediction.FAILS, "value", words, ("Nothing is raised",))
 
 
 def _replaced(write: EnvWrite, scene: Scene) -> Fate | None:
@@ -115,8 +117,8 @@ def _replaced(write: EnvWrite, scene: Scene) -> Fate | None:
             if _phase(other).has in (Tri.YES, Tri.MAYBE) or other.repeated:
                 return None
             words = f"is replaced in line {other.span.row}, before it is read"
-            return Fate(Verdict.REPLACED, words=words, because=other.span.row)
+            return Fate(Prediction.REPLACED, words=words, because=other.span.row)
     if scene.sure and write.value != UNKNOWN and scene.in_force.env.get(write.name) == UNKNOWN:
         words = "not known: it is taken out of the environment, or changed, before it is read"
-        return Fate(Verdict.UNKNOWN, "overridden", words)
+        return Fate(Prediction.UNKNOWN, "overridden", words)
     return None

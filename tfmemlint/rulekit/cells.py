@@ -81,7 +81,7 @@ def fails_again(program: Program, cell: Cell) -> Iterator[Again]:
     shift = head.count("\n") + 1 - cell.first
     failed = {call.span for call in program.calls() if _fails(call)}
     for call in analyze(Source(program.source.path, f"{head}{text}\n"), program.target).calls():
-        if not _fails(call) or call.state.open:
+        if not _fails(call) or call.state.entry_unknown:
             continue
         place = call.frames[0].span if call.frames else call.span
         if place.row < cell.first + shift:
@@ -92,7 +92,7 @@ def fails_again(program: Program, cell: Cell) -> Iterator[Again]:
 
 
 def _fails(call: Call) -> bool:
-    outcome = call.outcome
+    outcome = call.effect
     return (
         outcome is not None
         and outcome.kind in ("late", "refused")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.reads import mentions_as_read, reads, starts_others
-from tfmemlint.interpreter.program import Call, End, EnvWrite, Start
+from tfmemlint.interpreter.program import Call, End, EnvWrite, RuntimeStart
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.environment import Moment, read_at
@@ -30,7 +30,7 @@ def writes(program: Program) -> Iterator[EnvWrite]:
     seen: set[tuple[str, Span, str]] = set()
     for write in program.of(EnvWrite):
         place = (write.path, place_of(write), write.name)
-        if place not in seen and write.state.most != 0:
+        if place not in seen and write.state.max_gpus != 0:
             seen.add(place)
             yield write
 
@@ -84,7 +84,7 @@ def devices_made(program: Program) -> Iterator[tuple[Event, State]]:
     """The moments at which the allocator variables are read, for each entry point: where the GPU devices are made
     first, or its end where nothing in it makes them; with the state that is in force then."""
     for event in program.events:
-        if isinstance(event, Start) and event.what in ("context", "allocator") and not event.repeated:
+        if isinstance(event, RuntimeStart) and event.what in ("context", "allocator") and not event.repeated:
             if event.state.allocator.under(event.guards).has in (Tri.NO, Tri.UNKNOWN):
                 yield event, event.state
         elif isinstance(event, End) and event.state.allocator.has is Tri.NO:

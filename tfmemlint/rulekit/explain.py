@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tfmemlint.interpreter.program import Call, Event, Program, SessionMade, Start, Use
-from tfmemlint.interpreter.state import Outcome
+from tfmemlint.interpreter.program import Call, Event, Program, RuntimeStart, SessionMade, Use
+from tfmemlint.interpreter.state import ConfigEffect
 from tfmemlint.interpreter.values import EACH, Const, Device, Devices, Limit, Seq, Value
 from tfmemlint.knowledge import names, wishes
 from tfmemlint.knowledge.wishes import MadeUp
@@ -35,7 +35,7 @@ def in_line(event: Event, seen_from: str) -> str:
     return f"in {line(event, seen_from)}"
 
 
-def start_words(start: Start, call: Event, verb: str = "starts it") -> str:
+def start_words(start: RuntimeStart, call: Event, verb: str = "starts it") -> str:
     """What starts the runtime, for a message about ``call``."""
     return f"{written(start.text)} {in_line(start, call.path)} {verb}"
 
@@ -87,7 +87,7 @@ def visible_intent(call: Call) -> Intent:
     return Intent(Wish.VISIBLE, text=devices.text if devices else "")
 
 
-def severity_of(program: Program, call: Call, outcome: Outcome) -> Severity:
+def severity_of(program: Program, call: Call, outcome: ConfigEffect) -> Severity:
     """An error where it is so on every way, and nothing swallows the exception; else a warning."""
     hidden = bool(outcome.exception) and is_swallowed(call, outcome.exception)
     return Severity.ERROR if outcome.certain and not hidden and not program.accepts(call) else Severity.WARNING
@@ -108,7 +108,7 @@ def handler_notes(call: Event, exception: str, words: str = "the setting never t
 
 def in_one_loop(call: Call) -> bool:
     """Whether one loop over devices both starts the runtime and configures the next device."""
-    outcome = call.outcome
+    outcome = call.effect
     return (
         outcome is not None
         and outcome.several
@@ -122,7 +122,7 @@ def late_calls(program: Program, real: Sequence[str], wishes_: Sequence[Wish]) -
     """The calls of ``real`` functions, and of made-up ones with these wishes, that come after the runtime has started;
     with the intent of the made-up ones. What one loop over devices does to itself is another matter."""
     for call in program.calls():
-        if call.outcome is None or call.outcome.kind != "late" or in_one_loop(call):
+        if call.effect is None or call.effect.kind != "late" or in_one_loop(call):
             continue
         made_up = wishes.wish_of(call.name)
         if call.name in real:
@@ -143,14 +143,14 @@ def configured_after(program: Program, position: int) -> bool:
         isinstance(later, Call)
         and later.name.startswith("tf.config.")
         and ".set_" in later.name
-        and (later.outcome is None or later.outcome.kind != "late")
+        and (later.effect is None or later.effect.kind != "late")
         for later in program.events[position + 1 :]
     )
 
 
 def too_late(rule: Rule, program: Program, call: Call, intent: Intent, **more: Any) -> Finding:
     """The finding for a configuring call after the runtime has started."""
-    outcome = call.outcome
+    outcome = call.effect
     assert outcome is not None
     start = outcome.cause
     what = start_words(start, call) if start is not None else "something starts it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.program import Start
+from tfmemlint.interpreter.program import RuntimeStart
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program, ProtoMade
@@ -24,7 +24,7 @@ def is_for_others(program: Program, proto: ProtoMade) -> bool:
     ]
     if not names_of_it:
         return False
-    starts = any(one.what != "listing" for one in program.of(Start))
+    starts = any(one.what != "listing" for one in program.of(RuntimeStart))
     return bool(proto.function and not starts) or not _exported(program.tree).isdisjoint(names_of_it)
 
 

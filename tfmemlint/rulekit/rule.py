@@ -35,19 +35,19 @@ class Rule(ABC):
     severity: ClassVar[Severity]
     fixable: ClassVar[str] = "never"
     """``always``, ``sometimes`` or ``never``: whether the rule offers a rewrite."""
-    over: ClassVar[tuple[str, ...]] = ()
+    supersedes: ClassVar[tuple[str, ...]] = ()
     """Codes of rules that keep silent where this one has seen the same defect at the same place."""
 
-    across: ClassVar[bool] = False
+    whole_program: ClassVar[bool] = False
     """It is about what a program does as a whole: it also speaks of modules other than the one that is run."""
 
-    anywhere: ClassVar[bool] = False
+    any_tensorflow_file: ClassVar[bool] = False
     """It is not about GPU memory alone: where it is asked for, every file that mentions TensorFlow is read closely."""
 
-    surroundings: ClassVar[bool] = False
+    sees_launch_environment: ClassVar[bool] = False
     """It is about variables in force: it also speaks of programs that a configuration file starts with some set."""
 
-    in_texts: ClassVar[bool] = False
+    default_in_documents: ClassVar[bool] = False
     """It is advice in a program; of a text that is no program it is said without being asked for."""
 
     @abstractmethod
@@ -66,7 +66,7 @@ class Rule(ABC):
         """A finding of this rule at ``event``; ``more`` are fields of `Finding`, by their names."""
         span = more.pop("span", event.span)
         severity = more.pop("severity", self.severity)
-        if severity is Severity.ERROR and self.across and event.state.open and program.comes_by(event):
+        if severity is Severity.ERROR and self.whole_program and event.state.entry_unknown and program.comes_by(event):
             # Nobody calls the function that it is found through; whoever comes by here comes another way.
             severity = Severity.WARNING
         return Finding(

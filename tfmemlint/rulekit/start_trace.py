@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfmemlint.interpreter.program import Event, Start
+from tfmemlint.interpreter.program import Event, RuntimeStart
 from tfmemlint.model.finding import Span, Step
 
 _STARTED = {
@@ -18,13 +18,13 @@ def written(text: str, limit: int = 60) -> str:
     return line if len(line) <= limit else f"{line[: limit - 20]} ... {line[-15:]}"
 
 
-def start_step(start: Start) -> Step:
+def start_step(start: RuntimeStart) -> Step:
     """The step of a trace in which something starts the runtime."""
     where = f"{start.where} " if start.where else ""
     return Step(start.path, start.span, f"{where}{written(start.text)} {_STARTED[start.what]}")
 
 
-def start_trace(start: Start | None, call: Event, words: str) -> tuple[Step, ...]:
+def start_trace(start: RuntimeStart | None, call: Event, words: str) -> tuple[Step, ...]:
     """From the entry point to what starts the runtime, and from there to ``call``, which comes too late."""
     last = Step(call.path, call.span, words)
     if start is None:
@@ -32,7 +32,7 @@ def start_trace(start: Start | None, call: Event, words: str) -> tuple[Step, ...
     return (*start.frames, start_step(start), *call.frames[_shared(start, call) :], last)
 
 
-def start_anchors(start: Start | None, call: Event) -> dict[str, Span]:
+def start_anchors(start: RuntimeStart | None, call: Event) -> dict[str, Span]:
     """The places that a rewrite which moves ``call`` above ``start`` has to know, as far as they are in one file."""
     if start is None:
         return {"call": call.span}
@@ -42,12 +42,12 @@ def start_anchors(start: Start | None, call: Event) -> dict[str, Span]:
     return {"call": call.span} | ({"start": step.span} if step is not None else {})
 
 
-def start_details(start: Start | None, call: Event) -> dict[str, object]:
+def start_details(start: RuntimeStart | None, call: Event) -> dict[str, object]:
     """Where in a `start_trace` the ways part, and where the runtime has been started, by the numbers of the steps."""
     return {} if start is None else {"parting": _shared(start, call), "started": len(start.frames)}
 
 
-def where_to(start: Start, call: Event, what: str = "Move this") -> str:
+def where_to(start: RuntimeStart, call: Event, what: str = "Move this") -> str:
     """What is to be done so that ``call`` comes before ``start``, as an order: in its own file, where a line of that
     leads there, else in the file where the ways part."""
     own = call.path
@@ -84,7 +84,7 @@ def _shared(one: Event, other: Event) -> int:
     return next((number for number, (a, b) in enumerate(pairs) if a != b), min(len(one.frames), len(other.frames)))
 
 
-def _lead(start: Start, call: Event) -> Step | None:
+def _lead(start: RuntimeStart, call: Event) -> Step | None:
     """Where the way to ``start`` leaves that to ``call``: the import or call in the same file that leads to what starts
     the runtime; None where that is in another file."""
     steps = [*start.frames[_shared(start, call) :], start_step(start)]

@@ -70,7 +70,7 @@ def findings(
     own: Collection[str] = (),
 ) -> list[Finding]:
     """The same as findings of those of ``rules`` that know them; what can't be read is always said."""
-    from tfmemlint.engine.check_source import RUN_CODES
+    from tfmemlint.model.codes import RUN_CODES
 
     found = mentions(text, target, whole=whole, code=code, own=own)
     found = [one for one in found if not silenced(text if whole is None else whole, one)]

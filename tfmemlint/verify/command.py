@@ -13,7 +13,7 @@ from tfmemlint.verify.running import add_options, folder, progress, say, seconds
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfmemlint.deployment.launches import Begun
+    from tfmemlint.deployment.launches import Launch
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.sources import Source
     from tfmemlint.verify.ground import Ground
@@ -119,7 +119,7 @@ def _write_json(file: str | None, text: str) -> bool:
 
 
 def _proofs(
-    runs: list[tuple[Source, Begun | None]],
+    runs: list[tuple[Source, Launch | None]],
     ground: Ground,
     conditions: Conditions,
     arguments: argparse.Namespace,
@@ -132,7 +132,7 @@ def _proofs(
     ground.overhead_mib()  # once, while nothing else takes memory
     done = 0
 
-    def one(start: tuple[Source, Begun | None]) -> Proof:
+    def one(start: tuple[Source, Launch | None]) -> Proof:
         nonlocal done
         source, begun = start
         proof = _proof(source, ground, conditions, target, arguments, begun)
@@ -149,15 +149,15 @@ def _proofs(
             raise
 
 
-def _starts(sources: list[Source], kinds: frozenset[str], *, original: bool) -> Iterator[tuple[Source, Begun | None]]:
+def _starts(sources: list[Source], kinds: frozenset[str], *, original: bool) -> Iterator[tuple[Source, Launch | None]]:
     """Each program started by hand, and as the configuration files of these kinds in its project start it; before and
     after fixes by hand alone, as fixes are made for that."""
-    from tfmemlint.deployment.project_launches import starts_of
+    from tfmemlint.deployment.project_launches import launches_of
     from tfmemlint.interpreter.values import UNKNOWN
 
     for source in sources:
         yield source, None
-        for begun in () if original else starts_of(source.path, kinds):
+        for begun in () if original else launches_of(source.path, kinds):
             if all(one.value != UNKNOWN for one in begun.writes):
                 yield source, begun
 
@@ -168,7 +168,7 @@ def _proof(
     conditions: Conditions,
     target: Target,
     arguments: argparse.Namespace,
-    begun: Begun | None,
+    begun: Launch | None,
 ) -> Proof:
     from tfmemlint.verify.prove import Proof, prove
     from tfmemlint.verify.result import GroundError
@@ -205,11 +205,11 @@ def _both(source: Source, ground: Ground, conditions: Conditions, target: Target
 
 def _sources(paths: list[str], kinds: frozenset[str]) -> tuple[list[Source], bool]:
     """The programs, and whether some path could not be followed."""
-    from tfmemlint.deployment.project_launches import begin, starts_of
+    from tfmemlint.deployment.project_launches import launches_of, reset_cache
     from tfmemlint.facts.prefilter import matters
     from tfmemlint.sources import Unreadable, decode, read_bytes, walk
 
-    begin()
+    reset_cache()
     found = walk(list(dict.fromkeys(paths)), exclude=(), respect_gitignore=True, root=str(Path.cwd()))
     failed = False
     for path, problem in found.problems:
@@ -219,7 +219,7 @@ def _sources(paths: list[str], kinds: frozenset[str]) -> tuple[list[Source], boo
     for path in sorted(found.files):
         try:
             data = read_bytes(path)
-            if matters(data) or path in paths or starts_of(path, kinds):
+            if matters(data) or path in paths or launches_of(path, kinds):
                 sources.append(decode(path, data))
         except Unreadable as error:
             failed = True

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tfmemlint.intents import Wanted
-from tfmemlint.interpreter.program import EnvWrite, Item
+from tfmemlint.interpreter.program import EnvWrite, ItemLookup
 from tfmemlint.model.finding import Span
 from tfmemlint.model.intent import Wish
 from tfmemlint.verify import outcomes
@@ -50,7 +50,7 @@ def judge(wanted: Wanted, seen: Seen, facts: Facts, places: Sequence[Span]) -> V
     verdict = _at_its_place(wanted, seen, asked, places)
     if verdict is None:
         verdict = _by_outcome(wanted, seen, facts, asked)
-        name_lacks = wanted.by == "made-up" and not isinstance(wanted.event, (EnvWrite, Item))
+        name_lacks = wanted.by == "made-up" and not isinstance(wanted.event, (EnvWrite, ItemLookup))
         if name_lacks and verdict.kind is Kind.NOTHING:
             reason = f"TensorFlow has no {wanted.name}; the program catches the error and goes on"
             verdict = replace(verdict, kind=Kind.RAISES, reason=reason)

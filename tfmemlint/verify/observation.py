@@ -32,7 +32,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class ObservedStart:
     """An attempt to start the eager context: the lines that led to it, and the error, if it failed."""
 
     lines: tuple[int, ...]
@@ -51,7 +51,7 @@ class Seen:
         self.result = result
         self.reached: set[int] = set()
         self.asked: list[Asked] = []
-        self.starts: list[Start] = []
+        self.starts: list[ObservedStart] = []
         self.stopped = False
         for note in result.notes:
             if "reached" in note:
@@ -61,7 +61,7 @@ class Seen:
                     Asked(note["call"], tuple(note["lines"]), tuple(note["args"]), note.get("value"), note["error"])
                 )
             elif "started" in note:
-                self.starts.append(Start(tuple(note["started"]), note["error"]))
+                self.starts.append(ObservedStart(tuple(note["started"]), note["error"]))
             elif "stopped" in note:
                 self.stopped = True
 

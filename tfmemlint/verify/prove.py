@@ -19,17 +19,17 @@ from tfmemlint.verify.observation import Seen
 from tfmemlint.verify.slicing.slices import CannotCut, Slice, cut, lacking
 from tfmemlint.verify.verdict import Kind, Verdict
 
-__all__ = ["Conditions", "Proof", "Run", "gpus_named", "prove", "prove_fixed"]
+__all__ = ["Conditions", "Proof", "ProofRun", "gpus_named", "prove", "prove_fixed"]
 
 if TYPE_CHECKING:
-    from tfmemlint.deployment.launches import Begun
+    from tfmemlint.deployment.launches import Launch
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.verify.ground import Ground
     from tfmemlint.verify.result import Result
 
 
 @dataclass(slots=True)
-class Run:
+class ProofRun:
     """One run of an entry point.
 
     Attributes:
@@ -63,14 +63,14 @@ class Proof:
 
     path: str
     gpus: int = 0
-    runs: list[Run] = field(default_factory=list)
+    runs: list[ProofRun] = field(default_factory=list)
     problem: str = ""
     fixes: int | None = None
     rows: Rows | None = None
     rows_after: Rows | None = None
-    begun: Begun | None = None
+    begun: Launch | None = None
 
-    def rows_of(self, run: Run) -> Rows | None:
+    def rows_of(self, run: ProofRun) -> Rows | None:
         """Of the files that ``run`` is a run of."""
         return self.rows_after if run.before is not None else self.rows
 
@@ -80,7 +80,7 @@ class Proof:
         return [verdict for run in self.runs for verdict in run.verdicts]
 
 
-def prove(source: Source, ground: Ground, conditions: Conditions, target: Target, begun: Begun | None = None) -> Proof:
+def prove(source: Source, ground: Ground, conditions: Conditions, target: Target, begun: Launch | None = None) -> Proof:
     """What the running TensorFlow makes of each intent of a program.
 
     Args:
@@ -185,17 +185,17 @@ def _run(
     gpus: int,
     whole: Seen | None,
     changed: Sequence[int] = (),
-) -> Run:
+) -> ProofRun:
     program, rows = whole_program.program, whole_program.rows
     if whole is not None:
         if entry != "module" and whole.reached.isdisjoint(one.statement.row for one in wishes):
             reason = f"the program never calls {entry}(), or not before it uses a GPU; verify the program that calls it"
-            return Run(entry, None, None, [Verdict(one, Kind.UNPROVEN, reason=reason) for one in wishes])
-        return Run(entry, None, whole, [], failure=rows.output(_failure(whole.result)))
+            return ProofRun(entry, None, None, [Verdict(one, Kind.UNPROVEN, reason=reason) for one in wishes])
+        return ProofRun(entry, None, whole, [], failure=rows.output(_failure(whole.result)))
     try:
         part = _cut(whole_program, wishes, entry, changed)
     except CannotCut as reason:
-        return Run(entry, None, None, [Verdict(one, Kind.UNPROVEN, reason=str(reason)) for one in wishes])
+        return ProofRun(entry, None, None, [Verdict(one, Kind.UNPROVEN, reason=str(reason)) for one in wishes])
     result = _start(part.text, whole_program, ground, conditions, gpus, part.marks, modules=part.modules)
     notes: list[str] = []
     line = result.traceback_line
@@ -205,7 +205,7 @@ def _run(
         notes.append(f"left out, because it fails here ({result.error}): {where}{rows.text(line).strip()}")
         part = _cut(whole_program, wishes, entry, changed, local=False)
         result = _start(part.text, whole_program, ground, conditions, gpus, part.marks, modules=part.modules)
-    return Run(entry, part, Seen(result), [], notes=notes, failure=rows.output(_failure(result)))
+    return ProofRun(entry, part, Seen(result), [], notes=notes, failure=rows.output(_failure(result)))
 
 
 def _cut(whole: Whole, wishes: Sequence[Wanted], entry: str, changed: Sequence[int], *, local: bool = True) -> Slice:

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 from tfmemlint.reporters.paint import STYLES, colourful, columns, printable, write
 from tfmemlint.sources.line_map import Rows
 from tfmemlint.verify.observation import Seen
-from tfmemlint.verify.prove import Proof, Run
+from tfmemlint.verify.prove import Proof, ProofRun
 from tfmemlint.verify.verdict import Kind, Verdict
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _begun(proof: Proof) -> dict[str, Any] | None:
     return {"filename": begun.path, "row": begun.span.row, "where": begun.where, "environment": variables}
 
 
-def _entry(run: Run, proof: Proof) -> dict[str, Any]:
+def _entry(run: ProofRun, proof: Proof) -> dict[str, Any]:
     before: Sequence[Verdict | None] = run.before if run.before is not None else [None] * len(run.verdicts)
     seen = run.seen
     rows = proof.rows_of(run)
@@ -202,7 +202,7 @@ def _machine(proof: Proof, where: Where) -> str:
     return f"{where.ground}, TensorFlow {where.tensorflow}, {gpus}"
 
 
-def _entry_words(run: Run, proof: Proof) -> str:
+def _entry_words(run: ProofRun, proof: Proof) -> str:
     fixes = proof.fixes
     what = "" if run.entry == "module" else f"{run.entry}(): "
     if fixes is not None and run.before is not None:
@@ -232,12 +232,12 @@ def _how_far(seen: Seen, rows: Rows | None) -> str:
     return "to its end"
 
 
-def _failed(run: Run) -> bool:
+def _failed(run: ProofRun) -> bool:
     """Whether the program came to an end that no intent explains."""
     return any(one.kind is Kind.UNPROVEN for one in run.verdicts)
 
 
-def _table(run: Run, rows: Rows | None) -> Padding:
+def _table(run: ProofRun, rows: Rows | None) -> Padding:
     from rich import box
     from rich.padding import Padding
     from rich.table import Table

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.project.trees import put, write
-from tfmemlint.project.targets.find import Finder, Found
+from tfmemlint.project.targets.find import Finder, FoundTarget
 
 
-def found(root: Path, name: str = "train.py") -> Found:
+def found(root: Path, name: str = "train.py") -> FoundTarget:
     return Finder().of_file(str(root / name))
 
 
@@ -143,7 +143,7 @@ def test_the_lines_of_requirements(repository: Path, line: str, expected: str) -
 
 def test_no_statement_means_nothing(repository: Path) -> None:
     write(repository / "requirements.txt", "numpy\n")
-    assert found(repository) == Found()
+    assert found(repository) == FoundTarget()
 
 
 def test_the_nearest_directory_speaks(repository: Path) -> None:

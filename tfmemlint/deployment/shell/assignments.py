@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from tfmemlint.deployment.model import NAME
 from tfmemlint.deployment.shell.lexer import Word
+from tfmemlint.model.configuration import NAME
 
 _EXPANDED = re.compile(r"\A(?:[^'\"]*:)?~|\A[^'\"]*\{[^'\"]*(?:,|\.\.)[^'\"]*\}")
 """Values without quotes of which a shell makes something else: ``~``, ``{a,b}``."""

@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from tfmemlint.deployment.model import NAME
 from tfmemlint.deployment.shell.assignments import Given, assignment
 from tfmemlint.deployment.shell.lexer import Word
+from tfmemlint.model.configuration import NAME
 
 _PYTHON = re.compile(r"(?:[\w./~-]*/)?(?:python|pypy)(?:[23](?:\.\d+)?)?|(?:[\w./~-]*/)?ipython3?")
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})

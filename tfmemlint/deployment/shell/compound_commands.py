@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tfmemlint.deployment.shell.assignments import assignment
-from tfmemlint.deployment.shell.environments import Event, Surroundings
+from tfmemlint.deployment.shell.environments import ShellEvent, Surroundings
 from tfmemlint.deployment.shell.lexer import NEWLINE, OPERATOR, REDIRECTIONS, WORD, Token, Word
 
 _HARMLESS = frozenset(
@@ -149,7 +149,7 @@ class Compounds:
                     stop += 1
                 self._push("done", next(self.numbers))
                 if at + 1 < len(tokens):
-                    self.known.events.append(Event("unknown", tokens[at + 1].text, self.here()))
+                    self.known.events.append(ShellEvent("unknown", tokens[at + 1].text, self.here()))
                 return max(stop - at, 1)
             case "case":
                 stop = _find(tokens, at, "in")

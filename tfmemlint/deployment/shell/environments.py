@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from tfmemlint.deployment.model import ASSIGNMENT, Lost, Setting, Start
 from tfmemlint.deployment.shell.commands import Command
+from tfmemlint.model.configuration import ASSIGNMENT, Lost, ProgramStart, VariableSetting
 from tfmemlint.model.finding import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class ShellEvent:
     """Something that changes the environment: ``set``, ``export``, ``unset``, or ``unknown`` (it may hold anything; all
     variables may, without a name). ``path``: the compound commands that it stands in, by their numbers; a negative one
     is a process of its own."""
@@ -20,11 +20,11 @@ class Event:
     what: str
     name: str
     path: tuple[int, ...]
-    setting: Setting | None = None
+    setting: VariableSetting | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class StartedProgram:
     """A program that is started: which, where, after how many events, with which variables of its own; the command in
     words."""
 
@@ -32,7 +32,7 @@ class Begun:
     span: Span
     path: tuple[int, ...]
     events: int
-    given: tuple[Setting, ...]
+    given: tuple[VariableSetting, ...]
     directory: str | None
     words: str
 
@@ -47,27 +47,27 @@ class Surroundings:
         late: what is exported after something was started, each with how many commands had been run by then.
     """
 
-    inherited: tuple[Setting, ...] = ()
-    events: list[Event] = field(default_factory=list)
-    begun: list[Begun] = field(default_factory=list)
+    inherited: tuple[VariableSetting, ...] = ()
+    events: list[ShellEvent] = field(default_factory=list)
+    begun: list[StartedProgram] = field(default_factory=list)
     functions: set[int] = field(default_factory=set)
     loops: set[int] = field(default_factory=set)
-    late: list[tuple[Setting, int]] = field(default_factory=list)
+    late: list[tuple[VariableSetting, int]] = field(default_factory=list)
 
     @property
     def exported(self) -> set[str]:
         """The variables that are exported at some time."""
         return {event.name for event in self.events if event.what == "export"} | {one.name for one in self.inherited}
 
-    def in_force(self, path: tuple[int, ...], upto: int | None = None) -> list[Setting]:
+    def in_force(self, path: tuple[int, ...], upto: int | None = None) -> list[VariableSetting]:
         """The variables that a program gets that is started at ``path`` after so many events (all, by default); without
         a value where that can't be told."""
         upto = len(self.events) if upto is None else upto
-        known: dict[str, Setting] = {one.name: one for one in self.inherited}
+        known: dict[str, VariableSetting] = {one.name: one for one in self.inherited}
         exported = set(known)
         called = bool(self.functions.intersection(path))
         again = self.loops.intersection(path)
-        calls: list[Event] = []
+        calls: list[ShellEvent] = []
         for number, event in enumerate(self.events):
             behind = number >= upto
             if behind and not called and again.isdisjoint(event.path):
@@ -100,13 +100,13 @@ class Surroundings:
                 known[name] = replace(known[name], value=None)
         return [one for name, one in known.items() if name in exported]
 
-    def starts(self, where: str) -> Iterator[Start]:
+    def starts(self, where: str) -> Iterator[ProgramStart]:
         """The programs, each with what it gets."""
         for begun in self.begun:
             command = begun.command
             settings = [] if command.clean else self.in_force(begun.path, begun.events)
             settings = [one for one in settings if one.name not in command.dropped]
-            yield Start(
+            yield ProgramStart(
                 command.program,
                 command.module,
                 command.kind == "shell",

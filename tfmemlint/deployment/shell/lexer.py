@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from tfmemlint.deployment.model import HIDDEN
 from tfmemlint.deployment.shell.heredocs import BEGIN, Ends, begun
+from tfmemlint.model.configuration import HIDDEN
 
 WORD, OPERATOR, NEWLINE = "word", "operator", "newline"
 

@@ -17,7 +17,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from tfmemlint.deployment.gpu_requests import of_option
-from tfmemlint.deployment.model import (
+from tfmemlint.deployment.shell.assignments import Given, assignment
+from tfmemlint.deployment.shell.commands import Command, read_command, with_exported
+from tfmemlint.deployment.shell.compound_commands import Compounds
+from tfmemlint.deployment.shell.environments import ShellEvent, StartedProgram, Surroundings
+from tfmemlint.deployment.shell.lexer import Lexer, Word
+from tfmemlint.model.configuration import (
     ASSIGNMENT,
     EXPORT,
     HERE,
@@ -25,16 +30,11 @@ from tfmemlint.deployment.model import (
     OPTION,
     PREFIX,
     Cards,
+    ConfigurationRead,
     Places,
-    Read,
-    Setting,
+    VariableSetting,
     asked,
 )
-from tfmemlint.deployment.shell.assignments import Given, assignment
-from tfmemlint.deployment.shell.commands import Command, read_command, with_exported
-from tfmemlint.deployment.shell.compound_commands import Compounds
-from tfmemlint.deployment.shell.environments import Begun, Event, Surroundings
-from tfmemlint.deployment.shell.lexer import Lexer, Word
 
 _SLURM = re.compile(r"#SBATCH\s(?:.*\s)?--export[= ]\s*(\S+)")
 _QUIET = frozenset(
@@ -58,13 +58,13 @@ def read_shell(
     text: str,
     places: Places | None = None,
     *,
-    inherited: Sequence[Setting] = (),
+    inherited: Sequence[VariableSetting] = (),
     numbers: itertools.count[int] | None = None,
     base: tuple[int, ...] = (),
     where: str = "",
     directory: str | None = "",
     arguments: Sequence[Word] = (),
-) -> Read:
+) -> ConfigurationRead:
     """What a shell script sets and starts.
 
     Args:
@@ -100,13 +100,13 @@ class _Script(Compounds):
     base: tuple[int, ...] = ()
     where: str = ""
     own: list[Word] = field(default_factory=list)
-    out: Read = field(default_factory=Read)
+    out: ConfigurationRead = field(default_factory=ConfigurationRead)
     after: tuple[int, ...] = ()
     busy: int = 0
     scheduled: bool = False
     inner: int = 0
 
-    def read(self) -> Read:
+    def read(self) -> ConfigurationRead:
         lexer = Lexer(self.text)
         tokens = lexer.tokens()
         self.out.asked = asked(self.text)
@@ -162,11 +162,11 @@ class _Script(Compounds):
                 self.directory = None
             case "." | "source":
                 if rest and not (rest[0].value is not None and _ENVIRONMENTS.search(rest[0].value)):
-                    self.known.events.append(Event("unknown", "", path))
+                    self.known.events.append(ShellEvent("unknown", "", path))
                 return
             case "eval":
                 if rest and "conda" not in rest[0].raw and "ssh-agent" not in rest[0].raw:
-                    self.known.events.append(Event("unknown", "", path))
+                    self.known.events.append(ShellEvent("unknown", "", path))
                 return
             case "read" | "mapfile" | "readarray" | "getopts" | "let":
                 self._forget("unknown", rest, path)
@@ -196,10 +196,10 @@ class _Script(Compounds):
                 how = EXPORT if exports else ASSIGNMENT
                 self._set(given, first, last, how, exported=exports or self.auto, path=path)
             elif exports and word.value and NAME.fullmatch(word.value):
-                self.known.events.append(Event("export", word.value, path))
+                self.known.events.append(ShellEvent("export", word.value, path))
             elif exports and word.value is None:
                 # ``export $(cat .env)``
-                self.known.events.append(Event("unknown", "", path))
+                self.known.events.append(ShellEvent("unknown", "", path))
 
     def _set_options(self, rest: list[Word]) -> None:
         last = next((number for number, one in enumerate(rest) if one.raw in ("--", "-")), len(rest))
@@ -213,9 +213,9 @@ class _Script(Compounds):
         """The variables that are named in these words, options and sums among them, are ``unset`` or ``unknown``."""
         for word in words:
             if what == "unset" and word.value is None:
-                self.known.events.append(Event("unknown", "", path))
+                self.known.events.append(ShellEvent("unknown", "", path))
             elif not word.raw.startswith(("-", "+")):
-                self.known.events += [Event(what, name, path) for name in NAME.findall(word.raw)]
+                self.known.events += [ShellEvent(what, name, path) for name in NAME.findall(word.raw)]
 
     def _change(self, rest: list[Word]) -> None:
         plain = all(one.kind in ("(", "}") for one in self.opened) and not self.chained
@@ -253,17 +253,17 @@ class _Script(Compounds):
     ) -> None:
         setting = replace(self._setting(given, first, last, how, path, whom=whom), passed=exported)
         self.out.settings.append(setting)
-        self.known.events.append(Event("set", given.name, path, setting))
+        self.known.events.append(ShellEvent("set", given.name, path, setting))
         if exported:
-            self.known.events.append(Event("export", given.name, path))
+            self.known.events.append(ShellEvent("export", given.name, path))
         if not path and self.known.begun and how == EXPORT:
             self.known.late.append((setting, self.busy))
 
     def _setting(
         self, given: Given, first: int, last: int, how: str, path: tuple[int, ...], *, whom: str = ""
-    ) -> Setting:
+    ) -> VariableSetting:
         span = self.places.span
-        return Setting(
+        return VariableSetting(
             given.name,
             given.value,
             span(given.start, given.end),
@@ -298,12 +298,14 @@ class _Script(Compounds):
             self._inline(command, own, alone)
         elif not command.kind and self.known.functions:
             # ``X=1 f``: what the function starts gets it.
-            self.known.events += [Event("unknown", given.name, path) for given in command.given]
+            self.known.events += [ShellEvent("unknown", given.name, path) for given in command.given]
         elif command.kind in ("python", "shell") and len(self.known.begun) < MOST_STARTS:
-            self.known.begun.append(Begun(command, span, path, len(self.known.events), own, self.directory, text))
+            self.known.begun.append(
+                StartedProgram(command, span, path, len(self.known.events), own, self.directory, text)
+            )
             self.after = (*self.after, next(self.numbers))
 
-    def _inline(self, command: Command, own: tuple[Setting, ...], path: tuple[int, ...]) -> None:
+    def _inline(self, command: Command, own: tuple[VariableSetting, ...], path: tuple[int, ...]) -> None:
         word = command.inline
         assert word is not None
         inner = word.raw[1:-1]

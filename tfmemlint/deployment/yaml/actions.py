@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tfmemlint.deployment.model import Lost, Setting
 from tfmemlint.deployment.shell.script import read_shell
 from tfmemlint.deployment.yaml.reader import File, get, items, known, pairs, scalar
+from tfmemlint.model.configuration import Lost, VariableSetting
 
 Node = Any
 _SHELLS = ("bash", "sh", "bash -l {0}", "bash -el {0}", "bash -leo pipefail {0}")
@@ -47,14 +47,14 @@ def _defaults(node: Node, directory: str | None, shell: str) -> tuple[str | None
 def _steps(
     file: File,
     steps: Node,
-    inherited: list[Setting],
+    inherited: list[VariableSetting],
     scope: tuple[int, ...],
     where: str,
     directory: str | None,
     shell: str,
 ) -> None:
-    handed: list[Setting] = []
-    waiting: list[Setting] = []
+    handed: list[VariableSetting] = []
+    waiting: list[VariableSetting] = []
     for number, step in enumerate(items(steps), 1):
         inner = (*scope, next(file.numbers))
         own = file.mapping(get(step, "env"), inner, booleans=True)

@@ -10,8 +10,8 @@ import shlex
 from typing import Any
 
 from tfmemlint.deployment.gpu_requests import counted
-from tfmemlint.deployment.model import Cards, Service
 from tfmemlint.deployment.yaml.reader import File, get, items, known, pairs, scalar
+from tfmemlint.model.configuration import Cards, Service
 
 Node = Any
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
-from tfmemlint.deployment.model import Cards
 from tfmemlint.deployment.yaml.reader import File, get, items, known, pairs, plain_value
+from tfmemlint.model.configuration import Cards
 
 Node = Any
 _MOST = 100_000

@@ -20,8 +20,17 @@ from typing import Any
 import yaml
 from yaml.parser import ParserError
 
-from tfmemlint.deployment.model import HIDDEN, LIST, MAPPING, Places, Read, Setting, asked, is_name
 from tfmemlint.deployment.templates import is_templated, masked
+from tfmemlint.model.configuration import (
+    HIDDEN,
+    LIST,
+    MAPPING,
+    ConfigurationRead,
+    Places,
+    VariableSetting,
+    asked,
+    is_name,
+)
 
 Node = Any
 """A node of PyYAML."""
@@ -39,7 +48,7 @@ class File:
         self.text = text
         self.places = Places(text)
         self.numbers = itertools.count(1)
-        self.out = Read(asked=asked(text))
+        self.out = ConfigurationRead(asked=asked(text))
 
     def span(self, node: Node) -> Any:
         """Where a node stands."""
@@ -49,20 +58,20 @@ class File:
         """A node as it is written."""
         return self.text[node.start_mark.index : node.end_mark.index]
 
-    def mapping(self, node: Node, scope: tuple[int, ...], *, booleans: bool) -> list[Setting]:
+    def mapping(self, node: Node, scope: tuple[int, ...], *, booleans: bool) -> list[VariableSetting]:
         """The variables of a mapping. booleans: what ``true`` comes to is known."""
         return [
             one for key, value in pairs(node) if (one := self.entry(key, value, scope, booleans=booleans)) is not None
         ]
 
-    def entry(self, key: Node, node: Node, scope: tuple[int, ...], *, booleans: bool) -> Setting | None:
+    def entry(self, key: Node, node: Node, scope: tuple[int, ...], *, booleans: bool) -> VariableSetting | None:
         """A variable whose name and value are nodes of their own."""
         name = scalar(key)
         return self.named(key, name, node, scope, None, booleans=booleans) if name is not None else None
 
     def named(
         self, key: Node, name: str, node: Node, scope: tuple[int, ...], whole: Node | None, *, booleans: bool = False
-    ) -> Setting | None:
+    ) -> VariableSetting | None:
         """The variable of this name, which is given at ``key``; ``whole`` is what the two stand in, if that is
         known."""
         if not is_name(name):
@@ -80,7 +89,7 @@ class File:
         first = key if whole is None else whole
         statement = self.places.span(first.start_mark.index, max(key.end_mark.index, self._end(node)))
         # What is handed on from outside is not set here, and may be another than what an image has.
-        return Setting(name, value, place, given, statement, MAPPING, quote, scope, passed=not outside)
+        return VariableSetting(name, value, place, given, statement, MAPPING, quote, scope, passed=not outside)
 
     def _end(self, node: Node) -> int:
         end: int = node.end_mark.index
@@ -96,7 +105,7 @@ class File:
             return self.span(node), node.style if raw[1:-1] == node.value else None
         return self.span(node), "" if raw == node.value and value is not None else None
 
-    def listed(self, node: Node, scope: tuple[int, ...]) -> list[Setting]:
+    def listed(self, node: Node, scope: tuple[int, ...]) -> list[VariableSetting]:
         """The variables of a list of ``NAME=value``: all behind the sign is the value, quotes included."""
         found = []
         for item in node.value if isinstance(node, yaml.SequenceNode) else ():
@@ -112,7 +121,7 @@ class File:
             behind = start + len(name) + len(equals)
             known = bool(equals) and HIDDEN not in text and "$" not in value
             found.append(
-                Setting(
+                VariableSetting(
                     name,
                     value if known else None,
                     self.places.span(start, start + len(name)),
@@ -162,7 +171,7 @@ class File:
         return "".join(parts), self.places.of_part(offsets)
 
 
-def read_yaml(text: str) -> Read:
+def read_yaml(text: str) -> ConfigurationRead:
     """What a YAML file sets and starts. A kind of file that isn't known has nothing to say."""
     from tfmemlint.deployment.yaml import actions, compose, conda, kubernetes
 

@@ -30,7 +30,7 @@ _PARTS = ("require", "constraint", "env", "conda", "dockerfile", "containerfile"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundTarget:
     """What a project says of the TensorFlow that it runs on.
 
     Attributes:
@@ -63,11 +63,11 @@ class Finder:
 
     notes: list[str] = field(default_factory=list)
     _read: dict[str, bytes | None] = field(default_factory=dict)
-    _of: dict[str, Found] = field(default_factory=dict)
-    _own: dict[str, Found | None] = field(default_factory=dict)
+    _of: dict[str, FoundTarget] = field(default_factory=dict)
+    _own: dict[str, FoundTarget | None] = field(default_factory=dict)
     _listings: Listings = field(default_factory=Probes)
 
-    def of_file(self, path: str) -> Found:
+    def of_file(self, path: str) -> FoundTarget:
         """What the project of a file says; nothing for one that has no project. A notebook may say it itself."""
         if path.endswith(".ipynb"):
             if path not in self._own:
@@ -77,16 +77,16 @@ class Finder:
                 return own
         return self.of_directory(os.path.dirname(os.path.abspath(path)))
 
-    def found(self) -> list[Found]:
+    def found(self) -> list[FoundTarget]:
         """All that was found so far, each once."""
         own = (one for one in self._own.values() if one is not None)
         return list(dict.fromkeys((*self._of.values(), *own)))
 
-    def of_directory(self, directory: str) -> Found:
+    def of_directory(self, directory: str) -> FoundTarget:
         """What the nearest directory that says something says, from ``directory`` up to the repository's root, or,
         where there is none, the project's."""
         passed: list[str] = []
-        found: Found | None = None
+        found: FoundTarget | None = None
         top = ""
         for _ in range(_DEEPEST):
             found = self._of.get(directory)
@@ -100,7 +100,7 @@ class Finder:
             if directory == top:
                 break
             directory = os.path.dirname(directory)
-        found = found or Found()
+        found = found or FoundTarget()
         for one in passed:
             self._of[one] = found
         return found
@@ -116,7 +116,7 @@ class Finder:
             above = os.path.dirname(above)
         return project_root(os.path.join(directory, "_"), self._listings)
 
-    def _said_by(self, path: str) -> Found | None:
+    def _said_by(self, path: str) -> FoundTarget | None:
         from tfmemlint.project.targets.notebooks import of_notebook
 
         shown = called(path)
@@ -127,7 +127,7 @@ class Finder:
         # What comes last holds.
         return _settled(os.path.dirname(os.path.abspath(path)), stated[-1:])
 
-    def _said_in(self, directory: str) -> Found | None:
+    def _said_in(self, directory: str) -> FoundTarget | None:
         stated = list(dict.fromkeys(one for name in _names(directory) for one in self._stated(directory, name)))
         return _settled(directory, stated) if stated else None
 
@@ -181,7 +181,7 @@ def _speaks(name: str) -> bool:
     return name in _NAMED or (not lower.endswith(".py") and any(part in lower for part in _PARTS))
 
 
-def _settled(directory: str, stated: list[Stated]) -> Found:
+def _settled(directory: str, stated: list[Stated]) -> FoundTarget:
     """What all statements of a directory come to.
 
     Those of one file are alternatives (extras, platforms, packages): any of their releases will do. Files speak of one
@@ -202,21 +202,21 @@ def _settled(directory: str, stated: list[Stated]) -> Found:
             asked[one.path] = asked.get(one.path, frozenset()) | one.releases
     readable = [one for one in used if one.releases is not None]
     if not readable:
-        return Found(directory, tuple(stated), tuple(used))
+        return FoundTarget(directory, tuple(stated), tuple(used))
     together = ANY.intersection(*asked.values()) if asked else ANY
     if known(together) is None:
         together = frozenset().union(*asked.values())
     together = (together & limits) or together
     span = known(together)
     if span is None:
-        return Found(directory, tuple(stated), tuple(used))
-    return Found(directory, tuple(stated), tuple(used), *span)
+        return FoundTarget(directory, tuple(stated), tuple(used))
+    return FoundTarget(directory, tuple(stated), tuple(used), *span)
 
 
 _finder = Finder()
 
 
-def begin() -> Finder:
+def reset_cache() -> Finder:
     """Begin a run: files are read anew."""
     global _finder
     _finder = Finder()

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.project.targets.find import Finder, Found
+from tfmemlint.project.targets.find import Finder, FoundTarget
 from tfmemlint.project.targets.stated import Stated
 
 
 @dataclass(slots=True)
-class Judged:
+class TargetGroup:
     """Files that are judged for one release, for one reason.
 
     Attributes:
@@ -24,30 +24,30 @@ class Judged:
     target: Target
     source: str
     where: str
-    found: Found = field(default_factory=Found)
+    found: FoundTarget = field(default_factory=FoundTarget)
     files: list[str] = field(default_factory=list)
 
 
-def judged(paths: Iterable[str], finder: Finder, given: Target | None, where: str) -> list[Judged]:
+def judged(paths: Iterable[str], finder: Finder, given: Target | None, where: str) -> list[TargetGroup]:
     """The files by what they are judged for; those of most files first.
 
     ``given``: the release that the command line or the configuration says, which ``where`` names.
     """
     if given is not None:
         source = "command-line" if where.startswith("--") else "configuration"
-        return [Judged(given, source, where, files=sorted(paths))]
-    groups: dict[Found, Judged] = {}
+        return [TargetGroup(given, source, where, files=sorted(paths))]
+    groups: dict[FoundTarget, TargetGroup] = {}
     for path in paths:
         found = finder.of_file(path)
         group = groups.get(found)
         if group is None:
             source = "requirements" if found.target is not None else "default"
-            group = groups[found] = Judged(found.target or Target.newest(), source, "", found)
+            group = groups[found] = TargetGroup(found.target or Target.newest(), source, "", found)
         group.files.append(path)
     return sorted(groups.values(), key=lambda one: (-len(one.files), one.found.directory, str(one.target)))
 
 
-def show(groups: Iterable[Judged], notes: Iterable[str], stream: TextIO) -> None:
+def show(groups: Iterable[TargetGroup], notes: Iterable[str], stream: TextIO) -> None:
     """Print for people."""
     for group in groups:
         print(f"TensorFlow {group.target}: {_counted(group.files)}", file=stream)
@@ -64,7 +64,7 @@ def _counted(files: list[str]) -> str:
     return f"{len(files)} files" + (f" in {top}" if top else "")
 
 
-def _reasons(group: Judged) -> Iterator[str]:
+def _reasons(group: TargetGroup) -> Iterator[str]:
     found = group.found
     if group.source in ("command-line", "configuration"):
         yield f"{group.where} says so"
@@ -89,7 +89,7 @@ def _about(one: Stated, *, used: bool) -> str:
     return "; ".join(words)
 
 
-def as_data(groups: Iterable[Judged], notes: Iterable[str]) -> dict[str, Any]:
+def as_data(groups: Iterable[TargetGroup], notes: Iterable[str]) -> dict[str, Any]:
     """The same as plain data."""
     return {
         "targets": [
@@ -119,7 +119,7 @@ def as_data(groups: Iterable[Judged], notes: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def in_short(found: Found) -> str:
+def in_short(found: FoundTarget) -> str:
     """``TensorFlow 2.14 (requirements.txt:30: tensorflow~=2.14.0)``."""
     telling = [one for one in found.used if one.releases is not None]
     # The one that leaves the fewest releases says most.

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tfmemlint.intents import Wanted, entries
-from tfmemlint.interpreter.program import Call, EnvWrite, Event, Program, ProtoMade, SessionMade, Start
-from tfmemlint.interpreter.unit import Text
+from tfmemlint.interpreter.program import Call, EnvWrite, Event, Program, ProtoMade, RuntimeStart, SessionMade
+from tfmemlint.interpreter.unit import ParsedModule
 from tfmemlint.model.finding import Span
 from tfmemlint.verify.slicing.bindings import Bindings
 from tfmemlint.verify.slicing.slicer import Cutter
@@ -71,7 +71,7 @@ def cut(
     *,
     local: bool = True,
     rows: Iterable[int] = (),
-    files: Mapping[str, Text] | None = None,
+    files: Mapping[str, ParsedModule] | None = None,
     own: Callable[[str], bool] | None = None,
     called: str = "",
 ) -> Slice:
@@ -184,16 +184,16 @@ def _criteria(program: Program, wishes: Sequence[Wanted], entry: str, *, own_sta
         last = max((place for place, event in enumerate(events) if id(event) in own or _configures(event)), default=-1)
         sessions = False
         for place, event in enumerate(events):
-            start = isinstance(event, Start) and event.first
+            start = isinstance(event, RuntimeStart) and event.first
             ours = own_start or sessions
-            if place > last and start and isinstance(event, Start) and event.what == "context" and not ours:
+            if place > last and start and isinstance(event, RuntimeStart) and event.what == "context" and not ours:
                 break  # the same happens when the harness starts it
             # What there are sessions in may never start the eager context: it is the program's own start that counts.
             sessions = sessions or isinstance(event, SessionMade)
             if start or (id(event) in own and not isinstance(event, ProtoMade)) or _configures(event):
                 found.append([event.statement, *(step.span for step in event.frames)])
             ends = "context" if sessions else "allocator"
-            if place > last and start and isinstance(event, Start) and event.what == ends:
+            if place > last and start and isinstance(event, RuntimeStart) and event.what == ends:
                 break
     return found
 

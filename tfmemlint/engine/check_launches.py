@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.model.finding import Finding, Severity, Step
 
 if TYPE_CHECKING:
-    from tfmemlint.deployment.launches import Begun
+    from tfmemlint.deployment.launches import Launch
     from tfmemlint.interpreter.program import EnvWrite
     from tfmemlint.rulekit.rule import Rule
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def started(
     path: str,
     found: Iterable[Finding],
-    starts: Sequence[Begun],
+    starts: Sequence[Launch],
     rules: Sequence[Rule],
     judged: Callable[[tuple[EnvWrite, ...], Sequence[Rule]], Iterable[Finding]],
 ) -> Iterator[Finding]:
@@ -31,7 +31,7 @@ def started(
     Args:
         judged: what these rules find in the program with these variables set; what it raises is passed over.
     """
-    concerned = [rule for rule in rules if rule.surroundings]
+    concerned = [rule for rule in rules if rule.sees_launch_environment]
     if not concerned or not starts:
         return
     known = {(one.code, one.path, one.span) for one in found}
@@ -47,7 +47,7 @@ def started(
                 yield _by(finding, start, path)
 
 
-def _by(finding: Finding, start: Begun, path: str) -> Finding:
+def _by(finding: Finding, start: Launch, path: str) -> Finding:
     """A finding that is so where ``start`` starts the program at ``path``."""
     given = [one for one in start.writes if one.name in finding.message]
     places = {(one.path, one.span) for one in given}

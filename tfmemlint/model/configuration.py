@@ -29,7 +29,7 @@ command, by an option of a command (``docker run -e``), in a mapping or a list o
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class VariableSetting:
     """A variable that a configuration file sets.
 
     Attributes:
@@ -61,7 +61,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class ProgramStart:
     """A program that a configuration file starts, with the environment that it gets there.
 
     Attributes:
@@ -80,7 +80,7 @@ class Start:
     shell: bool = False
     arguments: tuple[str | None, ...] = ()
     span: Span = field(default=Span(1, 1, 1, 1))
-    settings: tuple[Setting, ...] = ()
+    settings: tuple[VariableSetting, ...] = ()
     where: str = ""
     directory: str | None = ""
     path: str = ""
@@ -96,7 +96,7 @@ class Cards:
 
     Attributes:
         count: how many. named: as they are named, "" where only their number is told. span: where that stands.
-        words: what it is called there (``NVIDIA_VISIBLE_DEVICES``, ``device_ids``). scope: as in `Setting`.
+        words: what it is called there (``NVIDIA_VISIBLE_DEVICES``, ``device_ids``). scope: as in `VariableSetting`.
     """
 
     count: int
@@ -116,7 +116,7 @@ class Lost:
         begun: the command that starts the program. program: that command in words.
     """
 
-    setting: Setting
+    setting: VariableSetting
     why: str
     begun: Span
     program: str
@@ -136,7 +136,7 @@ class Service:
 
     name: str
     span: Span
-    settings: tuple[Setting, ...] = ()
+    settings: tuple[VariableSetting, ...] = ()
     files: tuple[str, ...] = ()
     context: str | None = None
     dockerfile: str = ""
@@ -149,7 +149,7 @@ class Service:
 
 
 @dataclass(slots=True)
-class Read:
+class ConfigurationRead:
     """What one configuration file says.
 
     Attributes:
@@ -159,17 +159,17 @@ class Read:
         idle: a script that starts nothing that has a use for a variable. services: the containers of a compose file.
     """
 
-    settings: list[Setting] = field(default_factory=list)
-    starts: list[Start] = field(default_factory=list)
+    settings: list[VariableSetting] = field(default_factory=list)
+    starts: list[ProgramStart] = field(default_factory=list)
     cards: list[Cards] = field(default_factory=list)
     lost: list[Lost] = field(default_factory=list)
-    handed: list[Setting] = field(default_factory=list)
+    handed: list[VariableSetting] = field(default_factory=list)
     problems: list[tuple[int, str]] = field(default_factory=list)
     asked: frozenset[str] = frozenset()
     idle: bool = True
     services: list[Service] = field(default_factory=list)
 
-    def add(self, other: Read) -> None:
+    def add(self, other: ConfigurationRead) -> None:
         """Take in what was read of a part of the file."""
         self.settings += other.settings
         self.starts += other.starts

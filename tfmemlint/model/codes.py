@@ -1,0 +1,11 @@
+"""The codes of findings about the run itself, which the engine reports without a rule's check."""
+
+from __future__ import annotations
+
+INTERNAL_ERROR, SYNTAX_ERROR, UNREADABLE, UNUSED, UNKNOWN_CODE = "TFM900", "TFM901", "TFM902", "TFM903", "TFM904"
+
+RUN_CODES = frozenset({INTERNAL_ERROR, SYNTAX_ERROR, UNREADABLE})
+"""Findings that say that the tool could not do its work on a file. No comment silences them."""
+
+COMMENT_CODES = frozenset({UNUSED, UNKNOWN_CODE})
+"""Findings about the comments that silence other findings."""
