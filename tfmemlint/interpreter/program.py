@@ -10,148 +10,39 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from tfmemlint.interpreter.state import Tri
-from tfmemlint.interpreter.values import UNKNOWN, Value
-from tfmemlint.model.finding import Span, Step
+from tfmemlint.interpreter.state import Arg, Call, Event, Handler, RuntimeStart, Tri
+from tfmemlint.interpreter.values import UNKNOWN, ModuleInstance, Value
+from tfmemlint.model.finding import Span
 
 if TYPE_CHECKING:
     import ast
 
-    from tfmemlint.interpreter.state import ConfigEffect, State
-    from tfmemlint.interpreter.unit import ModuleInstance
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.model.configuration import ConfigurationRead
     from tfmemlint.sources import Source
 
+__all__ = [
+    "Arg",
+    "Call",
+    "ChildEnv",
+    "DeviceAt",
+    "End",
+    "EnvLost",
+    "EnvWrite",
+    "Event",
+    "GpusGiven",
+    "Handler",
+    "ItemLookup",
+    "Program",
+    "ProtoMade",
+    "RankTaken",
+    "RuntimeStart",
+    "SessionMade",
+    "Store",
+    "Use",
+]
 
 EventT = TypeVar("EventT", bound="Event")
-
-
-@dataclass(frozen=True, slots=True)
-class Arg:
-    """An argument as it stands in a call: its value, its place, its text. ``keyword`` is None for a positional one."""
-
-    value: Value
-    span: Span
-    text: str
-    keyword: str | None = None
-    star: bool = False
-    node: ast.expr | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Handler:
-    """An ``except`` clause around an event: the exceptions it catches (``("*",)`` for a bare one) and its place.
-
-    ``reraises``: it ends in ``raise`` or an exit. ``idle``: it does nothing but pass, print, log or warn;
-    ``silent``: not even that. ``gives_up``: besides what an idle one does, it only returns a constant.
-    ``here``: the ``try`` stands in the same function as the event (otherwise in a caller).
-    """
-
-    catches: tuple[str, ...]
-    span: Span
-    reraises: bool
-    idle: bool
-    here: bool = True
-    silent: bool = False
-    gives_up: bool = False
-
-    @property
-    def probes(self) -> bool:
-        """Whether it does something else where a name is not there."""
-        lacks = {"AttributeError", "*", "Exception", "ImportError", "ModuleNotFoundError"}
-        return not self.idle and not self.reraises and not lacks.isdisjoint(self.catches)
-
-    def takes(self, exception: str) -> bool:
-        """Whether it catches ``exception`` (a builtin name, or ``tf.errors.X``)."""
-        names = {exception, *_ANCESTORS.get(exception, ()), "BaseException", "*"}
-        if exception not in _NO_EXCEPTIONS:
-            names.add("Exception")
-        return not names.isdisjoint(self.catches)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Event:
-    """One thing that happens.
-
-    Attributes:
-        path: the file that it happens in. span: its place. statement: the whole statement that it stands in.
-        state: the runtime just before it.
-        frames: how it was reached: the calls from the entry point down to it, outermost first (empty at the top level).
-        handlers: the ``except`` clauses that an exception would meet, innermost first.
-        guards: the conditions that hold here, as ``(text of the test, outcome)``.
-        probed: stands behind ``hasattr``/``getattr`` with a default, or under ``except AttributeError``, for this name.
-        repeated: this is a second pass of a loop (the first pass is an event of its own).
-        devices_loop: it stands in the body of a loop over devices (for ``repeated``: the loop's span).
-        function: qualified name of the enclosing function of the program, or "" at the top level of the module.
-        certain: it happens in every run of its entry point that gets here; False under a condition, in a handler,
-            or in a loop that may not run at all.
-        ways: a number for each piece of code that it stands in and that need not be run, but for branches of ``if``;
-            and for each ``if`` before it that some runs leave the function in.
-    """
-
-    path: str
-    span: Span
-    statement: Span
-    state: State
-    frames: tuple[Step, ...] = ()
-    handlers: tuple[Handler, ...] = ()
-    guards: tuple[tuple[str, bool], ...] = ()
-    probed: bool = False
-    repeated: bool = False
-    devices_loop: Span | None = None
-    function: str = ""
-    certain: bool = True
-    ways: tuple[int, ...] = ()
-
-    def comes_with(self, other: Event) -> bool:
-        """Whether this happens in every run in which ``other`` does, as far as the conditions tell."""
-        return set(self.ways) <= set(other.ways) and (self.certain or set(self.guards) <= set(other.guards))
-
-    def handler_for(self, exception: str) -> Handler | None:
-        """The innermost handler that catches ``exception`` (a builtin name, or ``tf.errors.X``), or None."""
-        return next((handler for handler in self.handlers if handler.takes(exception)), None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Call(Event):
-    """A call of something imported, or of a method of what such a call returned.
-
-    Attributes:
-        name: canonical (``tf.config.experimental.set_memory_growth``, ``tf.distribute.MirroredStrategy().scope``).
-        args: as written, in order. func: the span of what is called. text: the source of what is called.
-        effect: for a call that configures: what TensorFlow does instead, according to the model of TensorFlow's own
-            checks (`flow.state`); None where the call takes effect or nothing is known.
-        result_used: the call's value is used by something.
-    """
-
-    name: str
-    args: tuple[Arg, ...] = ()
-    func: Span
-    text: str = ""
-    effect: ConfigEffect | None = None
-    result_used: bool = True
-    node: ast.Call | None = field(default=None, compare=False, repr=False)
-
-    def arg(self, position: int | None, keyword: str) -> Arg | None:
-        """The argument at ``position`` or called ``keyword``; None where it is not given (or hidden by a star)."""
-        for found in self.args:
-            if found.keyword == keyword:
-                return found
-        plain = [found for found in self.args if found.keyword is None]
-        if position is not None and position < len(plain) and not any(found.star for found in plain[: position + 1]):
-            return plain[position]
-        return None
-
-    def value(self, position: int | None, keyword: str) -> Value:
-        """The value of that argument, UNKNOWN where it is not given."""
-        found = self.arg(position, keyword)
-        return found.value if found else UNKNOWN
-
-    @property
-    def has_star(self) -> bool:
-        """Whether ``*args`` or ``**kwargs`` hide some arguments."""
-        return any(found.star for found in self.args)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -266,22 +157,6 @@ class DeviceAt(Event):
     index: int
     key: Span
     text: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class RuntimeStart(Event):
-    """Something that starts the runtime: the eager context (``what='context'``), the process-wide GPU devices with
-    their allocator (``what='allocator'``) or the first listing of physical devices (``what='listing'``).
-
-    ``first``: nothing had started it for sure before. ``name``: what did it, canonical; ``text`` as written.
-    ``where``: what it is part of, where that runs at a moment that is easily overlooked ("default argument").
-    """
-
-    what: str
-    name: str
-    text: str
-    first: bool = True
-    where: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -407,16 +282,3 @@ class Program:
         for event in self.events:
             if isinstance(event, kind):
                 yield event
-
-
-_NO_EXCEPTIONS = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit", "BaseException"})
-"""What ``except Exception`` lets pass."""
-_ANCESTORS = {
-    "KeyError": ("LookupError",),
-    "IndexError": ("LookupError",),
-    "NotImplementedError": ("RuntimeError",),
-    "tf.errors.NotFoundError": ("tf.errors.OpError",),
-    "tf.errors.UnknownError": ("tf.errors.OpError",),
-    "tf.errors.InvalidArgumentError": ("tf.errors.OpError",),
-    "tf.errors.FailedPreconditionError": ("tf.errors.OpError",),
-}

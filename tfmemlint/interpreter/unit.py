@@ -1,58 +1,23 @@
-"""One module of the program that is interpreted: its text, its names, and where other modules are found."""
+"""The modules of a program before they are interpreted, how a program is run, and what is kept of an import."""
 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from tfmemlint.facts.reach import Reach
 from tfmemlint.facts.shapes import Shapes
-from tfmemlint.interpreter.scopes import Scope
-from tfmemlint.interpreter.values import Class
+from tfmemlint.interpreter.values import ModuleInstance, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tfmemlint.interpreter.program import EnvWrite
-    from tfmemlint.interpreter.values import Cell, Instance, Value
+    from tfmemlint.interpreter.values import Cell, Class, Instance, Value
     from tfmemlint.sources import Source
 
-
-@dataclass(slots=True, eq=False)
-class ModuleInstance:
-    """One module, as it is within one program.
-
-    Attributes:
-        name: its dotted name; ``__main__`` for the module that is run.
-        package: what relative imports in it start from; None where they can't work (a plain script).
-        scope: its names. stars: the modules of others that it star-imports from.
-        running: its top level is being gone through.
-    """
-
-    source: Source
-    tree: ast.Module
-    reach: Reach
-    shapes: Shapes
-    name: str = "__main__"
-    package: str | None = None
-    scope: Scope = field(default_factory=Scope)
-    stars: list[str] = field(default_factory=list)
-    running: bool = False
-
-    @property
-    def configures(self) -> bool:
-        """Whether it has a word about configuring GPUs in it."""
-        return self.shapes.configures
-
-    def let_go(self) -> None:
-        """Nobody asks for its names any more. Scopes, and the functions in them, hold each other: so that they don't
-        stay, with the syntax tree, until Python looks for such circles."""
-        for value in self.scope.names.values():
-            if isinstance(value, Class) and value.scope is self.scope:
-                value.members.clear()
-        self.scope.names.clear()
-        self.scope.unit = None
+__all__ = ["EntrySetup", "ModuleInstance", "ModuleSummary", "Modules", "ParsedModule", "ResolvedModule"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

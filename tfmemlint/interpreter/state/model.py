@@ -1,11 +1,7 @@
-"""The state of TensorFlow's runtime at one point of a program, and the model of the checks that depend on it.
+"""The state of the runtime at one point of a program, and the events that states refer to.
 
-The model follows ``tensorflow/python/eager/context.py``; each transition names the check it stands for, and
-``tests/truth`` replays them on the installed TensorFlow. Three things start, one by one or together:
-
-* ``listed``: the physical devices are listed (the driver has read ``CUDA_VISIBLE_DEVICES``);
-* ``allocator``: the process-wide GPU devices exist, with their allocator (a v1 session or ``device_lib`` makes them);
-* ``context``: the eager context is initialised; physical devices can't be configured from then on.
+A state names the call that made each setting and what started the runtime, and an event holds the state before it: so
+`State`, `Call` and `RuntimeStart` are defined together. All other events are in `tfmemlint.interpreter.program`.
 """
 
 from __future__ import annotations
@@ -15,10 +11,12 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Devices, Seq, Value, join
+from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Devices, Seq, Value
+from tfmemlint.model.finding import Span, Step
 
 if TYPE_CHECKING:
-    from tfmemlint.interpreter.program import Call, RuntimeStart
+    import ast
+
 
 Guards = tuple[tuple[str, bool], ...]
 
@@ -51,21 +49,6 @@ class Phase:
         return self
 
 
-def join_phases(left: Phase, right: Phase, left_guard: Guards = (), right_guard: Guards = ()) -> Phase:
-    """The phase where two ways meet; the guards are the conditions under which each way was taken."""
-    if left.has is right.has:
-        if left.has is Tri.MAYBE and (left.guards != right.guards or left.by is not right.by):
-            return replace(left, guards=None)
-        return left
-    pair = {left.has, right.has}
-    if pair == {Tri.NO, Tri.UNKNOWN}:
-        return Phase(Tri.UNKNOWN)
-    first, guard = (left, left_guard) if left.has in (Tri.YES, Tri.MAYBE) else (right, right_guard)
-    both = Tri.YES in pair and Tri.MAYBE in pair
-    known = first.guards is not None and not both and bool(guard)
-    return Phase(Tri.MAYBE, first.by, (*guard, *(first.guards or ())) if known else None)
-
-
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One setting in force: its value and the call that made it.
@@ -85,10 +68,7 @@ class Setting:
 
 Key = int | str
 """A device in a table of settings: its number, the text of an unknown index, ``each`` for all, or ``?``."""
-
 ANY = "?"
-MOST_WAYS = 6
-"""How many ways a setting is kept of; of more it is not known what is in force."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,79 +209,6 @@ class State:
         return True
 
 
-def join_states(left: State, right: State, left_guard: Guards = (), right_guard: Guards = ()) -> State:
-    """The state where two ways meet."""
-    if left is right:
-        return left
-    return State(
-        context=join_phases(left.context, right.context, left_guard, right_guard),
-        allocator=join_phases(left.allocator, right.allocator, left_guard, right_guard),
-        listed=join_phases(left.listed, right.listed, left_guard, right_guard),
-        eager=left.eager if left.eager is right.eager else None,
-        graphs=left.graphs,
-        growth=_join_settings(left.growth, right.growth),
-        limits=_join_settings(left.limits, right.limits),
-        cpu_split=left.cpu_split or right.cpu_split,
-        visible=_join_setting(left.visible, right.visible),
-        threading=_join_table(left.threading, right.threading),
-        env=_join_values(left.env, right.env),
-        imported=_join_imported(left.imported, right.imported),
-        cuda_visible_devices=left.cuda_visible_devices
-        if left.cuda_visible_devices is right.cuda_visible_devices
-        else join(left.cuda_visible_devices, right.cuda_visible_devices),
-        entry_unknown=left.entry_unknown or right.entry_unknown,
-        in_child_process=left.in_child_process or right.in_child_process,
-        min_gpus=min(left.min_gpus, right.min_gpus),
-        max_gpus=None if left.max_gpus is None or right.max_gpus is None else max(left.max_gpus, right.max_gpus),
-    )
-
-
-def _join_setting(left: Setting | None, right: Setting | None) -> Setting | None:
-    if left == right:
-        return left
-    ways = (left.ways if left is not None else (None,)) + (right.ways if right is not None else (None,))
-    either = tuple(dict.fromkeys(ways)) if len(ways) <= MOST_WAYS else ()
-    if left is None or right is None:
-        return Setting(UNKNOWN, (left or right).by, either)  # type: ignore[union-attr]
-    value = join(left.value, right.value)
-    return Setting(value, left.by, either if value == UNKNOWN else ())
-
-
-def _join_settings(left: Mapping[Key, Setting], right: Mapping[Key, Setting]) -> Mapping[Key, Setting]:
-    if left == right:
-        return left
-    joined: dict[Key, Setting] = {}
-    for key in [*left, *(key for key in right if key not in left)]:
-        # What was set for all of them holds for each.
-        one, other = (None if key in (EACH, ANY) else table.get(EACH) for table in (left, right))
-        setting = _join_setting(left.get(key, one), right.get(key, other))
-        if setting is not None:
-            joined[key] = setting
-    return joined
-
-
-def _join_table(left: Mapping[str, Setting], right: Mapping[str, Setting]) -> Mapping[str, Setting]:
-    if left == right:
-        return left
-    joined = {
-        key: _join_setting(left.get(key), right.get(key)) for key in [*left, *(one for one in right if one not in left)]
-    }
-    return {key: setting for key, setting in joined.items() if setting is not None}
-
-
-def _join_values(left: Mapping[str, Value], right: Mapping[str, Value]) -> Mapping[str, Value]:
-    if left == right:
-        return left
-    return {key: join(left.get(key), right.get(key)) for key in [*left, *(key for key in right if key not in left)]}
-
-
-def _join_imported(left: Mapping[str, bool], right: Mapping[str, bool]) -> Mapping[str, bool]:
-    if left is right or left == right:
-        return left
-    names = [*left, *(name for name in right if name not in left)]
-    return {name: bool(left.get(name) and right.get(name)) for name in names}
-
-
 @dataclass(frozen=True, slots=True)
 class ConfigEffect:
     """What TensorFlow does with a configuring call instead of what was asked.
@@ -325,3 +232,159 @@ class ConfigEffect:
     setting: Call | None = None
     several: bool = False
     of_many: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Arg:
+    """An argument as it stands in a call: its value, its place, its text. ``keyword`` is None for a positional one."""
+
+    value: Value
+    span: Span
+    text: str
+    keyword: str | None = None
+    star: bool = False
+    node: ast.expr | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """An ``except`` clause around an event: the exceptions it catches (``("*",)`` for a bare one) and its place.
+
+    ``reraises``: it ends in ``raise`` or an exit. ``idle``: it does nothing but pass, print, log or warn;
+    ``silent``: not even that. ``gives_up``: besides what an idle one does, it only returns a constant.
+    ``here``: the ``try`` stands in the same function as the event (otherwise in a caller).
+    """
+
+    catches: tuple[str, ...]
+    span: Span
+    reraises: bool
+    idle: bool
+    here: bool = True
+    silent: bool = False
+    gives_up: bool = False
+
+    @property
+    def probes(self) -> bool:
+        """Whether it does something else where a name is not there."""
+        lacks = {"AttributeError", "*", "Exception", "ImportError", "ModuleNotFoundError"}
+        return not self.idle and not self.reraises and not lacks.isdisjoint(self.catches)
+
+    def takes(self, exception: str) -> bool:
+        """Whether it catches ``exception`` (a builtin name, or ``tf.errors.X``)."""
+        names = {exception, *_ANCESTORS.get(exception, ()), "BaseException", "*"}
+        if exception not in _NO_EXCEPTIONS:
+            names.add("Exception")
+        return not names.isdisjoint(self.catches)
+
+
+_NO_EXCEPTIONS = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit", "BaseException"})
+"""What ``except Exception`` lets pass."""
+_ANCESTORS = {
+    "KeyError": ("LookupError",),
+    "IndexError": ("LookupError",),
+    "NotImplementedError": ("RuntimeError",),
+    "tf.errors.NotFoundError": ("tf.errors.OpError",),
+    "tf.errors.UnknownError": ("tf.errors.OpError",),
+    "tf.errors.InvalidArgumentError": ("tf.errors.OpError",),
+    "tf.errors.FailedPreconditionError": ("tf.errors.OpError",),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Event:
+    """One thing that happens.
+
+    Attributes:
+        path: the file that it happens in. span: its place. statement: the whole statement that it stands in.
+        state: the runtime just before it.
+        frames: how it was reached: the calls from the entry point down to it, outermost first (empty at the top level).
+        handlers: the ``except`` clauses that an exception would meet, innermost first.
+        guards: the conditions that hold here, as ``(text of the test, outcome)``.
+        probed: stands behind ``hasattr``/``getattr`` with a default, or under ``except AttributeError``, for this name.
+        repeated: this is a second pass of a loop (the first pass is an event of its own).
+        devices_loop: it stands in the body of a loop over devices (for ``repeated``: the loop's span).
+        function: qualified name of the enclosing function of the program, or "" at the top level of the module.
+        certain: it happens in every run of its entry point that gets here; False under a condition, in a handler,
+            or in a loop that may not run at all.
+        ways: a number for each piece of code that it stands in and that need not be run, but for branches of ``if``;
+            and for each ``if`` before it that some runs leave the function in.
+    """
+
+    path: str
+    span: Span
+    statement: Span
+    state: State
+    frames: tuple[Step, ...] = ()
+    handlers: tuple[Handler, ...] = ()
+    guards: tuple[tuple[str, bool], ...] = ()
+    probed: bool = False
+    repeated: bool = False
+    devices_loop: Span | None = None
+    function: str = ""
+    certain: bool = True
+    ways: tuple[int, ...] = ()
+
+    def comes_with(self, other: Event) -> bool:
+        """Whether this happens in every run in which ``other`` does, as far as the conditions tell."""
+        return set(self.ways) <= set(other.ways) and (self.certain or set(self.guards) <= set(other.guards))
+
+    def handler_for(self, exception: str) -> Handler | None:
+        """The innermost handler that catches ``exception`` (a builtin name, or ``tf.errors.X``), or None."""
+        return next((handler for handler in self.handlers if handler.takes(exception)), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Call(Event):
+    """A call of something imported, or of a method of what such a call returned.
+
+    Attributes:
+        name: canonical (``tf.config.experimental.set_memory_growth``, ``tf.distribute.MirroredStrategy().scope``).
+        args: as written, in order. func: the span of what is called. text: the source of what is called.
+        effect: for a call that configures: what TensorFlow does instead, according to the model of TensorFlow's own
+            checks (`flow.state`); None where the call takes effect or nothing is known.
+        result_used: the call's value is used by something.
+    """
+
+    name: str
+    args: tuple[Arg, ...] = ()
+    func: Span
+    text: str = ""
+    effect: ConfigEffect | None = None
+    result_used: bool = True
+    node: ast.Call | None = field(default=None, compare=False, repr=False)
+
+    def arg(self, position: int | None, keyword: str) -> Arg | None:
+        """The argument at ``position`` or called ``keyword``; None where it is not given (or hidden by a star)."""
+        for found in self.args:
+            if found.keyword == keyword:
+                return found
+        plain = [found for found in self.args if found.keyword is None]
+        if position is not None and position < len(plain) and not any(found.star for found in plain[: position + 1]):
+            return plain[position]
+        return None
+
+    def value(self, position: int | None, keyword: str) -> Value:
+        """The value of that argument, UNKNOWN where it is not given."""
+        found = self.arg(position, keyword)
+        return found.value if found else UNKNOWN
+
+    @property
+    def has_star(self) -> bool:
+        """Whether ``*args`` or ``**kwargs`` hide some arguments."""
+        return any(found.star for found in self.args)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class RuntimeStart(Event):
+    """Something that starts the runtime: the eager context (``what='context'``), the process-wide GPU devices with
+    their allocator (``what='allocator'``) or the first listing of physical devices (``what='listing'``).
+
+    ``first``: nothing had started it for sure before. ``name``: what did it, canonical; ``text`` as written.
+    ``where``: what it is part of, where that runs at a moment that is easily overlooked ("default argument").
+    """
+
+    what: str
+    name: str
+    text: str
+    first: bool = True
+    where: str = ""

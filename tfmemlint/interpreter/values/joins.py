@@ -1,0 +1,158 @@
+"""Joins: what is known of a value where two paths through the program meet; and questions about what a value holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tfmemlint.interpreter.values.kinds import (
+    Cell,
+    Choice,
+    Class,
+    Dict,
+    Function,
+    Instance,
+    Lazy,
+    Module,
+    Partial,
+    Proto,
+    Seq,
+    Value,
+)
+from tfmemlint.interpreter.values.leaves import UNKNOWN, Const, Ref
+
+MOST_OPTIONS = 6
+_CALLED = (Function, Partial, Lazy, Class, Instance, Module, Choice)
+
+
+def join(left: Value | None, right: Value | None) -> Value:
+    """What is known where two ways through the program meet: what both agree on."""
+    if left is right and left is not None:
+        return left
+    if isinstance(left, (Seq, Dict)) and isinstance(right, (Seq, Dict)) and left.cell is right.cell is not None:
+        # One and the same; what is in it is joined in the heap.
+        return left
+    if isinstance(left, _CALLED) or isinstance(right, _CALLED):
+        return _either(left or UNKNOWN, right or UNKNOWN)
+    if left is None or right is None:
+        known = left if left is not None else right
+        if isinstance(known, Proto):
+            known.record.consumed = True
+        return UNKNOWN
+    if holds_code(left) or holds_code(right):
+        return _either(left, right)
+    try:
+        if left == right and type(left) is type(right):
+            # 1 == True == 1.0 in Python, but they are three different values to TensorFlow.
+            if isinstance(left, Const) and not _same_constant(left, right):
+                return UNKNOWN
+            # Of two lists with the same in them it may be either.
+            return replace(left, cell=None) if isinstance(left, (Seq, Dict)) and left.cell is not None else left
+    except (TypeError, ValueError):
+        return UNKNOWN
+    for lost in (left, right):
+        if isinstance(lost, Proto):
+            # It lives on under a name that may as well mean something else: nobody can say who gets it.
+            lost.record.consumed = True
+    if isinstance(left, Seq) and isinstance(right, Seq) and len(left.items) == len(right.items):
+        return Seq(tuple(join(a, b) for a, b in zip(left.items, right.items, strict=True)), left.kind)
+    return UNKNOWN
+
+
+def _either(left: Value, right: Value) -> Value:
+    """Any of two values, one of which may be called."""
+    options: list[Value] = []
+    for value in (left, right):
+        for option in value.options if isinstance(value, Choice) else (value,):
+            if isinstance(option, (Seq, Dict)):
+                if not any(is_same(option, known) for known in options):
+                    options.append(option)
+                continue
+            if isinstance(option, Proto):
+                option.record.consumed = True
+            if isinstance(option, Const) or (option != UNKNOWN and not isinstance(option, (*_CALLED, Ref))):
+                option = UNKNOWN if not isinstance(option, Const) else option
+            if not isinstance(option, Const) and option not in options:
+                options.append(option)
+    return Choice(tuple(options)) if len(options) <= MOST_OPTIONS else UNKNOWN
+
+
+def parts(value: Value) -> tuple[Value, ...]:
+    """What is in a list or a dictionary, or may be meant by a choice; of all else, nothing."""
+    match value:
+        case Seq(items):
+            return items
+        case Dict(items):
+            return tuple(items.values())
+        case Choice(options):
+            return options
+        case _:
+            return ()
+
+
+def is_called(value: Value) -> bool:
+    """Whether a value is code of the program's own, or has some."""
+    if isinstance(value, Seq):
+        return any(is_called(item) for item in value.items)
+    if isinstance(value, Dict):
+        return any(is_called(item) for item in value.items.values())
+    return isinstance(value, _CALLED)
+
+
+def holds_code(value: Value | None) -> bool:
+    """Whether a value is a list or a dictionary that it matters to tell from others: code is in it, or may come."""
+    return isinstance(value, (Seq, Dict)) and ((value.cell is not None and value.cell.watched) or is_called(value))
+
+
+def is_same(left: Value, right: Value) -> bool:
+    """Whether two values are one list or dictionary, with the same in it."""
+    if not isinstance(left, (Seq, Dict)) or not isinstance(right, (Seq, Dict)):
+        return False
+    return left.cell is right.cell and left == right
+
+
+def join_contents(cell: Cell, left: Value | None, right: Value | None) -> Value:
+    """What is in a list or a dictionary where two ways meet; None for a way on which it is as it was made."""
+    ways: list[Value] = []
+    for value in (left, right):
+        for one in value.options if isinstance(value, Choice) else (value,):
+            content = as_made(cell) if one is None else one
+            if not isinstance(content, (Seq, Dict)):
+                return UNKNOWN
+            if not any(_as_equal(content, known) for known in ways):
+                ways.append(content)
+    if len(ways) == 1:
+        return ways[0]
+    if len(ways) > MOST_OPTIONS:
+        return UNKNOWN
+    if any(map(is_called, ways)):
+        return Choice(tuple(ways))
+    first, other = ways[0], ways[1]
+    if len(ways) == 2 and isinstance(first, Seq) and isinstance(other, Seq) and len(first.items) == len(other.items):
+        return Seq(tuple(join(a, b) for a, b in zip(first.items, other.items, strict=True)), first.kind, cell)
+    return UNKNOWN
+
+
+def _as_equal(left: Value, right: Value) -> bool:
+    """Whether two contents are the same, constants by their types, too."""
+    if isinstance(left, Seq) and isinstance(right, Seq):
+        return len(left.items) == len(right.items) and all(map(_is_equal, left.items, right.items))
+    if isinstance(left, Dict) and isinstance(right, Dict):
+        return (
+            left.open is right.open
+            and list(left.items) == list(right.items)
+            and all(map(_is_equal, left.items.values(), right.items.values()))
+        )
+    return False
+
+
+def _is_equal(left: Value, right: Value) -> bool:
+    return left is right or (left == right and (not isinstance(left, Const) or _same_constant(left, right)))
+
+
+def as_made(cell: Cell) -> Seq | Dict:
+    """A list or a dictionary as it was before anything was put into it."""
+    return replace(cell.first, cell=cell)
+
+
+def _same_constant(left: Const, right: Value) -> bool:
+    return isinstance(right, Const) and type(left.value) is type(right.value)
