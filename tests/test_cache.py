@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-import tfmemlint.flow
+import tfmemlint.interpreter
 from tests.fixes.projects import make
 from tfmemlint.engine import cache, prefilter_cache
 from tfmemlint.engine.job import Job

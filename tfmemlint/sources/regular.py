@@ -1,0 +1,35 @@
+"""Reading regular files only, up to a size: the one door through which bytes of a checked tree come in."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+"""Without O_NONBLOCK, opening a FIFO that nobody writes to never returns."""
+
+TEXT_BYTES = 4 * 2**20
+"""Bytes; a larger ignore file, attributes file or the like was written by no person."""
+
+
+def read_regular(path: str | os.PathLike[str], limit_bytes: int) -> bytes:
+    """Return at most the first ``limit_bytes`` bytes of a regular file.
+
+    Raises:
+        OSError: it can't be opened, or is a FIFO, a socket, a device or a directory.
+    """
+    handle = os.open(path, _FLAGS)
+    with open(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
+        return file.read(limit_bytes)
+
+
+def read_text(path: str | os.PathLike[str], limit_bytes: int = TEXT_BYTES) -> str:
+    """Return a regular file as text, whatever its bytes; "" where it can't be read or is larger than the limit."""
+    try:
+        data = read_regular(path, limit_bytes + 1)
+    except (OSError, ValueError):
+        return ""
+    return data.decode("utf-8", "replace") if len(data) <= limit_bytes else ""
