@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import os
 import sys
 from collections.abc import Collection, Iterator
@@ -41,6 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     report(arguments, config, job, outcomes)
     findings = [finding for outcome in outcomes for finding in outcome.findings]
     for outcome in outcomes:
+        if outcome.remark:
+            say(f"{outcome.path}: {outcome.remark}")
         if outcome.problem:
             failed = True
             say(f"{outcome.path}: {outcome.problem}")
@@ -114,8 +117,6 @@ class _Stopped(Exception):
 @contextlib.contextmanager
 def _gates(arguments: argparse.Namespace, job: Job) -> Iterator[Job]:
     """With what has to agree to a change before it is made: a person, TensorFlow."""
-    import dataclasses
-
     if arguments.ask:
         from tfmemlint.cli.prompt import terminal
 
@@ -174,6 +175,12 @@ def _outcomes(arguments: argparse.Namespace, config: Config, job: Job) -> tuple[
         if not paths:
             return outcomes, failed
     found = _walk(paths, arguments, config)
+    if job.write:
+        from tfmemlint.fixes.write import sweep
+
+        for path in found.litter:
+            sweep(path)
+        job = dataclasses.replace(job, named=tuple(paths))
     failed = bool(found.problems)
     named = {os.path.normpath(path) for path in paths}
     outcomes.extend(run(((path, os.path.normpath(path) in named) for path in found.files), job))

@@ -28,16 +28,25 @@ def fixed(outcome: FileResult, source: Source, job: Job, look: Callable[[Source]
         return outcome
     mended = _mender(source, outcome.path, job, look)
     done = mended(dataclasses.replace(job, ask=None, prove=None))
-    if done.text != source.text and job.write and not job.allow_dirty:
-        from tfmemlint.fixes.git import objection
-
-        outcome.problem = objection(outcome.path)
+    if done.text != source.text and job.write:
+        outcome.problem = _objection(outcome.path, job)
         if outcome.problem:
             outcome.findings = first
             return outcome
     if done.text != source.text and (job.ask is not None or job.prove is not None):
         done = mended(job)
     return _written(outcome, source, first, done, job)
+
+
+def _objection(path: str, job: Job) -> str:
+    """Return why a file is not to be written, or ""."""
+    from tfmemlint.fixes.git import objection
+    from tfmemlint.fixes.write import OUTSIDE
+    from tfmemlint.sources.walking import leads_outside
+
+    if job.named and leads_outside(path, job.named):
+        return OUTSIDE
+    return "" if job.allow_dirty else objection(path)
 
 
 def _mender(source: Source, path: str, job: Job, look: Callable[[Source], list[Finding]]) -> Callable[[Job], Fixed]:
@@ -85,20 +94,32 @@ def _asked(ask: Callable[[str, Finding, str, str], bool]) -> Callable[[Finding, 
 
 def _written(outcome: FileResult, source: Source, first: list[Finding], done: Fixed, job: Job) -> FileResult:
     if done.text != source.text:
-        try:
-            data = source.encode(done.text)
-            if job.write:
-                from tfmemlint.fixes.write import replace_file
-
-                replace_file(outcome.path, data)
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            outcome.problem = f"could not be written, and is as it was: {reason}"
+        outcome.problem = _replaced(outcome, source, done.text, write=job.write)
+        if outcome.problem:
             outcome.findings = first
             return outcome
         outcome.old = source
     outcome.source, outcome.findings, outcome.applied = source.replace_text(done.text), done.findings, done.applied
     return outcome
+
+
+def _replaced(outcome: FileResult, source: Source, text: str, *, write: bool) -> str:
+    """Write the file with another text, if it is still the one that was read; return why it was left, or ""."""
+    from tfmemlint.fixes.write import CHANGED, ChangedError, replace_file
+
+    try:
+        data = source.encode(text)
+        if write:
+            others = replace_file(outcome.path, data, expected=source.encode(source.text))
+            if others:
+                names = "another name" if others == 1 else f"{others} other names"
+                outcome.remark = f"is a file of its own now: it had {names} (hard links), with the old text still"
+    except ChangedError:
+        return CHANGED
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        return f"could not be written, and is as it was: {reason}"
+    return ""
 
 
 def _proven(

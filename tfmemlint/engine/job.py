@@ -34,6 +34,7 @@ class Job:
         cache: what was found before in the same files need not be found again.
         fix_only: the codes of rules, or their beginnings, whose findings alone are mended; () for all.
         allow_dirty: files with changes that git doesn't have are written over, too.
+        named: the paths of the command line; what a link below them leads out to is not written. () for no limit.
         kinds: what is looked at besides the files that are named: no other configuration files say how a program is
             started, and without `DOCSTRING` no examples in docstrings are looked at.
         ask: asked before each change, with the path, the finding, the old and the new text. prove: tells what of a
@@ -50,6 +51,7 @@ class Job:
     cache: bool = False
     fix_only: tuple[str, ...] = ()
     allow_dirty: bool = False
+    named: tuple[str, ...] = ()
     kinds: frozenset[str] = DEFAULT
     ask: Callable[[str, Finding, str, str], bool] | None = None
     prove: Callable[[Source, str], list[Unproven]] | None = None
@@ -76,7 +78,8 @@ class FileResult:
     Attributes:
         candidate: it was read closely. findings: what is left. applied: what was mended.
         source: its text as it is now, for excerpts. old: its text before, where that differs.
-        problem: why it could not be written, or "". notes: what was not followed to its end.
+        problem: why it could not be written, or "". remark: what else came of writing it, or "".
+        notes: what was not followed to its end.
         programs: where the programs start that have to do with it. judged: the one that starts in it, gone through.
         alone: what was found in it by itself, whatever its comments silence; None where that wasn't looked for.
     """
@@ -88,6 +91,7 @@ class FileResult:
     source: Source | None = None
     old: Source | None = None
     problem: str = ""
+    remark: str = ""
     notes: tuple[str, ...] = ()
     programs: tuple[Entry, ...] = ()
     judged: ProgramResult | None = None

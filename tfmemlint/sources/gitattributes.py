@@ -12,6 +12,8 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
+from tfmemlint.sources.regular import read_text
+
 MARKS = ("linguist-generated", "linguist-vendored")
 
 VENDORED = re.compile(r"(?:bower_components|\.yarn|[Vv]endors?|(?:3rd|[Tt]hird)[-_]?[Pp]arty)\Z")
@@ -77,11 +79,7 @@ class Marks:
             self._load(os.path.join(directory, _FILE), directory, self._rules)
 
     def _load(self, file: str, base: str, rules: list[tuple[str, list[_Rule]]]) -> None:
-        try:
-            with open(file, encoding="utf-8", errors="replace") as text:
-                content = text.read()
-        except OSError:
-            return
+        content = read_text(file)
         if "linguist-" not in content and not self._macros:
             return
         found = list(self._read(content))

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from tfmemlint.model.finding import Span
+from tfmemlint.sources.regular import read_regular
 
 LARGEST = 32 * 2**20
 """Bytes; a larger file holds data, not a program that a person wrote."""
@@ -99,7 +100,8 @@ class Source:
 
     def replace_text(self, text: str) -> Source:
         """The same file with another text."""
-        return replace(self, text=text, is_ascii=text.isascii(), _lines=[])
+        ends = self.ends if isinstance(self.ends, str) else (*self._ends_of(text, self.ends), "")
+        return replace(self, text=text, ends=ends, is_ascii=text.isascii(), _lines=[])
 
     def encode(self, text: str) -> bytes:
         """The bytes of the file with ``text`` in the place of its own: encoding, byte order mark and line ends as they
@@ -120,16 +122,21 @@ class Source:
         return "python"
 
     def _with_ends(self, text: str, ends: tuple[str, ...]) -> str:
+        lines = text.split("\n")
+        return "".join(line + end for line, end in zip(lines, [*self._ends_of(text, ends), ""], strict=True))
+
+    def _ends_of(self, text: str, ends: tuple[str, ...]) -> list[str]:
+        """The end of each line of another text but its last one; lines that are new have the usual one."""
         from difflib import SequenceMatcher
 
         usual = max(set(ends) - {""}, key=ends.count)
         old, new = self.text.split("\n"), text.split("\n")
         chosen = [usual] * (len(new) - 1)
-        for block in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
-            for step in range(block.size):
-                if block.b + step < len(chosen) and block.a + step < len(ends):
-                    chosen[block.b + step] = ends[block.a + step] or usual
-        return "".join(line + end for line, end in zip(new, [*chosen, ""], strict=True))
+        for kind, start, end, other, until in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+            for number in range(other, min(until, len(chosen)) if kind != "insert" else other):
+                # A line that takes the place of another one ends as that did.
+                chosen[number] = ends[min(start + number - other, end - 1, len(ends) - 1)] or usual
+        return chosen
 
 
 def decode(path: str, data: bytes) -> Source:
@@ -187,11 +194,10 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """A file's bytes.
 
     Raises:
-        Unreadable: it can't be opened, or is no regular file.
+        Unreadable: it can't be opened, or is not a regular file.
     """
     try:
-        with open(path, "rb") as file:
-            return file.read((LARGEST_NOTEBOOK if os.fspath(path).endswith(NOTEBOOK) else LARGEST) + 1)
+        return read_regular(path, (LARGEST_NOTEBOOK if os.fspath(path).endswith(NOTEBOOK) else LARGEST) + 1)
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from None
 

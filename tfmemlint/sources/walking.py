@@ -9,6 +9,7 @@ from typing import Any
 
 from tfmemlint.sources.gitattributes import Marks, repository
 from tfmemlint.sources.kinds import PYTHON, kind_of
+from tfmemlint.sources.regular import read_text
 
 LEFT_OUT = frozenset(
     {
@@ -19,17 +20,27 @@ LEFT_OUT = frozenset(
 )  # fmt: skip
 """Directories that are never entered: ruff's list."""
 
+LITTER = ".tfmemlint-"
+"""Begins the names of files that are being written (`tfmemlint.fixes.write`)."""
+
 
 @dataclass(slots=True)
 class Walk:
-    """What a walk over the given paths came to: ``problems`` are paths with what is wrong with them, ``empty`` are
-    directories that hold no file of a kind that is looked for; ``marked`` counts the files that were left out because
-    the project marks them as generated or vendored, and the directories that are vendored by their names."""
+    """The result of a walk over the given paths.
+
+    Attributes:
+        files: those that were looked for. empty: directories that hold no such file.
+        problems: paths, each with what is wrong with it.
+        marked: the number of files that were left out because the project marks them as generated or vendored, and of
+            directories that are vendored by their names.
+        litter: files that an interrupted run of the tool may have left.
+    """
 
     files: list[str] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
     marked: int = 0
+    litter: list[str] = field(default_factory=list)
 
 
 def walk(
@@ -70,6 +81,26 @@ def walk(
         else:
             found.problems.append((path, "neither a file nor a directory"))
     return found
+
+
+def leads_outside(path: str, named: Iterable[str]) -> bool:
+    """True if a file is reached by a link that leads out of everything that was named, and is not named itself.
+
+    Args:
+        named: the paths of the command line.
+    """
+    real = os.path.realpath(path)
+    given = {os.path.realpath(place): os.path.abspath(place) for place in named}
+    if any(_is_within(real, place) for place in given):
+        return False
+    if any(_is_within(os.path.abspath(path), place) for place in given.values()):
+        return True
+    # A module of a program that was named: it may be anywhere, as long as no link leads there.
+    return real != os.path.normpath(os.path.join(os.path.realpath("."), path))
+
+
+def _is_within(path: str, place: str) -> bool:
+    return path == place or path.startswith(os.path.join(place, ""))
 
 
 def _add(found: Walk, files: Iterable[str], seen: set[str]) -> None:
@@ -140,6 +171,8 @@ def _directory(
                     found.marked += 1
                     continue
                 files.append(path)
+            elif entry.name.startswith(LITTER):
+                found.litter.append(path)
         yield from reversed(files)
 
 
@@ -183,11 +216,7 @@ class _Ignored:
             self._load(os.path.join(directory, ".gitignore"), os.path.abspath(directory))
 
     def _load(self, file: str, base: str) -> None:
-        try:
-            with open(file, encoding="utf-8", errors="replace") as text:
-                lines = text.read().splitlines()
-        except OSError:
-            return
+        lines = read_text(file).splitlines()
         patterns = [line for line in lines if line.strip() and not line.startswith("#")]
         if patterns:
             self.specs.append((base + os.sep, _spec(patterns)))
