@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import tokenize
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -71,11 +72,32 @@ def read_text(path: Path) -> str:
     Raises:
         UnicodeDecodeError, SyntaxError: the file can't be decoded; that is what it is a fixture of.
     """
-    import tokenize
+    return path.read_bytes().decode(encoding_of(path))
 
+
+def encoding_of(path: Path) -> str:
+    """The encoding that Python reads a file in: what its first lines declare, or else UTF-8.
+
+    Raises:
+        SyntaxError: the declared encoding is unknown, or the file has bytes that UTF-8 does not.
+    """
     with path.open("rb") as raw:
-        encoding, _ = tokenize.detect_encoding(raw.readline)
-    return path.read_bytes().decode(encoding)
+        return tokenize.detect_encoding(raw.readline)[0]
+
+
+def without_comments(text: str) -> str:
+    """A program with every comment cut off, each line in its place; as it is where it is not valid Python."""
+    lines = text.splitlines(keepends=True)
+    try:
+        tokens = list(tokenize.generate_tokens(iter(lines).__next__))
+    except (tokenize.TokenError, SyntaxError):
+        return text
+    for token in tokens:
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            line = lines[row - 1]
+            lines[row - 1] = line[:column].rstrip() + line[column + len(token.string) :]
+    return "".join(lines)
 
 
 def fixture_paths(kind: str, folder: Path = FIXTURES) -> list[Path]:

@@ -1,0 +1,164 @@
+"""Running the command line on fixtures, as a user runs it: on files on disk, through the prefilter, in this process.
+
+Each run is made once per process and remembered, so that the tests of the findings, of the fixes and of the snapshots
+share it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fixture_files import FIXTURES, encoding_of, read_text, strip_markers
+from tests.program_files import PROGRAMS, read_program
+from tfmemlint.cli.main import main
+from tfmemlint.model.finding import Severity
+from tfmemlint.rulekit.rule import rules
+
+SETTINGS = FIXTURES / "settings"
+_PLACE = re.compile(r"^(\S[^\n]*?):(\d+):\d+: (TFM\d{3}) ", re.MULTILINE)
+"""The first line of a finding in the text report."""
+
+Places = Counter[tuple[str, int, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRun:
+    """One run of the command line.
+
+    Attributes:
+        code: the exit code. out: standard output. err: standard error.
+    """
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """What ``fix --unsafe-fixes`` leaves on disk.
+
+    Attributes:
+        texts: the new texts of all files, by their paths. again: the same after a second ``fix``; equal to ``texts``
+            where the fix is a fixpoint. left: the findings that remain, as the JSON format has them.
+    """
+
+    texts: Mapping[str, str]
+    again: Mapping[str, str]
+    left: tuple[Mapping[str, Any], ...]
+
+
+def command(*arguments: str) -> CommandRun:
+    """Run the command line in this process, in the current directory, without colours."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        patch.setenv("NO_COLOR", "1")
+        code = main(arguments)
+    return CommandRun(code, out.getvalue(), err.getvalue())
+
+
+@cache
+def check(fixture: Path) -> CommandRun:
+    """What ``tfmemlint check`` prints for a fixture: a file, or a folder that is a program or a project."""
+    with _on_disk(fixture, read_fixture(fixture)) as names:
+        return command("check", "--no-cache", *options(fixture), *names)
+
+
+@cache
+def fix(fixture: Path) -> Fixed:
+    """What ``tfmemlint fix --unsafe-fixes`` makes of a fixture."""
+    before = read_fixture(fixture)
+    arguments = ("fix", "--no-cache", "--unsafe-fixes", "--output-format", "json", *options(fixture))
+    with _on_disk(fixture, before) as names:
+        first = command(*arguments, *names)
+        after = {name: _read(Path(name)) for name in before}
+        if after != before:
+            command(*arguments, *names)
+        return Fixed(after, {name: _read(Path(name)) for name in before}, tuple(json.loads(first.out)))
+
+
+@cache
+def diff(fixture: Path) -> str:
+    """What ``tfmemlint fix --diff --unsafe-fixes`` shows for a fixture; "" where it would change nothing."""
+    with _on_disk(fixture, read_fixture(fixture)) as names:
+        return command("fix", "--no-cache", "--diff", "--unsafe-fixes", *options(fixture), *names).out
+
+
+def check_text(fixture: Path, text: str) -> CommandRun:
+    """What ``tfmemlint check`` prints where ``text`` is in the place of the fixture's own."""
+    with _on_disk(fixture, {fixture.name: text}) as names:
+        return command("check", "--no-cache", *options(fixture), *names)
+
+
+def places(run: CommandRun) -> Places:
+    """How often each code is reported in each row of each file."""
+    return Counter((path, int(row), code) for path, row, code in _PLACE.findall(run.out))
+
+
+def read_fixture(fixture: Path) -> dict[str, str]:
+    """The files of a fixture without the claims in their comments, by their paths in the fixture's folder."""
+    if not fixture.is_dir():
+        return {fixture.name: strip_markers(read_text(fixture))[0]}
+    if fixture.parent != SETTINGS / "projects":
+        return dict(read_program(fixture).texts)
+    files = sorted(path for path in fixture.rglob("*") if path.is_file())
+    return {path.relative_to(fixture).as_posix(): strip_markers(read_text(path))[0] for path in files}
+
+
+def options(fixture: Path) -> tuple[str, ...]:
+    """The options that a fixture needs: the rules that it is about, and what its header says of the release and memory.
+
+    The rule of a fixture's folder is always named, as advice and rules about any TensorFlow file run only then. A
+    program names the advice that it expects.
+    """
+    header: dict[str, str] = {}
+    codes: set[str] = set()
+    if not fixture.is_dir():
+        header = strip_markers(read_text(fixture))[2]
+        codes = {fixture.parent.name}
+    elif fixture.parent == PROGRAMS:
+        advice = {rule.code for rule in rules() if rule.severity is Severity.ADVICE}
+        codes = advice & {code for _, _, code in read_program(fixture).expected}
+    found = ["--extend-select", ",".join(sorted(codes))] if codes else []
+    if "target" in header:
+        found += ["--target-version", header["target"]]
+    if "memory" in header:
+        found += ["--gpu-memory", f"{header['memory']}MiB"]
+    return tuple(found)
+
+
+def _read(path: Path) -> str:
+    """A file's text with the line ends that it has on disk."""
+    return path.read_bytes().decode(encoding_of(path))
+
+
+@contextlib.contextmanager
+def _on_disk(fixture: Path, texts: Mapping[str, str]) -> Iterator[list[str]]:
+    """The files in an empty project, which is the current directory; yields what the command line is to name."""
+    before = Path.cwd()
+    folder = Path(tempfile.mkdtemp(prefix="tfmemlint-fixture-"))
+    try:
+        (folder / "pyproject.toml").touch()
+        for name, text in texts.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode(encoding_of(fixture) if fixture.is_file() else "utf-8"))
+        os.chdir(folder)
+        yield ["."] if fixture.is_dir() else [fixture.name]
+    finally:
+        os.chdir(before)
+        shutil.rmtree(folder, ignore_errors=True)
