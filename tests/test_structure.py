@@ -1,0 +1,136 @@
+"""The rooms of the house: every module is in a package, an import goes down the layers, and none goes in a circle.
+
+Imports count wherever they are: at the top of a module, in a function, under ``TYPE_CHECKING``. What does not hold yet
+is in `KNOWN_UPWARD` and `KNOWN_CIRCLES`; a line of these that is no longer needed fails as well.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.checkout import ROOT
+from tools.structure import House, circles, read
+
+LAYERS = (
+    "cli",
+    "doctor",
+    "fit",
+    "verify",
+    "plan",
+    "engine",
+    "config",
+    "reporters",
+    "rules",
+    "fixes",
+    "intents",
+    "text_checks",
+    "rulekit",
+    "deployment",
+    "interpreter",
+    "project",
+    "facts",
+    "knowledge",
+    "sources",
+    "model",
+)
+"""The packages of ``tfmemlint``, from the top down: each may import those below it."""
+
+KNOWN_UPWARD = {
+    ("engine.fix_file", "cli.prompt"),
+    ("rulekit.rule", "fixes.editor"),
+}
+"""Imports that go up the layers: the importing module, and the module that it imports."""
+
+KNOWN_CIRCLES: set[tuple[str, ...]] = {
+    ("deployment.launches", "deployment.project_launches"),
+    (
+        "deployment.yaml.actions",
+        "deployment.yaml.compose",
+        "deployment.yaml.conda",
+        "deployment.yaml.kubernetes",
+        "deployment.yaml.reader",
+    ),
+    ("engine.embedded", "engine.find_programs", "engine.fix_file", "engine.job", "engine.programs", "engine.run"),
+    ("interpreter.catching", "interpreter.context"),
+    ("interpreter.program", "interpreter.scopes", "interpreter.state", "interpreter.unit", "interpreter.values"),
+    ("sources.notebook", "sources.text"),
+}
+"""Groups of modules of one package that import each other in a circle."""
+
+
+@pytest.fixture(scope="module")
+def house() -> House:
+    """The working tree."""
+    return read(ROOT)
+
+
+def test_every_module_is_in_a_package_that_is_a_layer(house: House) -> None:
+    assert house.loose == [], "beside tfmemlint/__init__.py and __main__.py there are packages only"
+    assert sorted(house.rooms) == sorted(LAYERS), "LAYERS says where a package stands"
+
+
+def test_no_import_goes_up_the_layers(house: House) -> None:
+    upward = [
+        edge
+        for edge in house.imports
+        if set(edge.rooms) <= set(LAYERS) and LAYERS.index(edge.rooms[0]) > LAYERS.index(edge.rooms[1])
+    ]
+    new = [
+        f"{edge}: {edge.rooms[0]} is below {edge.rooms[1]} and may not import it; move what both need down"
+        for edge in upward
+        if (edge.importer, edge.imported) not in KNOWN_UPWARD
+    ]
+    assert not new, "\n".join(new)
+    gone = sorted(KNOWN_UPWARD - {(edge.importer, edge.imported) for edge in upward})
+    assert not gone, f"no longer there; take it out of KNOWN_UPWARD: {gone}"
+
+
+def test_no_module_imports_the_package_itself(house: House) -> None:
+    """``tfmemlint/__init__.py`` holds the version only; whatever else lives in a room."""
+    wrong = [str(edge) for edge in house.imports if edge.imported == "" and "__version__" not in edge.text]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_modules_import_each_other_in_a_circle(house: House) -> None:
+    found = {tuple(circle) for circle in circles(house.module_arrows(at_import=False))}
+    new = [f"{' -> '.join(circle)}:\n{_within(house, circle)}" for circle in sorted(found - KNOWN_CIRCLES)]
+    assert not new, "these modules import each other in a circle: " + "\n".join(new)
+    gone = sorted(KNOWN_CIRCLES - found)
+    assert not gone, f"no longer there; take it out of KNOWN_CIRCLES: {gone}"
+
+
+def test_no_modules_wait_for_each_other_when_they_are_imported(house: House) -> None:
+    found = circles(house.module_arrows(at_import=True))
+    words = [_within(house, tuple(circle), at_import=True) for circle in found]
+    assert not found, "these modules wait for each other when they are imported:\n" + "\n".join(words)
+
+
+def _within(house: House, circle: tuple[str, ...], *, at_import: bool = False) -> str:
+    """The imports that make a circle, a line each."""
+    chosen = [
+        edge
+        for edge in house.imports
+        if {edge.importer, edge.imported} <= set(circle)
+        and edge.importer != edge.imported
+        and edge.at_import >= at_import
+    ]
+    return "\n".join(f"  {edge}" for edge in chosen)
+
+
+def test_circles_are_found_as_groups_of_all_that_reach_each_other() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}, "e": {"d"}, "f": {"a", "f"}}
+    assert circles(graph) == [["a", "b", "c"], ["d", "e"]]
+
+
+def test_the_tool_counts_and_draws_this_checkout(tmp_path: Path) -> None:
+    picture = tmp_path / "structure.svg"
+    command = [sys.executable, "tools/structure.py", "--svg", str(picture)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"rooms{len(LAYERS):51d}" in done.stdout
+    drawn = picture.read_text(encoding="utf-8")
+    assert all(f">{layer}</text>" in drawn for layer in LAYERS)
