@@ -83,11 +83,17 @@ class House:
                 found[importer].add(imported)
         return found
 
-    def module_arrows(self, *, at_import: bool) -> dict[str, set[str]]:
-        """The modules that each module imports; with ``at_import``, only the imports that run when it is imported."""
+    def module_arrows(self, *, at_import: bool, within_rooms: bool = False) -> dict[str, set[str]]:
+        """The modules that each module imports.
+
+        Args:
+            at_import: count only the imports that run when the module is imported.
+            within_rooms: count only the imports within one room.
+        """
         found: dict[str, set[str]] = {name: set() for name in self.modules}
         for edge in self.imports:
-            if edge.importer != edge.imported and (edge.at_import or not at_import):
+            counts = (edge.at_import or not at_import) and (len(set(edge.rooms)) == 1 or not within_rooms)
+            if counts and edge.importer != edge.imported:
                 found[edge.importer].add(edge.imported)
         return found
 
@@ -114,7 +120,7 @@ def _imports(module: str, path: Path, modules: Iterable[str], root: Path) -> Ite
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     known = set(modules)
     for node, at_import in _statements(tree, True):
-        for target in _targets(node, package, known):
+        for target in dict.fromkeys(_targets(node, package, known)):
             place = path.relative_to(root).as_posix()
             yield Import(module, target, place, node.lineno, ast.unparse(node), at_import)
 
@@ -190,7 +196,7 @@ def floors(graph: Graph) -> dict[str, int]:
 
     The nodes of a circle are on one floor.
     """
-    group = {name: (name,) for name in graph}
+    group: dict[str, tuple[str, ...]] = {name: (name,) for name in graph}
     for circle in circles(graph):
         group |= {name: tuple(circle) for name in circle}
     found: dict[tuple[str, ...], int] = {}
@@ -260,13 +266,13 @@ def svg(house: House, title: str) -> str:
     lines = []
     for name, others in arrows.items():
         for other in sorted(others):
-            (x, y), (u, v) = center[name], center[other]
+            (left, upper), (right, lower) = center[name], center[other]
             bad = any({name, other} <= circle for circle in tangled)
-            bend = (u - x) / 6 + (28 if y == v else 0)
+            bend = (right - left) / 6 + (28.0 if upper == lower else 0.0)
             lines.append(
                 f'<path class="{"bad" if bad else "good"}" marker-end="url(#{"bad" if bad else "good"})" '
-                f'd="M{x:.0f} {y + BOX / 2:.0f} Q{(x + u) / 2 + bend:.0f} {(y + v) / 2 + bend / 3:.0f} '
-                f'{u:.0f} {v - BOX / 2 - 4:.0f}"/>'
+                f'd="M{left:.0f} {upper + BOX / 2:.0f} Q{(left + right) / 2 + bend:.0f} {(upper + lower) / 2 + bend / 3:.0f} '
+                f'{right:.0f} {lower - BOX / 2 - 4:.0f}"/>'
             )
     figures = ", ".join(f"{number} {what}" for what, number in counts(house).items())
     marker = (
