@@ -109,9 +109,9 @@ class InitBetweenDevices(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Make two loops of one: the first configures, the second does the rest."""
-        from tfmemlint.fixes.rewrites import loops
+        from tfmemlint.fixes.rewrites import split_loop
 
-        loops.split(editor, finding)
+        split_loop.split(editor, finding)
 
 
 def _intent(call: Call) -> Intent:

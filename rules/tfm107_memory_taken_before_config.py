@@ -136,13 +136,13 @@ class MemoryTakenBeforeConfig(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """List the physical devices instead."""
-        from tfmemlint.fixes.rewrites import listing
+        from tfmemlint.fixes.rewrites import device_listing
 
         name = str(finding.details["name"])
         if name == LIST_LOCAL:
-            listing.replace_local_devices(editor, finding.span)
+            device_listing.replace_local_devices(editor, finding.span)
         else:
-            listing.replace_gpu_test(editor, finding.span)
+            device_listing.replace_gpu_test(editor, finding.span)
 
 
 def _intent(call: Call) -> Intent:

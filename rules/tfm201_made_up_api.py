@@ -71,6 +71,6 @@ class MadeUpApi(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Drop an import of what isn't there, where nothing uses it."""
-        from tfmemlint.fixes.rewrites import repairs
+        from tfmemlint.fixes.rewrites import call_arguments
 
-        repairs.drop_import(editor, finding)
+        call_arguments.drop_import(editor, finding)

@@ -105,9 +105,9 @@ class MadeUpKey(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Ask TensorFlow for the memory in use, NVML for the total."""
-        from tfmemlint.fixes.rewrites import reports
+        from tfmemlint.fixes.rewrites import memory_reports
 
-        reports.replace_key(editor, finding)
+        memory_reports.replace_key(editor, finding)
 
 
 def _looked_for(item: ItemLookup, key: str) -> bool:

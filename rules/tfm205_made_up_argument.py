@@ -102,10 +102,10 @@ class MadeUpArgument(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Use the keyword that exists, in its unit."""
-        from tfmemlint.fixes.rewrites import repairs
+        from tfmemlint.fixes.rewrites import call_arguments
 
         call = editor.call_at(finding.anchors["call"], short(str(finding.details["name"])))
         if finding.details["meant"]:
-            repairs.rename_keyword(editor, call, finding)
+            call_arguments.rename_keyword(editor, call, finding)
         else:
-            repairs.replace_limit_keyword(editor, call, finding)
+            call_arguments.replace_limit_keyword(editor, call, finding)

@@ -159,19 +159,19 @@ class NotInTargetRelease(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the name that the targeted release has, wherever the old one stands."""
-        from tfmemlint.fixes.rewrites import moved
+        from tfmemlint.fixes.rewrites import moved_names
 
         new = str(finding.details["new"])
         lines: set[object] = set()
         for span in dict.fromkeys(finding.anchors.values()):
-            line = moved.import_around(editor, span)
+            line = moved_names.import_around(editor, span)
             if line is None:
                 editor.replace(editor.expression_at(span), editor.tf(new))
             elif line not in lines:
                 lines.add(line)
-                moved.import_from(editor, span, lambda name: place_now(name, editor.target))
+                moved_names.import_from(editor, span, lambda name: place_now(name, editor.target))
         if new.startswith("tf.compat.v1.summary."):
-            for node, also in moved.summaries(editor):
+            for node, also in moved_names.summaries(editor):
                 editor.replace(node, editor.tf(also, node))
         if finding.details["legacy"]:
             editor.unsafe(f"Use {new}; it may need graph mode to work as it did")

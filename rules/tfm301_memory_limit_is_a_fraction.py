@@ -89,9 +89,9 @@ class MemoryLimitIsAFraction(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Turn the share into MiB."""
-        from tfmemlint.fixes.rewrites import repairs
+        from tfmemlint.fixes.rewrites import call_arguments
 
-        repairs.replace_limit_value(editor, finding)
+        call_arguments.replace_limit_value(editor, finding)
 
 
 def _is_too_small(value: object) -> bool:

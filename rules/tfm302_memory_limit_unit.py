@@ -100,7 +100,7 @@ class MemoryLimitUnit(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write bytes, and numbers in quotes, as MiB."""
-        from tfmemlint.fixes.rewrites import memory
+        from tfmemlint.fixes.rewrites import memory_sizes
 
         node = editor.expression_at(finding.span)
         if finding.details["unit"] == "string":
@@ -109,7 +109,7 @@ class MemoryLimitUnit(Rule):
             editor.replace(node, value if code[:1] in "'\"" else f"{kind}({code})")
             editor.safe("Make the limit a number")
         else:
-            editor.replace(node, memory.bytes_in_mib(editor.code(node)))
+            editor.replace(node, memory_sizes.bytes_in_mib(editor.code(node)))
             editor.unsafe("Turn the bytes into MiB")
 
 

@@ -92,9 +92,9 @@ class GrowthOnNoDevice(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Call it for every GPU, with a truth value."""
-        from tfmemlint.fixes.rewrites import repairs
+        from tfmemlint.fixes.rewrites import call_arguments
 
-        repairs.repair_growth(editor, finding)
+        call_arguments.repair_growth(editor, finding)
 
 
 def _judge(call: Call) -> tuple[str, str, str] | None:

@@ -108,9 +108,9 @@ class FractionOutOfRange(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Turn percent into a share."""
-        from tfmemlint.fixes.rewrites import shares
+        from tfmemlint.fixes.rewrites import memory_fraction
 
-        shares.of_percent(editor, finding)
+        memory_fraction.of_percent(editor, finding)
 
 
 def _judge(value: float, *, grows: bool) -> tuple[str, str, str, Severity] | None:

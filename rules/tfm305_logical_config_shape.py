@@ -94,9 +94,9 @@ class LogicalConfigShape(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Make it a list of configurations."""
-        from tfmemlint.fixes.rewrites import repairs
+        from tfmemlint.fixes.rewrites import call_arguments
 
-        repairs.repair_logical(editor, finding)
+        call_arguments.repair_logical(editor, finding)
 
 
 def _judge(value: Value) -> tuple[str, str, str] | None:

@@ -132,9 +132,9 @@ class VisibleDevicesArgument(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Give the devices and their type as TensorFlow knows them."""
-        from tfmemlint.fixes.rewrites import visible
+        from tfmemlint.fixes.rewrites import visible_devices
 
-        visible.repair(editor, finding)
+        visible_devices.repair(editor, finding)
 
 
 def _advice(kind: str) -> str:

@@ -94,10 +94,10 @@ class SessionConfigPositional(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Name the argument."""
-        from tfmemlint.fixes.rewrites import repairs
+        from tfmemlint.fixes.rewrites import call_arguments
 
         call = editor.call_at(finding.anchors["call"], *TARGETED)
-        repairs.name_argument(editor, call, finding, "config")
+        call_arguments.name_argument(editor, call, finding, "config")
 
 
 def _intent(proto: Proto) -> Intent | None:

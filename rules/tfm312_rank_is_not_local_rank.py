@@ -108,9 +108,9 @@ class RankIsNotLocalRank(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Use the number on the machine."""
-        from tfmemlint.fixes.rewrites import ranks
+        from tfmemlint.fixes.rewrites import local_rank
 
-        ranks.make_local(editor, finding)
+        local_rank.make_local(editor, finding)
 
 
 def _trace(taken: RankTaken) -> tuple[Step, ...]:

@@ -103,9 +103,9 @@ class GrowthOnOneGpu(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Spread the growth over all GPUs."""
-        from tfmemlint.fixes.rewrites import repairs
+        from tfmemlint.fixes.rewrites import call_arguments
 
-        repairs.spread_growth(editor, finding)
+        call_arguments.spread_growth(editor, finding)
 
 
 def _text(call: Call, position: int, keyword: str) -> str:

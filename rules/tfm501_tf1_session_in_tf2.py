@@ -147,7 +147,7 @@ class Tf1SessionInTf2(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Spell it by ``tf.compat.v1``, in graph mode; what only carries options becomes ``tf.config``."""
-        from tfmemlint.fixes.rewrites import moved, sessions
+        from tfmemlint.fixes.rewrites import moved_names, sessions
 
         name = str(finding.details["name"])
         if finding.details["stays"] != "nothing":
@@ -166,7 +166,9 @@ class Tf1SessionInTf2(Rule):
         if finding.details["keras"] and not graph_mode:
             raise editor.Withheld("Keras 3 does not train in graph mode")
         if finding.details["imported"]:
-            moved.import_from(editor, finding.span, lambda one: _place_in_v1(one) or place_now(one, editor.target))
+            moved_names.import_from(
+                editor, finding.span, lambda one: _place_in_v1(one) or place_now(one, editor.target)
+            )
             self._say(editor, bool(graph_mode))
             return
         node = editor.expression_at(finding.span)
@@ -174,7 +176,7 @@ class Tf1SessionInTf2(Rule):
             raise editor.Withheld(f"the rewriter finds no {short(name)} there")
         editor.replace(node, editor.tf(f"tf.compat.v1.{name.removeprefix('tf.')}"))
         gone = {one for one in NAMES if not names.exists(one, editor.target)}
-        for other, also in moved.like_it(editor, node, name, gone):
+        for other, also in moved_names.like_it(editor, node, name, gone):
             editor.replace(other, editor.tf(f"tf.compat.v1.{also.removeprefix('tf.')}"))
         self._say(editor, bool(graph_mode))
 

@@ -92,6 +92,6 @@ class SessionMemoryReport(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Ask the eager runtime, without a session."""
-        from tfmemlint.fixes.rewrites import reports
+        from tfmemlint.fixes.rewrites import memory_reports
 
-        reports.replace_run(editor, finding)
+        memory_reports.replace_run(editor, finding)

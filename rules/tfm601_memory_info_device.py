@@ -104,9 +104,9 @@ class MemoryInfoDevice(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Name the logical device."""
-        from tfmemlint.fixes.rewrites import reports
+        from tfmemlint.fixes.rewrites import memory_reports
 
-        reports.name_device(editor, finding)
+        memory_reports.name_device(editor, finding)
 
 
 def _judge(value: Value) -> tuple[str, str] | None:

@@ -119,9 +119,9 @@ class MemoryProbeReturnsNothing(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Return the memory in use."""
-        from tfmemlint.fixes.rewrites import reports
+        from tfmemlint.fixes.rewrites import memory_reports
 
-        reports.fill_probe(editor, finding)
+        memory_reports.fill_probe(editor, finding)
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[_Function, ast.ClassDef | None]]:

@@ -70,7 +70,7 @@ class MemoryUsageDeprecated(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Ask ``get_memory_info``."""
-        from tfmemlint.fixes.unused import drop_imports
+        from tfmemlint.fixes.unused_imports import drop_imports
 
         call = editor.call_at(finding.span, "get_memory_usage")
         argument = editor.code(call.args[0].value)

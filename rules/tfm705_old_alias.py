@@ -72,7 +72,7 @@ class OldAlias(Rule):
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the stable name."""
         if finding.details["imported"]:
-            from tfmemlint.fixes.rewrites.moved import import_from
+            from tfmemlint.fixes.rewrites.moved_names import import_from
 
             import_from(editor, finding.span, lambda name: _stable_place(name, editor.target))
             editor.safe(f"Use {finding.details['twin']}")

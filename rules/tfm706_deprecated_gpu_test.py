@@ -70,6 +70,6 @@ class DeprecatedGpuTest(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """List the physical GPUs."""
-        from tfmemlint.fixes.rewrites import listing
+        from tfmemlint.fixes.rewrites import device_listing
 
-        listing.replace_gpu_test(editor, finding.span)
+        device_listing.replace_gpu_test(editor, finding.span)

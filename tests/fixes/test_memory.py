@@ -10,7 +10,7 @@ import pytest
 from tests.fixes.helpers import editor, span
 from tfmemlint.engine.check_source import check_source
 from tfmemlint.fixes.loop import Options, fix_source
-from tfmemlint.fixes.rewrites import memory
+from tfmemlint.fixes.rewrites import memory_sizes
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Severity
 from tfmemlint.rulekit.rule import rules
@@ -54,7 +54,7 @@ def asked(nvml: Nvml, number: int, **environment: str) -> float:
     import os
 
     scope: dict[str, Any] = {"os": os, "pynvml": nvml}
-    exec(memory.helper(), scope)
+    exec(memory_sizes.helper(), scope)
     with pytest.MonkeyPatch.context() as patch:
         for name in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"):
             patch.delenv(name, raising=False)
@@ -217,10 +217,10 @@ def test_the_total_is_the_memory_that_is_told() -> None:
     ],
 )
 def test_bytes_become_mib(amount: str, mib: str) -> None:
-    assert memory.bytes_in_mib(amount) == mib
+    assert memory_sizes.bytes_in_mib(amount) == mib
 
 
 def test_gibibytes_become_mib() -> None:
-    assert memory.gib_in_mib("1.5") == "1536"
-    assert memory.gib_in_mib("limit_gb") == "int(limit_gb * 1024)"
-    assert memory.gib_in_mib("a + b") == "int((a + b) * 1024)"
+    assert memory_sizes.gib_in_mib("1.5") == "1536"
+    assert memory_sizes.gib_in_mib("limit_gb") == "int(limit_gb * 1024)"
+    assert memory_sizes.gib_in_mib("a + b") == "int((a + b) * 1024)"

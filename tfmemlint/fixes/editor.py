@@ -10,16 +10,16 @@ from typing import ClassVar, TypeVar
 
 import libcst as cst
 
-from tfmemlint.fixes.changes import Changes, Rewriter
+from tfmemlint.fixes.add_imports import Spelling
+from tfmemlint.fixes.concrete_tree import Statement, comments_in, comments_of, differs, tree
+from tfmemlint.fixes.f_strings import fitted
 from tfmemlint.fixes.hoist import Hoist
 from tfmemlint.fixes.hoist_out_of_function import above_start
 from tfmemlint.fixes.import_sorter_guards import CONFIGURED, JOINS, SET, imports, keep
 from tfmemlint.fixes.imports import imports_of, is_import
-from tfmemlint.fixes.layout import parse
-from tfmemlint.fixes.rewrites import memory
-from tfmemlint.fixes.spelling import Spelling
-from tfmemlint.fixes.strings import fitted
-from tfmemlint.fixes.tree import Statement, comments_in, comments_of, differs, tree
+from tfmemlint.fixes.rewrites import memory_sizes
+from tfmemlint.fixes.transformer import Changes, Rewriter
+from tfmemlint.fixes.trivia import parse
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Applicability, Finding, Span
@@ -302,11 +302,11 @@ class Editor:
         NVML, which is added to the file."""
         if self.gpu_memory_mib is None:
             self.needs.add("pynvml")
-            return memory.product(f"{self._spelling.helper()}({device_text.strip()})", share_text)
-        size = memory.shown(self.gpu_memory_mib)
-        share = memory.number(share_text)
+            return memory_sizes.product(f"{self._spelling.helper()}({device_text.strip()})", share_text)
+        size = memory_sizes.shown(self.gpu_memory_mib)
+        share = memory_sizes.number(share_text)
         if share is None:
-            return memory.product(size, share_text)
+            return memory_sizes.product(size, share_text)
         limit = str(int(self.gpu_memory_mib * share))
         self._notes.append((limit, f"# {share_text.strip()} of {size} MiB"))
         return limit
@@ -314,7 +314,7 @@ class Editor:
     def total_mib(self, device_text: str) -> str:
         """The code for a device's total memory in MiB, as `mib_of_share` has it."""
         if self.gpu_memory_mib is not None:
-            return memory.shown(self.gpu_memory_mib)
+            return memory_sizes.shown(self.gpu_memory_mib)
         self.needs.add("pynvml")
         return f"{self._spelling.helper()}({device_text.strip()})"
 

@@ -8,9 +8,9 @@ from itertools import takewhile
 
 import libcst as cst
 
+from tfmemlint.fixes.concrete_tree import Statement, Tree
+from tfmemlint.fixes.def_use import HARMLESS, Names, names_of
 from tfmemlint.fixes.imports import Imports
-from tfmemlint.fixes.names import HARMLESS, Names, names_of
-from tfmemlint.fixes.tree import Statement, Tree
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding, Span, Step
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import libcst as cst
 
+from tfmemlint.fixes.concrete_tree import Block, Statement
+from tfmemlint.fixes.def_use import Names
 from tfmemlint.fixes.hoist import Hoist, HoistEntry, is_outside, ways
 from tfmemlint.fixes.imports import is_import
-from tfmemlint.fixes.names import Names
-from tfmemlint.fixes.tree import Block, Statement
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding, Span
 

@@ -19,10 +19,10 @@ from itertools import takewhile
 
 import libcst as cst
 
-from tfmemlint.fixes.changes import Changes
+from tfmemlint.fixes.concrete_tree import Statement, Tree, comments_in, walk
 from tfmemlint.fixes.imports import is_docstring
-from tfmemlint.fixes.layout import noticed
-from tfmemlint.fixes.tree import Statement, Tree, comments_in, walk
+from tfmemlint.fixes.transformer import Changes
+from tfmemlint.fixes.trivia import noticed
 
 CONFIGURED = ("GPU memory is configured before", "TensorFlow's runtime", "start")
 """What stands above, and what the imports below do: the words for set memory growth, limits and visible devices."""

@@ -12,7 +12,7 @@ import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
 from tfmemlint.facts.names import canonical
-from tfmemlint.fixes.tree import Tree, comments_in
+from tfmemlint.fixes.concrete_tree import Tree, comments_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from tfmemlint.fixes.call_context import guard_for, own_statement, settle, text_at
-from tfmemlint.fixes.rewrites import reports
+from tfmemlint.fixes.rewrites import memory_reports
 from tfmemlint.fixes.rewrites.render_intent import (
     all_gpus,
     free_name,
@@ -62,7 +62,7 @@ def replace_made_up(editor: Editor, call: cst.Call, finding: Finding) -> None:
             editor.replace(call, all_gpus(editor))
         settle(editor, "List the physical GPUs" + _guess(details), caught=caught, doubtful=bool(details["guess"]))
     elif wish is Wish.REPORT:
-        reports.replace_report(editor, call, str(details["value"]), device, details)
+        memory_reports.replace_report(editor, call, str(details["value"]), device, details)
     elif call.args and _is_optimizer(str(details["name"])):
         _unwrap(editor, call)
         settle(editor, "Use the optimizer itself: there are no memory options", caught=caught)

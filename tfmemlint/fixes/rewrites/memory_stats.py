@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tfmemlint.fixes.rewrites import moved
-from tfmemlint.fixes.rewrites.reports import asked, session_block, total_of, unwrap
+from tfmemlint.fixes.concrete_tree import walk
+from tfmemlint.fixes.rewrites import moved_names
+from tfmemlint.fixes.rewrites.memory_reports import asked, session_block, total_of, unwrap
 from tfmemlint.fixes.rewrites.session_config_flow import Variables
-from tfmemlint.fixes.tree import walk
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
 
@@ -32,9 +32,9 @@ def replace_stats(editor: Editor, finding: Finding) -> None:
     if finding.details["imported"]:
         name = str(finding.details["name"]).rpartition(".")[2]
         if name in REPORTS:
-            for call in moved.calls_of_import(editor, finding.span, name):
+            for call in moved_names.calls_of_import(editor, finding.span, name):
                 stats.replace(call)
-            moved.drop_name(editor, finding.span, name)
+            moved_names.drop_name(editor, finding.span, name)
         else:
             raise Withheld("it isn't called here")
     else:

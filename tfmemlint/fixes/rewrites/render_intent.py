@@ -8,7 +8,7 @@ import re
 from textwrap import indent
 from typing import TYPE_CHECKING
 
-from tfmemlint.fixes.rewrites import memory
+from tfmemlint.fixes.rewrites import memory_sizes
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.knowledge import names
 
@@ -91,11 +91,11 @@ def in_mib(editor: Editor, amount: str, unit: str, device: str) -> str:
     if unit == "mib":
         return amount
     if unit == "bytes":
-        return memory.bytes_in_mib(amount)
+        return memory_sizes.bytes_in_mib(amount)
     if unit == "gib":
-        return memory.gib_in_mib(amount)
+        return memory_sizes.gib_in_mib(amount)
     if unit == "percent":
-        return in_mib(editor, str((memory.number(amount) or 0.0) / 100), "fraction", device)
+        return in_mib(editor, str((memory_sizes.number(amount) or 0.0) / 100), "fraction", device)
     if unit == "fraction":
         if not device and editor.gpu_memory_mib is None:
             raise Withheld("which GPU this share is of isn't known here")

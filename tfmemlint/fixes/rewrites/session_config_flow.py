@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tfmemlint.fixes.names import HARMLESS
-from tfmemlint.fixes.tree import walk
+from tfmemlint.fixes.concrete_tree import walk
+from tfmemlint.fixes.def_use import HARMLESS
 from tfmemlint.fixes.withheld import Withheld
 
 if TYPE_CHECKING:

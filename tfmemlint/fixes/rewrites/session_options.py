@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from tfmemlint.fixes.concrete_tree import walk
 from tfmemlint.fixes.rewrites import render_intent
 from tfmemlint.fixes.rewrites.session_conditions import Way, exclusive, way_to
-from tfmemlint.fixes.tree import walk
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding, Span
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
+from tfmemlint.fixes.concrete_tree import walk
 from tfmemlint.fixes.imports import is_import
 from tfmemlint.fixes.rewrites import session_options
 from tfmemlint.fixes.rewrites.session_conditions import check_helper, is_last, plain, with_conditions
 from tfmemlint.fixes.rewrites.session_config_flow import Carriers
-from tfmemlint.fixes.tree import walk
-from tfmemlint.fixes.unused import drop_imports
+from tfmemlint.fixes.unused_imports import drop_imports
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
 

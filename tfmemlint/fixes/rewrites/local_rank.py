@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tfmemlint.fixes.tree import walk
+from tfmemlint.fixes.concrete_tree import walk
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
 

@@ -9,7 +9,7 @@ from typing import TypeAlias, cast
 
 import libcst as cst
 
-from tfmemlint.fixes.tree import comments_in
+from tfmemlint.fixes.concrete_tree import comments_in
 
 Line: TypeAlias = cst.SimpleStatementLine | cst.If | cst.For | cst.While | cst.With | cst.Try | cst.TryStar
 """What a block consists of (definitions and ``match`` as well: all of them have ``leading_lines``)."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tfmemlint.fixes.tree import comments_in, walk
+from tfmemlint.fixes.concrete_tree import comments_in, walk
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from tfmemlint.fixes.concrete_tree import Tree
 from tfmemlint.fixes.imports import Imports, asked_for, is_docstring, is_import, is_standard, place
-from tfmemlint.fixes.layout import Line, parse
-from tfmemlint.fixes.rewrites import memory
-from tfmemlint.fixes.tree import Tree
+from tfmemlint.fixes.rewrites import memory_sizes
+from tfmemlint.fixes.trivia import Line, parse
 from tfmemlint.knowledge.names import exists
 from tfmemlint.knowledge.releases import Target
 
@@ -75,7 +75,7 @@ class Spelling:
             if isinstance(line, cst.FunctionDef) and self._tree.code(line).strip() == self._text(line.name.value):
                 self._helper = line.name.value
                 return self._helper
-        self._helper = self._free(memory.HELPER)
+        self._helper = self._free(memory_sizes.HELPER)
         self._new_helper = self._text(self._helper, add=True)
         return self._helper
 
@@ -123,7 +123,7 @@ class Spelling:
         return 2 if self._new_helper else 1
 
     def _text(self, name: str, *, add: bool = False) -> str:
-        text = re.sub(rf"\b{memory.HELPER}\b", name, memory.helper(), count=1)
+        text = re.sub(rf"\b{memory_sizes.HELPER}\b", name, memory_sizes.helper(), count=1)
         for module in ("os", "pynvml"):
             known = next((one.local for one in self._imports.visible(None) if one.name == module), module)
             local = self.add(module) if add else known

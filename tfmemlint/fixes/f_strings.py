@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from tfmemlint.fixes.tree import Tree
+from tfmemlint.fixes.concrete_tree import Tree
 from tfmemlint.fixes.withheld import Withheld
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from tfmemlint.fixes.concrete_tree import walk
 from tfmemlint.fixes.rewrites import render_intent
-from tfmemlint.fixes.tree import walk
-from tfmemlint.fixes.unused import drop_imports
+from tfmemlint.fixes.unused_imports import drop_imports
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Span
 

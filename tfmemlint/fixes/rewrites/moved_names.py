@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from tfmemlint.fixes.concrete_tree import walk
 from tfmemlint.fixes.rewrites.render_intent import BLACK
-from tfmemlint.fixes.tree import walk
-from tfmemlint.fixes.unused import is_variable
+from tfmemlint.fixes.unused_imports import is_variable
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Span
 

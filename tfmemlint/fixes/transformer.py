@@ -9,8 +9,9 @@ from typing import cast
 
 import libcst as cst
 
+from tfmemlint.fixes.concrete_tree import comments_in
 from tfmemlint.fixes.imports import is_import, is_standard
-from tfmemlint.fixes.layout import (
+from tfmemlint.fixes.trivia import (
     Line,
     comments_inside,
     head_of,
@@ -22,7 +23,6 @@ from tfmemlint.fixes.layout import (
     split_lines,
     swap,
 )
-from tfmemlint.fixes.tree import comments_in
 
 
 @dataclass(slots=True)
