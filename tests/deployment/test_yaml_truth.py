@@ -30,6 +30,6 @@ def test_what_is_nested_too_deeply_is_a_problem(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["{{ " * 10, "a {{ x }} b {{", "{% {{ x }} {%"])
 def test_marks_of_templates_that_are_never_closed(text: str) -> None:
-    from tfmemlint.deployment.templates import masked
+    from tfmemlint.sources.config_files.templates import masked
 
     assert len(masked(text)) == len(text) and "x" not in masked(text)

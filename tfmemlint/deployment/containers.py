@@ -7,10 +7,12 @@ import itertools
 from dataclasses import dataclass, field, replace
 
 from tfmemlint.deployment.shell.commands import read_command
-from tfmemlint.deployment.shell.lexer import Word
 from tfmemlint.deployment.shell.script import read_shell
-from tfmemlint.model.configuration import Places, ProgramStart, VariableSetting
+from tfmemlint.model.configuration import ProgramStart, VariableSetting
 from tfmemlint.model.finding import Span
+from tfmemlint.sources.config_files.dockerfile import Line
+from tfmemlint.sources.config_files.shell.lexer import Word
+from tfmemlint.sources.config_files.text_places import Places
 
 
 @dataclass(slots=True)
@@ -45,16 +47,6 @@ class ContainerRun:
     words: tuple[Word, ...] | None
     line: Line
     begun: int
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One instruction, put together from the lines that it continues on: its text, with the offset in the file of each
-    character; and the bodies of its here-documents."""
-
-    text: str
-    offsets: list[int]
-    heredocs: tuple[tuple[int, int], ...] = ()
 
 
 def starts_of_stage(stage: Stage, places: Places, numbers: itertools.count[int]) -> list[ProgramStart]:

@@ -1,8 +1,9 @@
 """Dockerfiles: the variables of each stage, and the program that a container of it starts.
 
 Source: Docker's "Dockerfile reference", and the parser of BuildKit (``frontend/dockerfile/parser``), which it
-describes: continuation lines, comments within them, here-documents, both forms of ``ENV``, exec and shell form. The
-package dockerfile-parse was weighed: it tells rows but no columns, and knows no here-documents.
+describes: continuation lines, comments within them, here-documents, both forms of ``ENV``, exec and shell form.
+BuildKit's own parser, which the package dockerfile binds, gives the rows of an instruction but no columns, and refuses
+a file with one wrong line; dockerfile-parse has no columns either, and knows no here-documents.
 """
 
 from __future__ import annotations
@@ -10,21 +11,29 @@ from __future__ import annotations
 import itertools
 import json
 import posixpath
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from tfmemlint.deployment.containers import ContainerRun, Copied, Line, Stage, starts_of_stage
-from tfmemlint.deployment.instructions import INSTRUCTION, Instructions, words_of
-from tfmemlint.deployment.shell.lexer import Word
+from tfmemlint.deployment.containers import ContainerRun, Copied, Stage, starts_of_stage
 from tfmemlint.deployment.shell.script import read_shell
-from tfmemlint.deployment.templates import masked
-from tfmemlint.model.configuration import ENV, HIDDEN, ConfigurationRead, Lost, Places, VariableSetting, asked, is_name
+from tfmemlint.model.configuration import ENV, ConfigurationRead, Lost, VariableSetting, asked
 from tfmemlint.model.finding import Span
+from tfmemlint.sources.config_files.dockerfile import (
+    FLAG,
+    INSTRUCTION,
+    Instructions,
+    Line,
+    strings_of,
+    unquoted,
+    words_of,
+)
+from tfmemlint.sources.config_files.names import is_name
+from tfmemlint.sources.config_files.shell.lexer import Word
+from tfmemlint.sources.config_files.templates import HIDDEN, masked
+from tfmemlint.sources.config_files.text_places import Places
 
 _MOST_NAMED = 200
 """Stages that others may begin from."""
-_FLAG = re.compile(r"--[a-z][\w-]*(?:=\S*)?[ \t]*")
 
 
 @dataclass(slots=True)
@@ -80,7 +89,7 @@ class _File:
             case "ENV":
                 self._env(line, at)
             case "WORKDIR":
-                self._workdir(_bare(line.text[at:]))
+                self._workdir(unquoted(line.text[at:]))
             case "COPY" | "ADD":
                 self._copy(line, at)
             case "RUN":
@@ -191,13 +200,13 @@ class _File:
         assert self.stage is not None
         text = line.text
         foreign = False
-        while (flag := _FLAG.match(text, at)) is not None:
+        while (flag := FLAG.match(text, at)) is not None:
             foreign = foreign or flag[0].startswith("--from")
             at = flag.end()
         rest = text[at:].strip()
-        words = _strings(rest)
+        words = strings_of(rest)
         if words is None:
-            words = [_bare(word) for word in rest.split()]
+            words = [unquoted(word) for word in rest.split()]
         if foreign or line.heredocs or len(words) < 2 or any("$" in one or HIDDEN in one for one in words):
             # What comes over the project's files from elsewhere is not known; it is another file then.
             words = words if not foreign and len(words) >= 2 else ["", *words[-1:]]
@@ -216,7 +225,7 @@ class _File:
 
     def _run(self, line: Line, at: int) -> None:
         assert self.stage is not None
-        while (flag := _FLAG.match(line.text, at)) is not None:
+        while (flag := FLAG.match(line.text, at)) is not None:
             at = flag.end()
         scope = (*self.stage.scope, -next(self.numbers))
         found = ConfigurationRead()
@@ -246,7 +255,7 @@ class _File:
         rest = text[at:].strip()
         words = None
         if rest.startswith("["):
-            strings = _strings(rest)
+            strings = strings_of(rest)
             if strings is not None:
                 words = tuple(_placed(text, at, strings))
         return ContainerRun(words, line, at)
@@ -263,20 +272,6 @@ class _File:
             self._named[stage.name.lower()] = stage
         if stage.own:
             self.out.starts += starts_of_stage(stage, self.places, self.numbers)
-
-
-def _bare(word: str) -> str:
-    word = word.strip()
-    return word[1:-1] if len(word) > 1 and word[0] in "\"'" and word[-1] == word[0] else word
-
-
-def _strings(text: str) -> list[str] | None:
-    """The strings of a JSON array; None where it is none."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, list) and found and all(isinstance(one, str) for one in found) else None
 
 
 def _placed(text: str, at: int, strings: list[str]) -> Iterator[Word]:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import re
 
-from tfmemlint.deployment.templates import masked
-from tfmemlint.model.configuration import FILE, HIDDEN, ConfigurationRead, Places, VariableSetting, is_name
+from tfmemlint.model.configuration import FILE, ConfigurationRead, VariableSetting
+from tfmemlint.sources.config_files.names import is_name
+from tfmemlint.sources.config_files.templates import HIDDEN, masked
+from tfmemlint.sources.config_files.text_places import Places
 
 _LINE = re.compile(
     r"[ \t]*(?P<export>export[ \t]+)?(?P<name>[^\s=#\"'$]+)=(?P<given>\"[^\"\\\n]*\"|'[^'\n]*'|[^\s#\"'][^\n]*?|)"

@@ -16,19 +16,20 @@ from tfmemlint.deployment.containers import Copied, Stage, starts_of_stage, star
 from tfmemlint.deployment.dockerfile import Docker, read_dockerfile
 from tfmemlint.deployment.dotenv import read_dotenv
 from tfmemlint.deployment.events import write
+from tfmemlint.deployment.launch_files import LAUNCH_VARIABLES, MAX_CONFIGURATION_BYTES
 from tfmemlint.deployment.program_paths import Find, InImage, OnHost
-from tfmemlint.deployment.project_launches import LARGEST, NAMES
-from tfmemlint.deployment.shell.lexer import Word
 from tfmemlint.deployment.shell.script import read_shell
 from tfmemlint.interpreter.program import EnvWrite
 from tfmemlint.interpreter.state import State
 from tfmemlint.interpreter.values import UNKNOWN
 from tfmemlint.knowledge.environment import read_at
-from tfmemlint.model.configuration import Places, ProgramStart, Service, VariableSetting
+from tfmemlint.model.configuration import ProgramStart, Service, VariableSetting
 from tfmemlint.model.finding import Span
 from tfmemlint.project.listing import called
 from tfmemlint.project.roots import project_root
 from tfmemlint.sources import Unreadable, read_bytes
+from tfmemlint.sources.config_files.shell.lexer import Word
+from tfmemlint.sources.config_files.text_places import Places
 from tfmemlint.sources.kinds import DOCKER, SETTINGS, SHELL, YAML, kind_of
 
 MOST = 4
@@ -78,7 +79,7 @@ def launches_of(paths: Iterable[str]) -> dict[str, tuple[Launch, ...]]:
             text = text_of(path)
         except Unreadable:
             continue
-        if len(text) <= LARGEST and "\0" not in text:
+        if len(text) <= MAX_CONFIGURATION_BYTES and "\0" not in text:
             texts[path] = text
     if not any(map(_sets_one, texts.values())):
         return {}
@@ -104,7 +105,7 @@ def text_of(path: str) -> str:
 
 
 def _sets_one(text: str) -> bool:
-    return any(name in text for name in NAMES)
+    return any(name in text for name in LAUNCH_VARIABLES)
 
 
 def _values(begun: Launch) -> dict[str, object]:
@@ -254,7 +255,7 @@ def _begun(start: ProgramStart, program: str) -> Launch | None:
             last[one.name] = one
     writes = tuple(write(one, start.path, State(), []) for one in last.values())
     writes = tuple(replace(one, path=called(one.path), ways=(), certain=True) for one in writes)
-    if not any(one.value != UNKNOWN and one.name in NAMES for one in writes):
+    if not any(one.value != UNKNOWN and one.name in LAUNCH_VARIABLES for one in writes):
         return None
     return Launch(program, called(start.path), start.span, start.where or _PLAIN, writes)
 

@@ -3,23 +3,9 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from tfmemlint.model.finding import Span
-
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-"""The name of a variable, as shells have it."""
-HIDDEN = "\ue000"
-"""Stands for each character of a template (``{{ ... }}``) in a text that is read: whatever holds it is not known."""
-
-_NO_NAME = re.compile(r"[\s=\"'$\ue000]")
-
-
-def is_name(text: str) -> bool:
-    """Whether a variable may be called so: by the rules of shells, or with letters that only look right."""
-    return NAME.fullmatch(text) is not None or (bool(text) and not text.isascii() and _NO_NAME.search(text) is None)
-
 
 ENV, EXPORT, ASSIGNMENT, PREFIX, OPTION, MAPPING, LIST, FILE = (
     "ENV", "export", "assignment", "prefix", "option", "mapping", "list", "file",
@@ -178,45 +164,6 @@ class ConfigurationRead:
         self.handed += other.handed
         self.problems += other.problems
         self.idle = self.idle and other.idle
-
-
-class Places:
-    """Rows and columns of a text, for what is read of it; ``offsets`` are the places in the file of the characters of a
-    text that was put together from parts of it."""
-
-    def __init__(self, text: str, offsets: list[int] | None = None) -> None:
-        self.text = text
-        self._offsets = offsets
-        self._starts = [0]
-        for found in re.finditer("\n", text):
-            self._starts.append(found.end())
-
-    def of_part(self, offsets: list[int]) -> Places:
-        """The places of a text that was put together from characters of this one, at these offsets."""
-        part = Places.__new__(Places)
-        part.text, part._starts, part._offsets = self.text, self._starts, offsets
-        return part
-
-    def shifted(self, by: int, length: int) -> Places:
-        """The places of ``length`` characters of the text, from ``by`` on."""
-        offsets = self._offsets
-        return self.of_part(list(range(by, by + length)) if offsets is None else offsets[by : by + length])
-
-    def span(self, start: int, end: int) -> Span:
-        """The place of the characters from ``start`` up to ``end``."""
-        offsets = self._offsets
-        if offsets is not None:
-            first = offsets[min(start, len(offsets) - 1)] if offsets else 0
-            last = offsets[min(end, len(offsets)) - 1] + 1 if offsets and end > start else first
-            start, end = first, max(first, last)
-        row, column = self.place(start)
-        end_row, end_column = self.place(end)
-        return Span(row, column, end_row, end_column)
-
-    def place(self, offset: int) -> tuple[int, int]:
-        """The row and the column of a character of the file."""
-        row = bisect_right(self._starts, offset)
-        return row, offset - self._starts[row - 1] + 1
 
 
 _ASKED = re.compile(r"\$(?:\{[#!]?)?([A-Za-z_]\w*)|%([A-Za-z_]\w*)%|\benv\.([A-Za-z_]\w*)|\$\(([A-Za-z_]\w*)\)")

@@ -1,8 +1,9 @@
 """Shell scripts: the variables that they set, and the programs that they start with them.
 
-There is a parser of bash in pure Python (bashlex), under the GPL and without error recovery, and one in C
-(tree-sitter), which is a compiled package for a few kinds of machines. What is asked here is small, and has to survive
-any text: so it is read from words (`lexer`), with the compound commands counted. What can't be told is not claimed.
+The text is read from words and compound commands (`tfmemlint.sources.config_files.shell`), not by one of the parsers
+of bash. bashlex is under the GPL and has no error recovery. tree-sitter-bash has wheels for all platforms and recovers
+from errors, but it splits the one word ``$DIR/$job.$TAG.log`` in two. What is asked here is small and has to survive
+any text; what is unknown is not claimed.
 
 A plain assignment reaches no program unless the variable is exported. Source: POSIX, Shell Command Language, 2.12
 (Shell Execution Environment).
@@ -17,24 +18,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from tfmemlint.deployment.gpu_requests import of_option
-from tfmemlint.deployment.shell.assignments import Given, assignment
-from tfmemlint.deployment.shell.commands import Command, read_command, with_exported
-from tfmemlint.deployment.shell.compound_commands import Compounds
+from tfmemlint.deployment.shell.commands import Command, read_command
 from tfmemlint.deployment.shell.environments import ShellEvent, StartedProgram, Surroundings
-from tfmemlint.deployment.shell.lexer import Lexer, Word
 from tfmemlint.model.configuration import (
     ASSIGNMENT,
     EXPORT,
     HERE,
-    NAME,
     OPTION,
     PREFIX,
     Cards,
     ConfigurationRead,
-    Places,
     VariableSetting,
     asked,
 )
+from tfmemlint.sources.config_files.names import NAME
+from tfmemlint.sources.config_files.shell.assignments import Given, assignment
+from tfmemlint.sources.config_files.shell.compound_commands import CompoundCommands
+from tfmemlint.sources.config_files.shell.lexer import Lexer, Word
+from tfmemlint.sources.config_files.shell.wrappers import CommandEnvironment, with_exported
+from tfmemlint.sources.config_files.text_places import Places
 
 _SLURM = re.compile(r"#SBATCH\s(?:.*\s)?--export[= ]\s*(\S+)")
 _QUIET = frozenset(
@@ -74,20 +76,20 @@ def read_shell(
         arguments: its own arguments, which ``exec "$@"`` runs.
     """
     script = _Script(
+        Surroundings(tuple(inherited)),
         numbers=numbers or itertools.count(1),
-        known=Surroundings(tuple(inherited)),
-        directory=directory,
         text=text,
         places=places or Places(text),
         base=base,
         where=where,
         own=list(arguments),
     )
+    script.walker.directory = directory
     return script.read()
 
 
 @dataclass(slots=True)
-class _Script(Compounds):
+class _Script:
     """What the commands of one script do.
 
     Attributes:
@@ -95,6 +97,8 @@ class _Script(Compounds):
             variable. inner: texts for other shells so far (``bash -c``). scheduled: it is a job of a scheduler.
     """
 
+    known: Surroundings
+    numbers: itertools.count[int]
     text: str = ""
     places: Places = field(default_factory=lambda: Places(""))
     base: tuple[int, ...] = ()
@@ -105,6 +109,15 @@ class _Script(Compounds):
     busy: int = 0
     scheduled: bool = False
     inner: int = 0
+    walker: CompoundCommands = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.walker = CompoundCommands(
+            self.command, self._loop_variable, self.numbers, self.known.functions, self.known.loops
+        )
+
+    def _loop_variable(self, name: str) -> None:
+        self.known.events.append(ShellEvent("unknown", name, self.walker.here()))
 
     def read(self) -> ConfigurationRead:
         lexer = Lexer(self.text)
@@ -116,31 +129,31 @@ class _Script(Compounds):
         for start, end in lexer.comments:
             found = _SLURM.match(self.text, start, end)
             if found is not None:
-                command = with_exported(Command(), found[1], found.start(1))
+                command = with_exported(CommandEnvironment(), found[1], found.start(1))
                 for given in command.given:
                     self._set(given, found.start(1), found.end(1), OPTION, whom="the job", exported=True)
-        self.walk(tokens)
+        self.walker.walk(tokens)
         if lexer.open is not None:
             row = self.places.span(lexer.open, lexer.open + 1).row
             self.out.problems.append((row, "a quote or bracket is opened here and never closed"))
         self._finish()
         return self.out
 
-    def command(self, words: list[Word], targets: list[Word], *, apart: bool) -> None:
+    def command(self, words: list[Word], targets: list[Word], apart: bool) -> None:
         first, last = words[0].start, words[-1].end
         count = 0
         while (
             count < len(words) and assignment(words[count]) is not None and not words[count].raw.startswith(("'", '"'))
         ):
             count += 1
-        path = self.here()
+        path = self.walker.here()
         if apart:
             path = (*path, -next(self.numbers))
         if count == len(words):
             for word in words:
                 given = assignment(word, ASSIGNMENT)
                 assert given is not None
-                self._set(given, first, last, ASSIGNMENT, exported=self.auto, path=path)
+                self._set(given, first, last, ASSIGNMENT, exported=self.walker.auto, path=path)
             return
         name = words[count].value or ""
         rest = words[count + 1 :]
@@ -159,7 +172,7 @@ class _Script(Compounds):
                 self._change(rest)
                 return
             case "popd":
-                self.directory = None
+                self.walker.directory = None
             case "." | "source":
                 if rest and not (rest[0].value is not None and _ENVIRONMENTS.search(rest[0].value)):
                     self.known.events.append(ShellEvent("unknown", "", path))
@@ -194,7 +207,7 @@ class _Script(Compounds):
             if given is not None:
                 given = given._replace(value=None, quote=None) if changed else given
                 how = EXPORT if exports else ASSIGNMENT
-                self._set(given, first, last, how, exported=exports or self.auto, path=path)
+                self._set(given, first, last, how, exported=exports or self.walker.auto, path=path)
             elif exports and word.value and NAME.fullmatch(word.value):
                 self.known.events.append(ShellEvent("export", word.value, path))
             elif exports and word.value is None:
@@ -205,9 +218,9 @@ class _Script(Compounds):
         last = next((number for number, one in enumerate(rest) if one.raw in ("--", "-")), len(rest))
         text = " ".join(one.raw for one in rest[:last])
         if re.search(r"(?:^|\s)(?:-\w*a|-o\s+allexport)\b", text):
-            self.auto = True
+            self.walker.auto = True
         elif re.search(r"(?:^|\s)(?:\+\w*a|\+o\s+allexport)\b", text):
-            self.auto = False
+            self.walker.auto = False
 
     def _forget(self, what: str, words: list[Word], path: tuple[int, ...]) -> None:
         """The variables that are named in these words, options and sums among them, are ``unset`` or ``unknown``."""
@@ -218,17 +231,17 @@ class _Script(Compounds):
                 self.known.events += [ShellEvent(what, name, path) for name in NAME.findall(word.raw)]
 
     def _change(self, rest: list[Word]) -> None:
-        plain = all(one.kind in ("(", "}") for one in self.opened) and not self.chained
+        plain = all(one.kind in ("(", "}") for one in self.walker.opened) and not self.walker.chained
         target = next((one for one in rest if not one.raw.startswith("-") or one.raw == "-"), None)
         own = _OWN.fullmatch(target.raw) if target is not None else None
-        if not plain or target is None or self.known.functions.intersection(self.path):
-            self.directory = None
+        if not plain or target is None or self.known.functions.intersection(self.walker.path):
+            self.walker.directory = None
         elif own is not None:
-            self.directory = HERE + own["rest"].rstrip("/")
+            self.walker.directory = HERE + own["rest"].rstrip("/")
         elif target.value is None or target.value[:1] in ("-", "~"):
-            self.directory = None
-        elif self.directory is not None or target.value.startswith("/"):
-            self.directory = posixpath.join(self.directory or "", target.value)
+            self.walker.directory = None
+        elif self.walker.directory is not None or target.value.startswith("/"):
+            self.walker.directory = posixpath.join(self.walker.directory or "", target.value)
 
     def _hand_on(self, rest: list[Word], first: int, last: int) -> None:
         for word in rest:
@@ -238,7 +251,7 @@ class _Script(Compounds):
             if len(rest) > 1 or re.search(r"[\\%]", word.raw):
                 # Escapes, formats and several words make other lines of it.
                 given = given._replace(value=None, quote=None)
-            self.out.handed.append(self._setting(given, first, last, EXPORT, self.here(), whom="later steps"))
+            self.out.handed.append(self._setting(given, first, last, EXPORT, self.walker.here(), whom="later steps"))
 
     def _set(
         self,
@@ -301,7 +314,7 @@ class _Script(Compounds):
             self.known.events += [ShellEvent("unknown", given.name, path) for given in command.given]
         elif command.kind in ("python", "shell") and len(self.known.begun) < MOST_STARTS:
             self.known.begun.append(
-                StartedProgram(command, span, path, len(self.known.events), own, self.directory, text)
+                StartedProgram(command, span, path, len(self.known.events), own, self.walker.directory, text)
             )
             self.after = (*self.after, next(self.numbers))
 
@@ -320,7 +333,7 @@ class _Script(Compounds):
             numbers=self.numbers,
             base=(*self.base, *path, *self.after, -next(self.numbers)),
             where=self.where,
-            directory=self.directory,
+            directory=self.walker.directory,
         )
         found.problems.clear()
         self.out.add(found)

@@ -8,20 +8,19 @@ not known.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from tfmemlint.deployment.shell.script import read_shell
-from tfmemlint.deployment.yaml.reader import File, get, items, known, pairs, scalar
+from tfmemlint.deployment.yaml.variables import YamlFile
 from tfmemlint.model.configuration import Lost, VariableSetting
+from tfmemlint.sources.config_files.yaml_nodes import Node, get, items, known, pairs, scalar
 
-Node = Any
 _SHELLS = ("bash", "sh", "bash -l {0}", "bash -el {0}", "bash -leo pipefail {0}")
 _MOST_HANDED = 200
 """Variables that one job's steps hand on; nobody has as many."""
 
 
-def read(file: File, node: Node) -> None:
-    """Read a workflow, or an action that is made of steps."""
+def read(file: YamlFile, node: Node) -> None:
+    """ConfigurationRead a workflow, or an action that is made of steps."""
     scope = (next(file.numbers),)
     whole = file.mapping(get(node, "env"), scope, booleans=True)
     file.out.settings += whole
@@ -45,7 +44,7 @@ def _defaults(node: Node, directory: str | None, shell: str) -> tuple[str | None
 
 
 def _steps(
-    file: File,
+    file: YamlFile,
     steps: Node,
     inherited: list[VariableSetting],
     scope: tuple[int, ...],

@@ -7,17 +7,15 @@ Source: the Compose specification. In a list, all behind ``=`` is the value, quo
 from __future__ import annotations
 
 import shlex
-from typing import Any
 
 from tfmemlint.deployment.gpu_requests import counted
-from tfmemlint.deployment.yaml.reader import File, get, items, known, pairs, scalar
+from tfmemlint.deployment.yaml.variables import YamlFile
 from tfmemlint.model.configuration import Cards, Service
+from tfmemlint.sources.config_files.yaml_nodes import Node, get, items, known, pairs, scalar
 
-Node = Any
 
-
-def read(file: File, node: Node) -> None:
-    """Read a compose file."""
+def read(file: YamlFile, node: Node) -> None:
+    """ConfigurationRead a compose file."""
     for key, service in pairs(get(node, "services")):
         name = scalar(key)
         if name is not None:
@@ -25,7 +23,7 @@ def read(file: File, node: Node) -> None:
             _service(file, name, key, service, scope)
 
 
-def _service(file: File, name: str, key: Node, service: Node, scope: tuple[int, ...]) -> None:
+def _service(file: YamlFile, name: str, key: Node, service: Node, scope: tuple[int, ...]) -> None:
     environment = get(service, "environment")
     settings = file.mapping(environment, scope, booleans=True) + file.listed(environment, scope)
     file.out.settings += settings
@@ -87,7 +85,7 @@ def _mounted(node: Node) -> list[tuple[str, str]]:
     return found
 
 
-def _cards(file: File, service: Node, scope: tuple[int, ...]) -> None:
+def _cards(file: YamlFile, service: Node, scope: tuple[int, ...]) -> None:
     devices = items(get(service, "deploy", "resources", "reservations", "devices")) + items(get(service, "gpus"))
     found = []
     for device in devices:

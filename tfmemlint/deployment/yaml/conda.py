@@ -1,17 +1,14 @@
 """conda's environment files: ``variables``, which are set whenever the environment is activated.
 
-Source: conda's "Managing environments", "Setting environment variables in environment.yml".
+Source: conda's "Managing environments", "VariableSetting environment variables in environment.yml".
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-from tfmemlint.deployment.yaml.reader import File, get
-
-Node = Any
+from tfmemlint.deployment.yaml.variables import YamlFile
+from tfmemlint.sources.config_files.yaml_nodes import Node, get
 
 
-def read(file: File, node: Node) -> None:
-    """Read an environment file. What conda makes of booleans is not told anywhere."""
+def read(file: YamlFile, node: Node) -> None:
+    """ConfigurationRead an environment file. What conda makes of booleans is not told anywhere."""
     file.out.settings += file.mapping(get(node, "variables"), (), booleans=False)

@@ -7,19 +7,17 @@ containers are not followed.
 
 from __future__ import annotations
 
-from typing import Any
-
 import yaml
 
-from tfmemlint.deployment.yaml.reader import File, get, items, known, pairs, plain_value
+from tfmemlint.deployment.yaml.variables import YamlFile, plain_value
 from tfmemlint.model.configuration import Cards
+from tfmemlint.sources.config_files.yaml_nodes import Node, get, items, known, pairs
 
-Node = Any
 _MOST = 100_000
 
 
-def read(file: File, node: Node) -> None:
-    """Read a manifest: containers are looked for wherever they are in it."""
+def read(file: YamlFile, node: Node) -> None:
+    """ConfigurationRead a manifest: containers are looked for wherever they are in it."""
     pending = [node]
     seen: set[int] = set()
     while pending and len(seen) < _MOST:
@@ -36,7 +34,7 @@ def read(file: File, node: Node) -> None:
             pending += reversed(items(one))
 
 
-def _container(file: File, container: Node) -> None:
+def _container(file: YamlFile, container: Node) -> None:
     scope = (next(file.numbers),)
     for item in items(get(container, "env")):
         name, value = get(item, "name"), get(item, "value")

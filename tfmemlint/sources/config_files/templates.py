@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from tfmemlint.model.configuration import HIDDEN
+HIDDEN = "\ue000"
+"""The character that replaces each character of a template: a value that contains it is not known."""
 
 _LINE = re.compile(
     r"(?m)^[ \t]*(?:"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from tfmemlint.deployment.shell.lexer import Word
-from tfmemlint.model.configuration import NAME
+from tfmemlint.sources.config_files.names import NAME
+from tfmemlint.sources.config_files.shell.lexer import Word
 
 _EXPANDED = re.compile(r"\A(?:[^'\"]*:)?~|\A[^'\"]*\{[^'\"]*(?:,|\.\.)[^'\"]*\}")
 """Values without quotes of which a shell makes something else: ``~``, ``{a,b}``."""

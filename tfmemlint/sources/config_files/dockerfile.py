@@ -6,11 +6,10 @@ here-documents.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
-
-from tfmemlint.deployment.containers import Line
+from dataclasses import dataclass, replace
 
 _ESCAPE = re.compile(r"#[ \t]*escape[ \t]*=[ \t]*([\\`])[ \t]*$", re.IGNORECASE)
 _DIRECTIVE = re.compile(r"#[ \t]*\w+[ \t]*=")
@@ -18,6 +17,19 @@ INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)(?:[ \t]+|$)")
 """The name of an instruction, and what parts it from the rest."""
 _HEREDOC = re.compile(r"\d*<<(-?)(?:([^\s<'\"]+)|'([^'<]+)'|\"([^\"<]+)\")")
 """A word that begins a here-document. Source: BuildKit's ``ParseHeredoc``."""
+
+FLAG = re.compile(r"--[a-z][\w-]*(?:=\S*)?[ \t]*")
+"""An option of an instruction, such as ``--mount=type=cache,target=/root/.cache``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One instruction, put together from the lines that it continues on: its text, with the offset in the file of each
+    character; and the bodies of its here-documents."""
+
+    text: str
+    offsets: list[int]
+    heredocs: tuple[tuple[int, int], ...] = ()
 
 
 class Instructions:
@@ -110,3 +122,17 @@ def words_of(text: str, at: int, escape: str) -> list[tuple[int, int]]:
         at = min(at, end)
         found.append((start, at))
     return found
+
+
+def unquoted(word: str) -> str:
+    word = word.strip()
+    return word[1:-1] if len(word) > 1 and word[0] in "\"'" and word[-1] == word[0] else word
+
+
+def strings_of(text: str) -> list[str] | None:
+    """The strings of a JSON array; None where it is none."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, list) and found and all(isinstance(one, str) for one in found) else None

@@ -1,18 +1,17 @@
-"""The compound commands of a shell script: which commands there are, and on which ways through the script they are run.
+"""The simple commands of a shell script, each with the compound commands that contain it.
 
-Nothing is run, and no grammar is checked: reserved words open and close pieces, each with a number. What is closed
-without having been opened is passed over.
+Nothing is run, and no grammar is checked: a reserved word opens or closes a piece of the script, and each piece has a
+number. A word that closes what nothing has opened is ignored.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from tfmemlint.deployment.shell.assignments import assignment
-from tfmemlint.deployment.shell.environments import ShellEvent, Surroundings
-from tfmemlint.deployment.shell.lexer import NEWLINE, OPERATOR, REDIRECTIONS, WORD, Token, Word
+from tfmemlint.sources.config_files.shell.assignments import assignment
+from tfmemlint.sources.config_files.shell.lexer import NEWLINE, OPERATOR, REDIRECTIONS, WORD, Lexer, Token, Word
 
 _HARMLESS = frozenset(
     {
@@ -43,28 +42,31 @@ class _Open:
 
 
 @dataclass(slots=True)
-class Compounds:
-    """Where we are in a script.
+class CompoundCommands:
+    """Walks the tokens of a script and hands on each simple command.
 
     Attributes:
-        numbers: where the numbers of pieces come from. known: the environment.
-        opened, path: the compound commands that we are in; a negative number is a process of its own. chained: the
-        same of the ``&&`` and ``||`` of this line.
-        directory: where commands are run; None where that can't be told. auto: all variables are exported (``set -a``).
+        on_command: takes the words of a simple command, the files that its output goes to, and whether it is a process
+            of its own, as in a pipe.
+        on_loop_variable: takes the name of a variable that a loop sets.
+        numbers: the source of the numbers of pieces. functions, loops: the numbers of the pieces whose commands run at
+            another time (the bodies of functions), or again.
+        opened, path: the compound commands that contain the current command; a negative number is a process of its
+            own. chained: the same for the ``&&`` and ``||`` of the current line.
+        directory: the directory in which commands run; None if it is unknown. auto: all variables are exported
+            (``set -a``).
     """
 
+    on_command: Callable[[list[Word], list[Word], bool], None]
+    on_loop_variable: Callable[[str], None] = lambda name: None
     numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
-    known: Surroundings = field(default_factory=Surroundings)
+    functions: set[int] = field(default_factory=set)
+    loops: set[int] = field(default_factory=set)
     opened: list[_Open] = field(default_factory=list)
     path: tuple[int, ...] = ()
     chained: tuple[int, ...] = ()
     directory: str | None = ""
     auto: bool = False
-
-    def command(self, words: list[Word], targets: list[Word], *, apart: bool) -> None:
-        """Take in a simple command: its words, the files that its output goes to, and whether it is a process of its
-        own, as in a pipe."""
-        raise NotImplementedError
 
     def walk(self, tokens: list[Token]) -> None:
         """Go through all commands."""
@@ -106,7 +108,7 @@ class Compounds:
             else:
                 after = token.text if token.kind == OPERATOR else "\n"
                 if words:
-                    self.command(words, targets, apart=before in _PIPES or after in (*_PIPES, "&"))
+                    self.on_command(words, targets, before in _PIPES or after in (*_PIPES, "&"))
                     if after == "||" or (after == "&&" and not _goes_well(words)):
                         self._chain()
                 elif after in ("&&", "||"):
@@ -122,7 +124,7 @@ class Compounds:
                 elif after == ")":
                     self._close("(")
         if words:
-            self.command(words, targets, apart=before in _PIPES)
+            self.on_command(words, targets, before in _PIPES)
 
     def _keyword(self, tokens: list[Token], at: int) -> int:
         """How many tokens a reserved word takes here; 0 where there is none."""
@@ -149,7 +151,7 @@ class Compounds:
                     stop += 1
                 self._push("done", next(self.numbers))
                 if at + 1 < len(tokens):
-                    self.known.events.append(ShellEvent("unknown", tokens[at + 1].text, self.here()))
+                    self.on_loop_variable(tokens[at + 1].text)
                 return max(stop - at, 1)
             case "case":
                 stop = _find(tokens, at, "in")
@@ -190,9 +192,9 @@ class Compounds:
         self.opened.append(_Open(kind, self.path, directory=self.directory, auto=self.auto))
         self.path, self.chained = (*self.path, *self.chained, number)[:_DEEPEST], ()
         if function:
-            self.known.functions.add(number)
+            self.functions.add(number)
         elif kind == "done":
-            self.known.loops.add(number)
+            self.loops.add(number)
 
     def _chain(self) -> None:
         """What follows on this line is run under a condition."""
@@ -221,6 +223,13 @@ class Compounds:
         if self.opened:
             self.opened[-1].pattern = True
             self.path = self.opened[-1].outer
+
+
+def simple_commands(text: str) -> list[list[Word]]:
+    """Return the words of each simple command of a script, in order; redirections and here-documents are left out."""
+    found: list[list[Word]] = []
+    CompoundCommands(lambda words, targets, apart: found.append(words)).walk(Lexer(text).tokens())
+    return found
 
 
 def _goes_well(words: Sequence[Word]) -> bool:

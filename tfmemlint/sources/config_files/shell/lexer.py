@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from tfmemlint.deployment.shell.heredocs import BEGIN, Ends, begun
-from tfmemlint.model.configuration import HIDDEN
+from tfmemlint.sources.config_files.shell.heredocs import BEGIN, Ends, begun
+from tfmemlint.sources.config_files.templates import HIDDEN
 
 WORD, OPERATOR, NEWLINE = "word", "operator", "newline"
 

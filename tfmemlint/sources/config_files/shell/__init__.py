@@ -1,0 +1,1 @@
+"""Shell scripts as words, simple commands and compound commands."""
