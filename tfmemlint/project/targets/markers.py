@@ -1,13 +1,13 @@
-"""Whether a requirement's environment marker can be true where GPUs are used: on 64-bit Linux, with some Python."""
+"""Environment markers, judged for the machines that have GPUs: 64-bit Linux, with some Python."""
 
 from __future__ import annotations
 
-import ast
+import itertools
 import re
-from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 _PYTHONS = tuple(f"3.{minor}" for minor in range(5, 15))
+"""The versions of Python that TensorFlow's releases since 1.13 are for, and those of the near future."""
 _LINUX = {
     "os_name": "posix",
     "sys_platform": "linux",
@@ -16,65 +16,53 @@ _LINUX = {
     "implementation_name": "cpython",
     "platform_python_implementation": "CPython",
 }
-_COMPARISONS: Mapping[type[ast.cmpop], Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
-    ast.Eq: lambda one, other: one == other,
-    ast.NotEq: lambda one, other: one != other,
-    ast.Lt: lambda one, other: one < other,
-    ast.LtE: lambda one, other: one <= other,
-    ast.Gt: lambda one, other: one > other,
-    ast.GtE: lambda one, other: one >= other,
-}
+_OPEN = ("extra", "platform_release", "platform_version")
+"""What differs from one such machine to the next: it may be each text that the marker compares it with, or another."""
+_OTHER_TEXTS = ("0", "999999")
+"""An older and a newer version than any that a marker names; and no extra is called so."""
+_STAR_AFTER_ORDER = re.compile(r"([<>]=?\s*['\"][0-9.]+)\.\*")
+"""``python_version >= "3.8.*"``, which people write and PEP 440 does not allow."""
+_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+_MAX_COMPARED_TEXTS = 8
+"""Quoted texts of a marker that are tried: people write two or three."""
 
 
 @lru_cache(maxsize=256)
 def may_apply(marker: str) -> bool:
-    """Whether a marker (``python_version < "3.8" and sys_platform == "linux"``) is true for 64-bit Linux and some
-    Python from 3.5 on. What can't be told counts as true."""
+    """Return True if a marker, such as ``python_version < "3.8" and sys_platform == "linux"``, is true on 64-bit Linux
+    with some Python from 3.5 on.
+
+    What a marker asks about the kernel, or about extras, counts as true, and so does a marker that can't be read.
+    """
+    # It takes some milliseconds to import, and few requirements of TensorFlow have a marker.
+    from packaging.markers import InvalidMarker, Marker
+
+    marker = _STAR_AFTER_ORDER.sub(r"\1", marker)
     try:
-        # Markers are written as Python's own expressions are, but for `~=` and `===`.
-        tree = ast.parse(marker.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        parsed = Marker(marker)
+    except (InvalidMarker, RecursionError):
         return True
-    return any(_value(tree, {**_LINUX, "python_version": one, "python_full_version": f"{one}.0"}) for one in _PYTHONS)
+    compared = [first or second for first, second in _QUOTED.findall(marker)][:_MAX_COMPARED_TEXTS]
+    named = [name for name in _OPEN if re.search(_pattern(name), marker)]
+    others = dict.fromkeys(_OPEN, "0")
+    for values in itertools.product((*compared, *_OTHER_TEXTS), repeat=len(named)):
+        known = {**_LINUX, **others, **dict(zip(named, values, strict=True))}
+        for python in _pythons(compared):
+            environment = {**known, "python_version": ".".join(python.split(".")[:2]), "python_full_version": python}
+            try:
+                if parsed.evaluate({**environment, "implementation_version": python}):
+                    return True
+            except ValueError:
+                return True
+    return False
 
 
-def _value(node: ast.expr, names: Mapping[str, str]) -> bool:
-    match node:
-        case ast.BoolOp(op=ast.And(), values=values):
-            return all(_value(one, names) for one in values)
-        case ast.BoolOp(values=values):
-            return any(_value(one, names) for one in values)
-        case ast.Compare(left=left, ops=[op], comparators=[right]):
-            return _compared(_text(left, names), op, _text(right, names), versions=_is_of_python(left, right))
-    return True
+def _pattern(name: str) -> str:
+    # ``platform.version`` is how the first markers were written.
+    return rf"\b{name.replace('_', '[._]')}\b"
 
 
-def _text(node: ast.expr, names: Mapping[str, str]) -> str | None:
-    match node:
-        case ast.Constant(value=str(text)):
-            return text
-        case ast.Name(id=name):
-            return names.get(name)
-    return None
-
-
-def _is_of_python(left: ast.expr, right: ast.expr) -> bool:
-    return any(isinstance(one, ast.Name) and one.id.startswith("python_") for one in (left, right))
-
-
-def _compared(left: str | None, op: ast.cmpop, right: str | None, *, versions: bool) -> bool:
-    if left is None or right is None:
-        return True
-    if isinstance(op, ast.In):
-        return left in right
-    if isinstance(op, ast.NotIn):
-        return left not in right
-    if not versions:
-        return left == right if isinstance(op, ast.Eq) else left != right if isinstance(op, ast.NotEq) else True
-    pair = [tuple(int(one) for one in re.findall(r"\d+", text)) for text in (left, right)]
-    if right.endswith(".*"):
-        pair[0] = pair[0][: len(pair[1])]
-    elif len(pair[0]) != len(pair[1]):
-        # `python_version` has two numbers, and 3.8 is 3.8.0.
-        pair = [(*one, 0, 0, 0)[:3] for one in pair]
-    return _COMPARISONS[type(op)](pair[0], pair[1]) if type(op) in _COMPARISONS else True
+def _pythons(compared: list[str]) -> list[str]:
+    """Return full versions: the first patch release of each minor one, and those that the marker names."""
+    named = [text for text in compared if re.fullmatch(r"3\.\d{1,2}\.\d{1,2}", text)]
+    return [*(f"{python}.0" for python in _PYTHONS), *named]

@@ -37,6 +37,8 @@ _REQUIREMENT = re.compile(
     (?:@\s*(?P<url>\S+)|\(?(?P<versions>[^;()@#]*)\)?)\s*(?:;(?P<marker>.*))?""",
     re.IGNORECASE | re.VERBOSE,
 )
+"""A requirement in its parts. Their meaning is left to packaging (`admitted`, `may_apply`); its own parser of the whole
+would refuse what the text has besides, such as a marker that it does not know."""
 _IN_WHEEL = re.compile(r"(?:^|[/=])(?P<name>[A-Za-z0-9_.]+)-(?P<version>\d[^-/]*)-[^/]*\.whl")
 _IN_TAG = re.compile(r"(?:^|/)tensorflow(?:\.git)?@[vr]?(?P<version>\d+\.\d+[^#&]*)")
 

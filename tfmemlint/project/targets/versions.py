@@ -1,13 +1,13 @@
-"""Which minor releases of TensorFlow a version specifier admits.
+"""The minor releases of TensorFlow that a version specifier admits.
 
 Three dialects are read: Python's (PEP 440), Poetry's, which adds ``^2.4`` and ``~2.4``, and conda's, where ``=2.4``
-means every 2.4. A release is admitted where some patch release of it is.
+means every 2.4. The two others are translated into Python's, which the package packaging judges as pip does. A minor
+release is admitted if one of its patch releases is, or a release candidate that the specifier names.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 
 from tfmemlint.knowledge.releases import KNOWN, Target
@@ -15,10 +15,9 @@ from tfmemlint.knowledge.releases import KNOWN, Target
 Releases = frozenset[tuple[int, int]]
 """Minor releases, as pairs of numbers; also ones that are not known, older and newer."""
 
-Version = tuple[int, int, int]
-
 _KNOWN = tuple((int(major), int(minor)) for major, _, minor in (one.partition(".") for one in KNOWN))
-_PATCHES = range(10)
+_PATCHES = 10
+"""No minor release has had as many patch releases."""
 _LINE = (
     *((0, minor) for minor in range(5, 13)),
     *((1, minor) for minor in range(16)),
@@ -29,13 +28,16 @@ _LINE = (
 
 ANY: Releases = frozenset(_LINE)
 
+_STAR_AFTER_ORDER = re.compile(r"((?:[<>]=?|~=)\s*v?[0-9][0-9a-zA-Z.]*?)\.?\*")
+"""``>=2.4.*``, which older releases of pip, Poetry and conda read as ``>=2.4``, and PEP 440 does not allow."""
 _CLAUSE = re.compile(
-    r"""\s*(?P<operator>===|==|~=|!=|<=|>=|<|>|=|\^|~)?\s*
-    v?(?P<numbers>[0-9]{1,9}(?:\.[0-9]{1,9})*)
-    (?P<suffix>(?:[-_.]?(?:alpha|beta|preview|post|dev|pre|rev|rc|a|b|c|r)[-_.]?[0-9]*)*(?:\+[a-z0-9._-]+)?)
-    (?P<any>\.?\*)?\s*""",
-    re.IGNORECASE | re.VERBOSE,
+    r"(?P<operator>[=<>!~^]*)\s*(?P<version>v?(?P<numbers>[0-9]{1,9}(?:\.[0-9]{1,9})*)(?P<suffix>[^\s*]*?))"
+    r"(?P<star>\.?\*)?"
 )
+
+
+_PIN = re.compile(r"==\s*(\d{1,4})\.(\d{1,4})(?:\.\d{1,4})?")
+"""A plain pin, which most projects have: it needs no package."""
 
 
 class Unreadable(ValueError):
@@ -44,88 +46,98 @@ class Unreadable(ValueError):
 
 @lru_cache(maxsize=256)
 def admitted(specifier: str, dialect: str = "pip") -> Releases:
-    """The minor releases that a specifier admits; ``dialect`` is ``pip``, ``poetry`` or ``conda``.
+    """Return the minor releases that a specifier admits.
+
+    Args:
+        dialect: ``pip``, ``poetry`` or ``conda``.
 
     Raises:
-        Unreadable: it is no version specifier.
+        Unreadable: it is not a version specifier.
     """
     text = specifier.strip()
     if text in ("", "*"):
         return ANY
+    pin = _PIN.fullmatch(text)
+    if pin is not None:
+        return ANY & {(int(pin[1]), int(pin[2]))}
     if dialect == "pip":
-        return _all_of(text.split(","), dialect)
-    found: set[tuple[int, int]] = set()
+        return _admitted_by_pep_440(text)
+    found: Releases = frozenset()
     for part in text.split("|"):
         if part.strip() or "||" not in text:
-            # Poetry has blanks for commas; in conda's files what follows a blank is a build.
+            # Poetry separates clauses by blanks, too; in conda's files a build follows a blank.
             clauses = re.sub(r"(?<=[0-9*])\s+(?=[<>=!~^])", ",", part.strip()).split(",")
-            found |= _all_of(clauses, dialect)
-    return frozenset(found)
+            translated = (_pep_440_clause(clause.strip(), dialect) for clause in clauses if clause.strip())
+            found |= _admitted_by_pep_440(",".join(translated))
+    return found
 
 
-def _all_of(clauses: Iterable[str], dialect: str) -> Releases:
-    found = set(_LINE)
-    spans = [_clause(text, dialect) for text in clauses if text.strip()]
-    for major, minor in _LINE:
-        if not any(all(_within((major, minor, patch), span) for span in spans) for patch in _PATCHES):
-            found.discard((major, minor))
-    return frozenset(found)
+def without_stars_after_order(specifier: str) -> str:
+    """Return a specifier with ``>=2.4`` for ``>=2.4.*``."""
+    return _STAR_AFTER_ORDER.sub(r"\1", specifier)
 
 
-_Span = tuple[str, tuple[int, ...], bool]
-"""An operator, the numbers after it, and whether a star stands for the rest."""
+def _admitted_by_pep_440(specifier: str) -> Releases:
+    # It takes some milliseconds to import, and most projects state no requirement of TensorFlow.
+    from packaging.specifiers import SpecifierSet
+    from packaging.version import Version
+
+    try:
+        specifiers = SpecifierSet(without_stars_after_order(specifier))
+        # ``===`` compares versions as they are written.
+        named = [
+            (Version(text), [str(Version(text)), text])
+            for text in (clause.version.removesuffix(".*") for clause in specifiers)
+        ]
+    except ValueError:
+        raise Unreadable(f"{specifier!r} is no version specifier") from None
+    # The patch releases of a minor release only differ where a clause names one of them.
+    candidates = {minor: [f"{minor[0]}.{minor[1]}.0"] for minor in _LINE}
+    for version, spellings in named:
+        minor = (version.major, version.minor)
+        if minor in candidates:
+            candidates[minor] += [f"{minor[0]}.{minor[1]}.{patch}" for patch in range(1, _PATCHES)]
+            candidates[minor] += spellings
+    return frozenset(
+        minor
+        for minor, releases in candidates.items()
+        if any(specifiers.contains(release, prereleases=True) for release in releases)
+    )
 
 
-def _clause(text: str, dialect: str) -> _Span:
-    if text.strip() == "*":
-        return ">=", (0,), False
-    match = _CLAUSE.fullmatch(text)
+def _pep_440_clause(clause: str, dialect: str) -> str:
+    """Translate a clause of Poetry or conda.
+
+    Sources: Poetry's "Dependency specification" (``^``, ``~``, and an exact version without an operator), conda's
+    "Package match specifications" (``=2.4``, and in files of environments ``2.4``, admit each version that begins so).
+
+    Raises:
+        Unreadable: it is not a clause.
+    """
+    if clause == "*":
+        return ""
+    match = _CLAUSE.fullmatch(clause)
     if match is None:
-        raise Unreadable(f"{text.strip()!r} is no version")
-    operator, numbers = match["operator"] or "", tuple(int(one) for one in match["numbers"].split("."))[:3]
-    star = match["any"] is not None
-    if not operator:
-        if dialect == "pip":
-            raise Unreadable(f"{text.strip()!r} has no operator")
-        operator, star = "==", star or dialect == "conda"
-    elif operator == "=":
-        if dialect == "pip":
-            raise Unreadable(f"{text.strip()!r} has no operator that pip knows")
-        operator, star = "==", star or dialect == "conda"
-    elif operator in ("^", "~") and dialect != "poetry":
-        raise Unreadable(f"{text.strip()!r} has no operator that is known here")
-    if operator == "~=" and len(numbers) < 2:
-        raise Unreadable(f"{text.strip()!r} needs two numbers")
-    if star and operator not in ("==", "!="):
-        # Conda and Poetry read `>=2.4.*` as if there were no star; pip refuses it.
-        star = False
-    return operator, numbers, star
+        raise Unreadable(f"{clause!r} is no version")
+    operator, version, star = match["operator"], match["version"], match["star"] is not None
+    if operator in ("", "="):
+        return f"=={version}.*" if star or (dialect == "conda" and not match["suffix"]) else f"=={version}"
+    if operator in ("^", "~") and dialect == "poetry":
+        return f">={version},<{_upper_bound(operator, match['numbers'])}"
+    if operator in ("==", "!="):
+        return f"{operator}{version}" + (".*" if star else "")
+    return f"{operator}{version}"
 
 
-def _within(version: Version, span: _Span) -> bool:
-    operator, numbers, star = span
-    prefix = version[: len(numbers)]
-    padded = (*numbers, 0, 0)[:3]
-    match operator:
-        case "==" | "===":
-            return prefix == numbers if star else version == padded
-        case "!=":
-            return prefix != numbers if star else version != padded
-        case "<":
-            return version < padded
-        case "<=":
-            return version <= padded
-        case ">":
-            return version > padded
-        case ">=":
-            return version >= padded
-        case "~=":
-            return version >= padded and version[: len(numbers) - 1] == numbers[:-1]
-        case "~":
-            return version >= padded and version[: min(len(numbers), 2)] == numbers[:2]
-    # A caret lets everything change but the first number that isn't zero.
-    kept = next((place for place, number in enumerate(numbers) if number), len(numbers) - 1)
-    return version >= padded and version[: kept + 1] == numbers[: kept + 1]
+def _upper_bound(operator: str, numbers: str) -> str:
+    """Return the first version that ``^`` or ``~`` in front of these numbers does not admit."""
+    parts = [int(number) for number in numbers.split(".")]
+    if operator == "~":
+        place = min(len(parts), 2) - 1
+    else:
+        # A caret lets everything change but the first number that isn't zero.
+        place = next((place for place, number in enumerate(parts) if number), len(parts) - 1)
+    return ".".join(str(number) for number in (*parts[:place], parts[place] + 1))
 
 
 def exactly(version: str) -> Releases:
