@@ -1,4 +1,4 @@
-"""Which file is read how."""
+"""The reader for each kind of file that states requirements."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import os
 import re
 from collections.abc import Iterator
 
-from tfmemlint.project.targets import lists, tables
+from tfmemlint.project.targets import tables
+from tfmemlint.project.targets.requirement_files import Reader, decoded, of_pip
 from tfmemlint.project.targets.stated import CONCERNS, Stated
 
 _PIP = re.compile(r"(?:.*[-_.])?(?:requirements|requires|constraints)(?:[-_.].*)?\.(?:txt|in)", re.IGNORECASE)
@@ -15,20 +16,28 @@ _DOCKER = re.compile(r"(?:Dockerfile|Containerfile)(?:[-_.].*)?|.+\.(?:Dockerfil
 _LOCKS = frozenset({"poetry.lock", "uv.lock", "pdm.lock", "pylock.toml", "conda-lock.yml", "conda-lock.yaml"})
 _FOLDER = "requirements" + os.sep
 _INCLUDES = re.compile(rb"^\s*-", re.MULTILINE)
+_INCLUDES_IN_CONDA = re.compile(rb"-[rc]\s|--(?:requirement|constraint)\b")
 
 
 def concerns(name: str, data: bytes) -> bool:
-    """Whether a file can say something of TensorFlow's release, by itself or by what it includes."""
-    return CONCERNS.search(data) is not None or (_is_pip(name) and _INCLUDES.search(data) is not None)
+    """Return True if a file may state something of TensorFlow's release, by itself or by what it includes."""
+    if CONCERNS.search(data) is not None:
+        return True
+    if _is_pip(name):
+        return _INCLUDES.search(data) is not None
+    return _CONDA.fullmatch(name) is not None and _INCLUDES_IN_CONDA.search(data) is not None
 
 
-def read_as(name: str, path: str, data: bytes, read: lists.Reader) -> Iterator[Stated]:
-    """What a file says; ``name`` is how it is called in its directory, or in the folder ``requirements`` there.
+def read_as(name: str, path: str, data: bytes, read: Reader) -> Iterator[Stated]:
+    """Yield what a file states.
+
+    Args:
+        name: its name in its directory, or below the folder ``requirements`` there.
 
     Raises:
         ValueError: the file is broken.
     """
-    text = lists.decoded(data)
+    text = decoded(data)
     match name:
         case "pyproject.toml":
             return tables.of_pyproject(path, text)
@@ -49,11 +58,15 @@ def read_as(name: str, path: str, data: bytes, read: lists.Reader) -> Iterator[S
         return iter(())
     weak = tables.WEAK.search(stem) is not None
     if _is_pip(name):
-        return lists.of_pip(path, text, read, weak=weak, constraint="constraint" in stem.lower())
+        return of_pip(path, text, read, weak=weak, constraint="constraint" in stem.lower())
     if _CONDA.fullmatch(name):
-        return lists.of_conda(path, text, weak=weak)
+        from tfmemlint.project.targets.conda import of_conda
+
+        return of_conda(path, text, read, weak=weak)
     if _DOCKER.fullmatch(name):
-        return lists.of_docker(path, text, weak=weak)
+        from tfmemlint.project.targets.dockerfile import of_docker
+
+        return of_docker(path, text, weak=weak)
     return iter(())
 
 

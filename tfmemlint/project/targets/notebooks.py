@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
-from tfmemlint.project.targets.lists import of_command
+from tfmemlint.project.targets.install_commands import Installs
 from tfmemlint.project.targets.stated import Stated
 from tfmemlint.project.targets.versions import ANY, exactly
+from tfmemlint.sources.config_files.text_places import Places
 
 _MAGIC = re.compile(r"\s*[%!]{1,2}\s*(?P<command>(?:python3?\s+-m\s+|sudo\s+)*pip3?\s.*)")
 _VERSION = re.compile(r"\s*%tensorflow_version\s+(?P<version>\d)(?:\.\S*)?\s*")
@@ -35,6 +37,6 @@ def of_notebook(path: str, data: bytes) -> Iterator[Stated]:
             if version is not None and version["version"] == "1":
                 yield Stated(path, place, line.strip(), exactly("1.15"))
             elif command is not None:
-                for one in of_command(command["command"], path, place):
-                    if one.releases is not None and one.releases != ANY:
-                        yield one
+                for stated in Installs(path).of_script(command["command"], Places(command["command"])):
+                    if stated.releases is not None and stated.releases != ANY:
+                        yield replace(stated, row=place)
