@@ -46,14 +46,6 @@ KNOWN_UPWARD = {
 """Imports that go up the layers: the importing module, and the module that it imports."""
 
 KNOWN_CIRCLES: set[tuple[str, ...]] = {
-    ("deployment.launches", "deployment.project_launches"),
-    (
-        "deployment.yaml.actions",
-        "deployment.yaml.compose",
-        "deployment.yaml.conda",
-        "deployment.yaml.kubernetes",
-        "deployment.yaml.reader",
-    ),
     ("engine.embedded", "engine.find_programs", "engine.fix_file", "engine.job", "engine.programs", "engine.run"),
     ("interpreter.catching", "interpreter.context"),
     ("interpreter.program", "interpreter.scopes", "interpreter.state", "interpreter.unit", "interpreter.values"),

@@ -20,7 +20,7 @@ _MOST_HANDED = 200
 
 
 def read(file: YamlFile, node: Node) -> None:
-    """ConfigurationRead a workflow, or an action that is made of steps."""
+    """Read a workflow, or an action that is made of steps."""
     scope = (next(file.numbers),)
     whole = file.mapping(get(node, "env"), scope, booleans=True)
     file.out.settings += whole

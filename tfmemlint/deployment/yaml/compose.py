@@ -15,7 +15,7 @@ from tfmemlint.sources.config_files.yaml_nodes import Node, get, items, known, p
 
 
 def read(file: YamlFile, node: Node) -> None:
-    """ConfigurationRead a compose file."""
+    """Read a compose file."""
     for key, service in pairs(get(node, "services")):
         name = scalar(key)
         if name is not None:

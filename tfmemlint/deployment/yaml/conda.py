@@ -10,5 +10,5 @@ from tfmemlint.sources.config_files.yaml_nodes import Node, get
 
 
 def read(file: YamlFile, node: Node) -> None:
-    """ConfigurationRead an environment file. What conda makes of booleans is not told anywhere."""
+    """Read an environment file. What conda makes of booleans is not told anywhere."""
     file.out.settings += file.mapping(get(node, "variables"), (), booleans=False)

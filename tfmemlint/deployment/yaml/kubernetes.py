@@ -17,7 +17,7 @@ _MOST = 100_000
 
 
 def read(file: YamlFile, node: Node) -> None:
-    """ConfigurationRead a manifest: containers are looked for wherever they are in it."""
+    """Read a manifest: containers are looked for wherever they are in it."""
     pending = [node]
     seen: set[int] = set()
     while pending and len(seen) < _MOST:
