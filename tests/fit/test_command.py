@@ -11,7 +11,6 @@ import pytest
 
 from tfmemlint.fit import command
 from tfmemlint.fit.child.sizes import confine, lift
-from tfmemlint.fit.child.xspace import events
 from tfmemlint.fit.measure import Conditions, measure
 from tfmemlint.fit.messages import refused
 from tfmemlint.fit.report import as_data, show
@@ -106,9 +105,3 @@ def test_limits_are_lifted_and_imposed() -> None:
     assert config.gpu_options.allow_growth
     assert len(devices[0].memory_limit_mb) == 2
     assert min(devices[0].memory_limit_mb) > 100_000
-
-
-def test_a_broken_trace_is_refused() -> None:
-    assert list(events(b"", ("MemoryAllocation",))) == []
-    with pytest.raises(ValueError, match="too early"):
-        list(events(b"\x0a", ("MemoryAllocation",)))
