@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.tool_server import run_tool
+
 LISTED = """\
 import tensorflow as tf
 
@@ -50,9 +52,7 @@ class Run:
 
 def tfmemlint(cwd: Path, *arguments: str, stdin: bytes = b"") -> Run:
     """Run the tool; a traceback is never an answer."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tfmemlint", *arguments], cwd=cwd, input=stdin, capture_output=True, timeout=120
-    )
+    done = run_tool(cwd, arguments, stdin)
     out, err = (part.decode("utf-8", "replace") for part in (done.stdout, done.stderr))
     run = Run(done.returncode, out, err, cwd)
     assert "Traceback" not in run.out + run.err

@@ -1,0 +1,119 @@
+"""Running the tool in a process of its own without paying for its start each time.
+
+A server imports the tool once and forks for every run: each has its own memory, stack and file descriptors, so that a
+crash, an endless loop or a closed pipe of one run is its own. Where there is no ``fork``, each run is a new process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+HANGS_AFTER_SECONDS = 120
+"""Only what hangs takes that long."""
+
+
+def run_tool(cwd: Path, arguments: Sequence[str], stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """Run ``python -m tfmemlint`` in ``cwd``; the result is that of `subprocess.run`.
+
+    Raises:
+        subprocess.TimeoutExpired: it hangs.
+    """
+    command = [sys.executable, "-m", "tfmemlint", *arguments]
+    if not hasattr(os, "fork"):
+        return subprocess.run(command, cwd=cwd, input=stdin, capture_output=True, timeout=HANGS_AFTER_SECONDS)
+    with tempfile.TemporaryDirectory() as folder:
+        streams = [Path(folder, name) for name in ("in", "out", "err")]
+        streams[0].write_bytes(stdin)
+        code = _Server.running().ask({"cwd": str(cwd), "arguments": list(arguments), "streams": list(map(str, streams))})
+        out, err = streams[1].read_bytes(), streams[2].read_bytes()
+    if code == -signal.SIGALRM:
+        raise subprocess.TimeoutExpired(command, HANGS_AFTER_SECONDS, out, err)
+    return subprocess.CompletedProcess(command, code, out, err)
+
+
+class _Server:
+    _current: _Server | None = None
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-m", "tests.tool_server"]
+        root = str(Path(__file__).resolve().parents[1])
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=root)
+        atexit.register(self._process.kill)
+
+    @classmethod
+    def running(cls) -> _Server:
+        """The server of this process, started where there is none."""
+        if cls._current is None or cls._current._process.poll() is not None:
+            cls._current = cls()
+        return cls._current
+
+    def ask(self, run: dict[str, object]) -> int:
+        """The exit code of a run; that of one ended by a signal is negative, as of a subprocess."""
+        run["environment"] = dict(os.environ)
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(json.dumps(run) + "\n")
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())
+
+
+def _serve() -> None:
+    import libcst.codemod  # noqa: F401  # what a run with fixes imports besides
+
+    import tfmemlint.cli.check
+    import tfmemlint.engine.run
+    import tfmemlint.fixes.loop
+    import tfmemlint.interpreter.interpreter
+    import tfmemlint.reporters
+    from tfmemlint.rulekit.rule import rules
+
+    rules()
+    answers = os.fdopen(os.dup(1), "w")
+    for line in sys.stdin:
+        run = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            _be_the_tool(run)
+        answers.write(f"{os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])}\n")
+        answers.flush()
+
+
+def _be_the_tool(run: dict[str, object]) -> None:
+    """Become a run of the tool, with its directory, environment and standard streams; end with its exit code."""
+    signal.alarm(HANGS_AFTER_SECONDS)
+    os.environ.clear()
+    os.environ.update(run["environment"])  # type: ignore[call-overload]
+    os.chdir(str(run["cwd"]))
+    flags = (os.O_RDONLY, os.O_WRONLY | os.O_CREAT, os.O_WRONLY | os.O_CREAT)
+    streams: list[str] = run["streams"]  # type: ignore[assignment]
+    for number, (path, flag) in enumerate(zip(streams, flags, strict=True)):
+        os.dup2(os.open(path, flag), number)
+    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", errors="backslashreplace")  # noqa: SIM115
+    arguments: list[str] = run["arguments"]  # type: ignore[assignment]
+    sys.argv[1:] = arguments
+    from tfmemlint.cli.main import main
+
+    code = 1
+    try:
+        code = main()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    _serve()
