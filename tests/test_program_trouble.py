@@ -1,15 +1,15 @@
-"""Programs that nobody should have to expect: bounded time, never an error of the tool, never one made of giving up."""
+"""Programs that nobody should have to expect: bounded cost, never an error of the tool, never one made of giving up."""
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests.processor_time import assert_costs_at_most, measured
 from tests.project.trees import write
 from tfmemlint.cli.main import main
 
@@ -28,35 +28,35 @@ class Run:
     findings: list[tuple[str, str, int]]
     severities: list[str]
     err: str
-    seconds: float
 
+
+SMALL, LARGE = 50, 200
+"""What a run may cost, in `reference_seconds`: of a few lines, and of thousands of lines or hundreds of modules."""
 
 Check = Callable[..., Run]
 
 
 @pytest.fixture
 def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Check]:
-    """Writes a project, and checks it as a whole; a run that takes too long fails."""
+    """Writes a project, and checks it as a whole; a run that costs too much processor time fails."""
     monkeypatch.chdir(tmp_path)
 
-    def run(files: dict[str, str | bytes], seconds: float = 5.0) -> Run:
+    def run(files: dict[str, str | bytes], references: float = SMALL) -> Run:
         write(tmp_path / "pyproject.toml", "[project]\nname = 'program'\n")
         for name, text in files.items():
             if isinstance(text, bytes):
                 (tmp_path / name).write_bytes(text)
             else:
                 write(tmp_path / name, text)
-        start = time.monotonic()
-        code = main(["check", "--verbose", "--output-format", "json", "."])
-        took = time.monotonic() - start
+        code, seconds = measured(lambda: main(["check", "--verbose", "--output-format", "json", "."]))
         told = capsys.readouterr()
         found = json.loads(told.out)
         places = [
             (one["code"], str(Path(one["filename"]).relative_to(tmp_path)), one["location"]["row"]) for one in found
         ]
         assert "TFM900" not in [place[0] for place in places]
-        assert took < seconds, f"it took {took:.1f} s"
-        return Run(code, places, [one["severity"] for one in found], told.err, took)
+        assert_costs_at_most(references, seconds)
+        return Run(code, places, [one["severity"] for one in found], told.err)
 
     yield run
 
@@ -114,13 +114,13 @@ def test_a_module_that_is_a_directory_or_leads_nowhere(check: Check, tmp_path: P
 
 def test_a_module_of_twenty_thousand_lines(check: Check) -> None:
     rows = "".join(f"def step_{number}(x):\n    return tf.add(x, {number})\n" for number in range(10_000))
-    run = check({"main.py": f"{TF}import made\n{GROW}made.step_9(1)\n", "made.py": TF + rows}, seconds=20)
+    run = check({"main.py": f"{TF}import made\n{GROW}made.step_9(1)\n", "made.py": TF + rows}, references=LARGE)
     assert run.findings == []
 
 
 def test_a_module_of_twenty_thousand_lines_that_do_something(check: Check) -> None:
     rows = "".join(f"step_{number} = tf.constant({number})\n" for number in range(20_000))
-    run = check({"main.py": f"{TF}import made\n{GROW}", "made.py": TF + rows}, seconds=30)
+    run = check({"main.py": f"{TF}import made\n{GROW}", "made.py": TF + rows}, references=LARGE)
     assert run.findings == [("TFM101", "main.py", 4)]
 
 
@@ -133,7 +133,7 @@ def test_a_chain_of_five_hundred_calls(check: Check) -> None:
 def test_a_chain_of_five_hundred_calls_to_a_start_is_followed_or_said_not_to_be(check: Check) -> None:
     rows = "".join(f"def call_{number}():\n    return call_{number + 1}()\n" for number in range(500))
     end = "def call_500():\n    return tf.constant(0)\n"
-    run = check({"main.py": f"{TF}import chain\nchain.call_0()\n{GROW}", "chain.py": TF + rows + end}, seconds=10)
+    run = check({"main.py": f"{TF}import chain\nchain.call_0()\n{GROW}", "chain.py": TF + rows + end}, references=LARGE)
     if run.findings != [("TFM101", "main.py", 5)]:
         assert run.findings == []
         assert "tfmemlint: main.py: not followed to the end: " in run.err
@@ -164,7 +164,7 @@ def test_two_hundred_modules_that_import_each_other_in_a_row(check: Check) -> No
     files: dict[str, str | bytes] = {f"m{number}.py": f"import m{number + 1}\n" for number in range(200)}
     files["m200.py"] = f"{TF}ZERO = tf.constant(0)\n"
     files["main.py"] = f"{TF}import m0\n{GROW}"
-    run = check(files, seconds=10)
+    run = check(files, references=LARGE)
     if run.findings != [("TFM101", "main.py", 4)]:
         assert run.findings == []
         assert "tfmemlint: main.py: not followed to the end: " in run.err
@@ -174,7 +174,7 @@ def test_two_hundred_modules_that_all_import_each_other(check: Check) -> None:
     everything = "".join(f"import m{number}\n" for number in range(200))
     files: dict[str, str | bytes] = {f"m{number}.py": everything for number in range(200)}
     files["main.py"] = f"{TF}import m0\n{GROW}tf.constant(0)\n"
-    run = check(files, seconds=20)
+    run = check(files, references=LARGE)
     assert run.findings == []
 
 

@@ -32,7 +32,9 @@ def run_tool(cwd: Path, arguments: Sequence[str], stdin: bytes = b"") -> subproc
     with tempfile.TemporaryDirectory() as folder:
         streams = [Path(folder, name) for name in ("in", "out", "err")]
         streams[0].write_bytes(stdin)
-        code = _Server.running().ask({"cwd": str(cwd), "arguments": list(arguments), "streams": list(map(str, streams))})
+        code = _Server.running().ask(
+            {"cwd": str(cwd), "arguments": list(arguments), "streams": list(map(str, streams))}
+        )
         out, err = streams[1].read_bytes(), streams[2].read_bytes()
     if code == -signal.SIGALRM:
         raise subprocess.TimeoutExpired(command, HANGS_AFTER_SECONDS, out, err)
@@ -67,11 +69,6 @@ class _Server:
 def _serve() -> None:
     import libcst.codemod  # noqa: F401  # what a run with fixes imports besides
 
-    import tfmemlint.cli.check
-    import tfmemlint.engine.run
-    import tfmemlint.fixes.loop
-    import tfmemlint.interpreter.interpreter
-    import tfmemlint.reporters
     from tfmemlint.rulekit.rule import rules
 
     rules()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.processor_time import assert_linear
 from tfmemlint.sources.documents.blocks import Block
 from tfmemlint.sources.documents.plain_text import blocks
 
@@ -131,10 +131,10 @@ def test_whatever_the_text_blocks_are_parts_of_it(lines: list[str]) -> None:
             assert written[start:] == line or not line
 
 
-def test_a_session_of_many_lines_that_are_none_takes_no_time() -> None:
-    begun = time.perf_counter()
-    assert blocks(">>> tf.zeros(\n" * 5_000) == []
-    assert time.perf_counter() - begun < 20
+def test_the_cost_of_a_session_of_lines_that_are_none_grows_with_their_number() -> None:
+    line = ">>> tf.zeros(\n"
+    assert blocks(line * 5_000) == []
+    assert_linear(lambda: blocks(line * 5_000), lambda: blocks(line * 10_000))
 
 
 def test_of_a_session_the_statements_stay_that_can_be_read() -> None:

@@ -1,0 +1,64 @@
+"""Holding what something costs without a clock on the wall: processor time, against a reference of the same test.
+
+A busy machine makes wall time long, and a slow one all times; a ratio of two processor times is the same on both.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+TRIES = 4
+"""Measurements before a cost is believed to be too high; the least of them counts. Noise only ever adds to a time."""
+LINEAR = 3.0
+"""The most that twice the work may cost: linear work costs 2 or, for memory caches, somewhat more; quadratic work 4."""
+_LINES = "".join(f"value_{row} = function_{row}(argument, [1, 2, {row}], key='text')\n" for row in range(2_000))
+
+
+def processor_seconds() -> float:
+    """The processor time of this process and of those that it has waited for, in seconds."""
+    if sys.platform == "win32":
+        return time.process_time()
+    import resource
+
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def measured(work: Callable[[], Result]) -> tuple[Result, float]:
+    """What ``work`` returns, and the processor time that it takes, in seconds."""
+    before = processor_seconds()
+    result = work()
+    return result, processor_seconds() - before
+
+
+def reference_seconds() -> float:
+    """The processor time that Python takes here to parse 2,000 lines: some 30 ms on a machine of 2020."""
+    return min(measured(lambda: ast.parse(_LINES))[1] for _ in range(2))
+
+
+def assert_costs_at_most(references: float, seconds: float) -> None:
+    """Hold a processor time against a number of `reference_seconds`."""
+    reference = reference_seconds()
+    assert seconds <= references * reference, f"it costs {seconds / reference:.0f} times what parsing 2,000 lines does"
+
+
+def assert_linear(work: Callable[[], object], twice: Callable[[], object]) -> None:
+    """Hold that the cost of ``twice``, which does the work of ``work`` twice over, is about twice as high.
+
+    What costs no more than `reference_seconds` is too little to tell, and passes.
+    """
+    small = large = float("inf")
+    for _ in range(TRIES):
+        large = min(large, measured(twice)[1])
+        if large <= reference_seconds():
+            return
+        small = min(small, measured(work)[1])
+        if large <= LINEAR * small:
+            return
+    raise AssertionError(f"twice as much takes {large / small:.1f} times as long: {small:.3f} s, then {large:.3f} s")
