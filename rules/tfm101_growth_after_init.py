@@ -58,6 +58,7 @@ class GrowthAfterInit(Rule):
     code = "TFM101"
     name = "growth-after-init"
     severity = Severity.ERROR
+    triggers = ("memory_growth",)
     whole_program = True
     fixable = "sometimes"
 

@@ -58,6 +58,7 @@ class LogicalDevicesAfterInit(Rule):
     code = "TFM102"
     name = "logical-devices-after-init"
     severity = Severity.ERROR
+    triggers = ("(?:logical|virtual)_device", "(?:Logical|Virtual)Device")
     whole_program = True
     fixable = "sometimes"
 

@@ -55,6 +55,7 @@ class VisibleDevicesAfterInit(Rule):
     code = "TFM103"
     name = "visible-devices-after-init"
     severity = Severity.ERROR
+    triggers = ("visible_device",)
     whole_program = True
     fixable = "sometimes"
 

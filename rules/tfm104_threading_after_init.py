@@ -57,6 +57,7 @@ class ThreadingAfterInit(Rule):
     code = "TFM104"
     name = "threading-after-init"
     severity = Severity.ERROR
+    triggers = ("set_int(?:ra|er)_op_",)
     whole_program = True
     fixable = "sometimes"
 

@@ -65,6 +65,12 @@ class EnvAfterInit(Rule):
     code = "TFM105"
     name = "env-after-init"
     severity = Severity.ERROR
+    triggers = (
+        "VISIBLE_DEVICES",
+        "TF_GPU",
+        "TF_FORCE_GPU",
+        r"(?:TF_|CUDA_)\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)",
+    )
     whole_program = True
     fixable = "sometimes"
 

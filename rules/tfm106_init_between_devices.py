@@ -60,6 +60,7 @@ class InitBetweenDevices(Rule):
     code = "TFM106"
     name = "init-between-devices"
     severity = Severity.WARNING
+    triggers = ("memory_growth", "(?:logical|virtual)_device", "visible_device")
     whole_program = True
     fixable = "sometimes"
     supersedes = ("TFM402",)

@@ -69,6 +69,14 @@ class MemoryTakenBeforeConfig(Rule):
     code = "TFM107"
     name = "memory-taken-before-config"
     severity = Severity.ERROR
+    triggers = (
+        "local_device",
+        "is_gpu_available",
+        "gpu_device_name",
+        "memory_growth",
+        "(?:logical|virtual)_device",
+        "(?:Logical|Virtual)Device",
+    )
     whole_program = True
     fixable = "sometimes"
     supersedes = ("TFM706",)

@@ -60,6 +60,12 @@ class MadeUpApi(Rule):
     code = "TFM201"
     name = "made-up-api"
     severity = Severity.ERROR
+    triggers = (
+        r"\btf\.config\b",
+        r"\.config\.experimental",
+        r"\b(?:tf|tensorflow|K|backend|experimental|extended)\.[\w.]*(?:[Mm]emory|gpu|GPU|vram)",
+    )
+    any_tensorflow_file = True
     fixable = "sometimes"
     supersedes = ("TFM209",)
 

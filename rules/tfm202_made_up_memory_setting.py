@@ -86,6 +86,14 @@ class MadeUpMemorySetting(Rule):
     code = "TFM202"
     name = "made-up-memory-setting"
     severity = Severity.ERROR
+    triggers = (
+        r"\btf\.config\b",
+        r"\.config\.experimental",
+        "gpu_memory",
+        "memory_(?:fraction|growth|limit|optimi[sz]er)",
+        r"\b(?:tf|tensorflow|K|backend|experimental|extended)\.[\w.]*(?:[Mm]emory|gpu|GPU|vram|growth)",
+    )
+    any_tensorflow_file = True
     fixable = "sometimes"
     supersedes = ("TFM201", "TFM206", "TFM209")
 

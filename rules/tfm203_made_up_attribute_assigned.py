@@ -53,6 +53,7 @@ class MadeUpAttributeAssigned(Rule):
     code = "TFM203"
     name = "made-up-attribute-assigned"
     severity = Severity.ERROR
+    triggers = ("memory_growth", "allow_growth", "gpu_memory", "memory_(?:limit|fraction)")
     fixable = "sometimes"
     supersedes = ("TFM201", "TFM202", "TFM209")
 

@@ -66,6 +66,7 @@ class MadeUpKey(Rule):
     code = "TFM204"
     name = "made-up-key"
     severity = Severity.ERROR
+    triggers = ("get_device_details", "memory_info", "memory_(?:total|used)")
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -58,6 +58,12 @@ class MadeUpArgument(Rule):
     code = "TFM205"
     name = "made-up-argument"
     severity = Severity.ERROR
+    triggers = (
+        "(?:logical|virtual|visible|physical)_device",
+        "(?:Logical|Virtual)Device",
+        "memory_(?:growth|info|usage|stats)",
+        "get_device_details",
+    )
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

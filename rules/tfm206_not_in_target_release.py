@@ -76,6 +76,22 @@ class NotInTargetRelease(Rule):
     code = "TFM206"
     name = "not-in-target-release"
     severity = Severity.ERROR
+    triggers = (
+        r"\btf\.config\b",
+        r"\.config\.experimental",
+        r"contrib\.memory",
+        r"\bSession\(",
+        "InteractiveSession",
+        "ConfigProto",
+        "GPUOptions",
+        "gpu_options",
+        "allow_growth",
+        "(?:set|clear)_session",
+        "enable_eager_execution",
+        "(?:logical|virtual|visible|physical|local)_device",
+        r"\b(?:tf|tensorflow|K|backend|experimental|extended)\.[\w.]*(?:[Mm]emory|gpu|GPU|vram|growth)",
+    )
+    any_tensorflow_file = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

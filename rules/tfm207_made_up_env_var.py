@@ -86,6 +86,16 @@ class MadeUpEnvVar(Rule):
     code = "TFM207"
     name = "made-up-env-var"
     severity = Severity.ERROR
+    triggers = (
+        "VISIBLE_DEVICES",
+        "TF_GPU",
+        "TF_FORCE_GPU",
+        "TF_CUDNN",
+        r"(?:TF_|CUDA_)\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)",
+        "GPU_ALLO[CW]",
+        "XLA_PYTHON_CLIENT",
+    )
+    any_tensorflow_file = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -55,6 +55,12 @@ class MadeUpNameMentioned(Rule):
     code = "TFM208"
     name = "made-up-name-mentioned"
     severity = Severity.ADVICE
+    triggers = (
+        r"\btf\.config\b",
+        r"\.config\.experimental",
+        r"\b(?:tf|tensorflow|K|backend|experimental|extended)\.[\w.]*(?:[Mm]emory|gpu|GPU|vram|growth)",
+    )
+    any_tensorflow_file = True
     default_in_documents = True
 
     def check(self, program: Program) -> Iterator[Finding]:

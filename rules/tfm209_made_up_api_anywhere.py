@@ -53,6 +53,7 @@ class MadeUpApiAnywhere(Rule):
     code = "TFM209"
     name = "made-up-api-anywhere"
     severity = Severity.ADVICE
+    triggers = ()
     fixable = "sometimes"
     any_tensorflow_file = True
 

@@ -59,6 +59,7 @@ class MemoryLimitIsAFraction(Rule):
     code = "TFM301"
     name = "memory-limit-is-a-fraction"
     severity = Severity.ERROR
+    triggers = ("(?:Logical|Virtual)Device",)
     whole_program = True
     fixable = "sometimes"
 

@@ -66,6 +66,7 @@ class MemoryLimitUnit(Rule):
     code = "TFM302"
     name = "memory-limit-unit"
     severity = Severity.ERROR
+    triggers = ("(?:Logical|Virtual)Device",)
     whole_program = True
     fixable = "sometimes"
 

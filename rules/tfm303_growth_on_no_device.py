@@ -60,6 +60,7 @@ class GrowthOnNoDevice(Rule):
     code = "TFM303"
     name = "growth-on-no-device"
     severity = Severity.ERROR
+    triggers = ("memory_growth",)
     whole_program = True
     fixable = "sometimes"
     supersedes = ("TFM401", "TFM402")

@@ -65,6 +65,7 @@ class FractionOutOfRange(Rule):
     code = "TFM304"
     name = "fraction-out-of-range"
     severity = Severity.ERROR
+    triggers = ("memory_fraction",)
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

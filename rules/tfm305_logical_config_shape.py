@@ -58,6 +58,7 @@ class LogicalConfigShape(Rule):
     code = "TFM305"
     name = "logical-config-shape"
     severity = Severity.ERROR
+    triggers = ("(?:logical|virtual)_device",)
     whole_program = True
     fixable = "sometimes"
 

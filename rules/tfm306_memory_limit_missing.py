@@ -56,6 +56,7 @@ class MemoryLimitMissing(Rule):
     code = "TFM306"
     name = "memory-limit-missing"
     severity = Severity.ERROR
+    triggers = ("(?:logical|virtual)_device",)
     whole_program = True
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -68,6 +68,16 @@ class EnvBadValue(Rule):
     code = "TFM307"
     name = "env-bad-value"
     severity = Severity.ERROR
+    triggers = (
+        "VISIBLE_DEVICES",
+        "TF_GPU",
+        "TF_FORCE_GPU",
+        "TF_CUDNN",
+        r"(?:TF_|CUDA_)\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)",
+        "GPU_ALLO[CW]",
+        "XLA_PYTHON_CLIENT",
+    )
+    any_tensorflow_file = True
     fixable = "sometimes"
     supersedes = ("TFM105",)
 

@@ -74,6 +74,8 @@ class DeviceIndexOutOfRange(Rule):
     code = "TFM308"
     name = "device-index-out-of-range"
     severity = Severity.ERROR
+    triggers = ("VISIBLE_DEVICES",)
+    launch_triggers = ("(?i:gpu:[1-9])",)
     fixable = "sometimes"
     sees_launch_environment = True
 

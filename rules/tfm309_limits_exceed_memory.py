@@ -60,6 +60,7 @@ class LimitsExceedMemory(Rule):
     code = "TFM309"
     name = "limits-exceed-memory"
     severity = Severity.ERROR
+    triggers = ("(?:Logical|Virtual)Device",)
     whole_program = True
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -73,6 +73,7 @@ class VisibleDevicesArgument(Rule):
     code = "TFM310"
     name = "visible-devices-argument"
     severity = Severity.ERROR
+    triggers = ("(?:logical|physical|visible)_device",)
     whole_program = True
     fixable = "sometimes"
     supersedes = ("TFM103",)

@@ -61,6 +61,7 @@ class SessionConfigPositional(Rule):
     code = "TFM311"
     name = "session-config-positional"
     severity = Severity.ERROR
+    triggers = (r"\bSession\(", "InteractiveSession")
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -76,6 +76,7 @@ class RankIsNotLocalRank(Rule):
     code = "TFM312"
     name = "rank-is-not-local-rank"
     severity = Severity.WARNING
+    triggers = ("(?:logical|physical|visible)_device", "VISIBLE_DEVICES")
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -61,6 +61,7 @@ class UnguardedFirstGpu(Rule):
     code = "TFM313"
     name = "unguarded-first-gpu"
     severity = Severity.ADVICE
+    triggers = ("(?:logical|physical|visible|local)_device",)
 
     def check(self, program: Program) -> Iterator[Finding]:
         """The first of all GPUs, without a guard."""

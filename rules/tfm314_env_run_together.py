@@ -60,6 +60,15 @@ class EnvRunTogether(Rule):
     code = "TFM314"
     name = "env-run-together"
     severity = Severity.ERROR
+    triggers = (
+        "VISIBLE_DEVICES",
+        "TF_GPU",
+        "TF_FORCE_GPU",
+        "TF_CUDNN",
+        r"(?:TF_|CUDA_)\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)",
+        "GPU_ALLO[CW]",
+        "XLA_PYTHON_CLIENT",
+    )
     fixable = "sometimes"
     supersedes = ("TFM307", "TFM105")
 

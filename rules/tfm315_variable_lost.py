@@ -71,6 +71,15 @@ class VariableLost(Rule):
     code = "TFM315"
     name = "variable-lost"
     severity = Severity.WARNING
+    triggers = (
+        "VISIBLE_DEVICES",
+        "TF_GPU",
+        "TF_FORCE_GPU",
+        "TF_CUDNN",
+        r"(?:TF_|CUDA_)\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)",
+        "GPU_ALLO[CW]",
+        "XLA_PYTHON_CLIENT",
+    )
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -64,6 +64,7 @@ class CardNotInContainer(Rule):
     code = "TFM316"
     name = "card-not-in-container"
     severity = Severity.WARNING
+    triggers = ("VISIBLE_DEVICES",)
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

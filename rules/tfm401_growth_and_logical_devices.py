@@ -60,6 +60,7 @@ class GrowthAndLogicalDevices(Rule):
     code = "TFM401"
     name = "growth-and-logical-devices"
     severity = Severity.ERROR
+    triggers = ("memory_growth",)
     whole_program = True
     fixable = "sometimes"
 

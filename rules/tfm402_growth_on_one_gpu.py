@@ -57,6 +57,7 @@ class GrowthOnOneGpu(Rule):
     code = "TFM402"
     name = "growth-on-one-gpu"
     severity = Severity.WARNING
+    triggers = ("memory_growth",)
     whole_program = True
     fixable = "sometimes"
 

@@ -63,6 +63,7 @@ class EnvOverridesCode(Rule):
     code = "TFM403"
     name = "env-overrides-code"
     severity = Severity.ERROR
+    triggers = ("TF_FORCE_GPU",)
     whole_program = True
     sees_launch_environment = True
 

@@ -67,6 +67,7 @@ class SessionConfigDiscardsTfConfig(Rule):
     code = "TFM404"
     name = "session-config-discards-tf-config"
     severity = Severity.ERROR
+    triggers = (r"\bSession\(", "InteractiveSession", "ConfigProto")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Sessions that make the devices without a look at ``tf.config``."""

@@ -86,6 +86,7 @@ class SecondSessionOtherOptions(Rule):
     code = "TFM405"
     name = "second-session-other-options"
     severity = Severity.ERROR
+    triggers = (r"\bSession\(", "InteractiveSession", "ConfigProto", "GPUOptions", "gpu_options", "allow_growth")
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -53,6 +53,7 @@ class ErrorHandlerMisses(Rule):
     code = "TFM406"
     name = "error-handler-misses"
     severity = Severity.ADVICE
+    triggers = ("memory_growth", "(?:logical|virtual)_device")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Settings without a fault of their own under a handler that catches everything and is silent."""

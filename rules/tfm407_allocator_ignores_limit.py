@@ -73,6 +73,7 @@ class AllocatorIgnoresLimit(Rule):
     code = "TFM407"
     name = "allocator-ignores-limit"
     severity = Severity.ERROR
+    triggers = ("TF_GPU_ALLOCATOR",)
     whole_program = True
     sees_launch_environment = True
 

@@ -77,6 +77,8 @@ class Tf1SessionInTf2(Rule):
     code = "TFM501"
     name = "tf1-session-in-tf2"
     severity = Severity.ERROR
+    triggers = (r"\bSession\(", "InteractiveSession", r"Monitored\w*Session", "ConfigProto", "GPUOptions")
+    any_tensorflow_file = True
     fixable = "sometimes"
     supersedes = ("TFM206", "TFM201")
 

@@ -69,6 +69,7 @@ class SessionOptionsMissEager(Rule):
     code = "TFM502"
     name = "session-options-miss-eager"
     severity = Severity.WARNING
+    triggers = (r"\bSession\(", "InteractiveSession")
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

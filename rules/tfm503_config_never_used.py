@@ -55,6 +55,7 @@ class ConfigNeverUsed(Rule):
     code = "TFM503"
     name = "config-never-used"
     severity = Severity.WARNING
+    triggers = ("ConfigProto", "GPUOptions")
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

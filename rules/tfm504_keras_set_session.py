@@ -67,6 +67,7 @@ class KerasSetSession(Rule):
     code = "TFM504"
     name = "keras-set-session"
     severity = Severity.ERROR
+    triggers = ("set_session",)
     fixable = "sometimes"
     supersedes = ("TFM206", "TFM201", "TFM501", "TFM502")
 

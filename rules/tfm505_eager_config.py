@@ -52,6 +52,7 @@ class EagerConfig(Rule):
     code = "TFM505"
     name = "eager-config"
     severity = Severity.ERROR
+    triggers = ("enable_eager_execution",)
     fixable = "sometimes"
     supersedes = ("TFM206", "TFM201", "TFM210")
 

@@ -55,6 +55,10 @@ class SessionMemoryReport(Rule):
     code = "TFM507"
     name = "session-memory-report"
     severity = Severity.ERROR
+    triggers = (
+        "memory_(?:info|usage|stats|used|total)",
+        r"\b(?:tf|tensorflow|K|backend|experimental|extended)\.[\w.]*(?:[Mm]emory|gpu|GPU|vram)",
+    )
     fixable = "sometimes"
     supersedes = ("TFM506", "TFM202", "TFM201", "TFM206", "TFM209")
 

@@ -68,6 +68,7 @@ class MemoryInfoDevice(Rule):
     code = "TFM601"
     name = "memory-info-device"
     severity = Severity.ERROR
+    triggers = ("memory_(?:info|usage|stats)",)
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -54,6 +54,7 @@ class ResetNeedsDevice(Rule):
     code = "TFM602"
     name = "reset-needs-device"
     severity = Severity.ERROR
+    triggers = ("memory_(?:info|usage|stats)",)
     fixable = "always"
 
     def check(self, program: Program) -> Iterator[Finding]:

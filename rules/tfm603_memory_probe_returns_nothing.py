@@ -77,6 +77,7 @@ class MemoryProbeReturnsNothing(Rule):
     code = "TFM603"
     name = "memory-probe-returns-nothing"
     severity = Severity.ERROR
+    triggers = (r"(?i:def \w*(?:memory|vram|usage))", r"(?i:class \w*memory)")
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -49,6 +49,7 @@ class MemoryUsageDeprecated(Rule):
     code = "TFM604"
     name = "memory-usage-deprecated"
     severity = Severity.ADVICE
+    triggers = ("memory_usage",)
     fixable = "always"
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -72,6 +72,7 @@ class NvmlIndex(Rule):
     code = "TFM605"
     name = "nvml-index"
     severity = Severity.WARNING
+    triggers = ("nvmlDeviceGetHandle",)
     fixable = "sometimes"
     sees_launch_environment = True
 

@@ -58,6 +58,7 @@ class ClearSessionFreesNothing(Rule):
     code = "TFM701"
     name = "clear-session-frees-nothing"
     severity = Severity.ADVICE
+    triggers = ("clear_session",)
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Every call: what it is hoped to do, nobody writes down."""

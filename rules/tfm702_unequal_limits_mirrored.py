@@ -61,6 +61,7 @@ class UnequalLimitsMirrored(Rule):
     code = "TFM702"
     name = "unequal-limits-mirrored"
     severity = Severity.ADVICE
+    triggers = ("(?:Logical|Virtual)Device", "(?:logical|virtual)_device", "memory_(?:limit|fraction)", "gpu_memory")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Limits that differ between GPUs, next to a mirrored strategy."""

@@ -57,6 +57,7 @@ class LimitChangedWhileTraining(Rule):
     code = "TFM703"
     name = "limit-changed-while-training"
     severity = Severity.ADVICE
+    triggers = ("memory_growth", "(?:logical|virtual)_device", "memory_(?:limit|fraction)", "gpu_memory")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Memory settings where an epoch or a step decides."""

@@ -53,6 +53,7 @@ class CommentContradictsVisibleDevices(Rule):
     code = "TFM704"
     name = "comment-contradicts-visible-devices"
     severity = Severity.ADVICE
+    triggers = ("VISIBLE_DEVICES",)
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Settings of one or more GPUs whose comment speaks of hiding those."""

@@ -51,6 +51,7 @@ class OldAlias(Rule):
     code = "TFM705"
     name = "old-alias"
     severity = Severity.ADVICE
+    triggers = ("(?:logical|virtual|visible|physical)_device", "(?:Logical|Virtual)Device")
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

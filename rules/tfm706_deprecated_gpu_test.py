@@ -51,6 +51,7 @@ class DeprecatedGpuTest(Rule):
     code = "TFM706"
     name = "deprecated-gpu-test"
     severity = Severity.ADVICE
+    triggers = ("is_gpu_available", "gpu_device_name")
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -66,6 +66,7 @@ class CellNotRerunnable(Rule):
     code = "TFM707"
     name = "cell-not-rerunnable"
     severity = Severity.ADVICE
+    triggers = ("memory_growth", "(?:logical|virtual)_device", "visible_device")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """What fails in the second run of a cell."""

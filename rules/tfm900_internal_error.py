@@ -28,6 +28,7 @@ class InternalError(Rule):
     code = "TFM900"
     name = "internal-error"
     severity = Severity.ERROR
+    triggers = ()
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Found by the run itself, not in a program."""

@@ -31,6 +31,8 @@ class InvalidSyntax(Rule):
     code = "TFM901"
     name = "syntax-error"
     severity = Severity.ERROR
+    triggers = ()
+    any_tensorflow_file = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Found by the run itself, not in a program."""

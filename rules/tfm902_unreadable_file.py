@@ -29,6 +29,8 @@ class UnreadableFile(Rule):
     code = "TFM902"
     name = "unreadable-file"
     severity = Severity.ERROR
+    triggers = ()
+    any_tensorflow_file = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Found by the run itself, not in a program."""

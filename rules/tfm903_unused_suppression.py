@@ -27,6 +27,8 @@ class UnusedSuppression(Rule):
     code = "TFM903"
     name = "unused-suppression"
     severity = Severity.ADVICE
+    triggers = (r"(?i:(?:noqa|tfmemlint:)[^\n]*TFM\d)", "tfmemlint:")
+    any_file = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Found by the run itself, not in a program."""

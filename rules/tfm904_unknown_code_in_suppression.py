@@ -27,6 +27,8 @@ class UnknownCodeInSuppression(Rule):
     code = "TFM904"
     name = "unknown-code-in-suppression"
     severity = Severity.WARNING
+    triggers = (r"(?i:(?:noqa|tfmemlint:)[^\n]*TFM\d)", "tfmemlint:")
+    any_file = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Found by the run itself, not in a program."""

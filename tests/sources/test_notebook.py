@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from tfmemlint.cli.main import main
 from tfmemlint.engine.job import FileResult, Job
 from tfmemlint.engine.run import run
-from tfmemlint.facts import prefilter
 from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.project.targets.find import Finder
 from tfmemlint.reporters.cells import in_cells
+from tfmemlint.rulekit import triggers
 from tfmemlint.sources import Source, Unreadable, decode, walk
 from tfmemlint.sources.notebook import Notebook
 
@@ -474,7 +474,7 @@ def test_large_outputs_are_not_searched(
 
     def searching(data: bytes) -> int:
         searched.append(len(data))
-        return prefilter.scan(data)
+        return triggers.scan(data)
 
     monkeypatch.setattr("tfmemlint.engine.run.scan", searching)
     main(["check", "--no-cache", "--output-format", "json", "a.ipynb"])

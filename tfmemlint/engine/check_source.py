@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tfmemlint.facts.prefilter import may_matter
 from tfmemlint.model.codes import INTERNAL_ERROR, RUN_CODES, SYNTAX_ERROR, UNKNOWN_CODE, UNREADABLE, UNUSED
 from tfmemlint.model.finding import Finding, Severity, Span
+from tfmemlint.rulekit.triggers import may_matter
 from tfmemlint.sources.suppressions import Suppressions, read_suppressions
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from tfmemlint.engine.check_source import (
     judge_source,
     syntax_finding,
 )
-from tfmemlint.facts.prefilter import may_matter
 from tfmemlint.model.codes import SYNTAX_ERROR
 from tfmemlint.model.finding import Edit, Finding, Fix, Span, Step
+from tfmemlint.rulekit.triggers import may_matter
 from tfmemlint.sources import kinds
 from tfmemlint.sources.documents import blocks
 from tfmemlint.sources.documents.document import Document
@@ -48,12 +48,14 @@ class Judge:
     Attributes:
         rules: what to look for. target: the release. gpu_memory_mib: the memory of one GPU, in MiB, where it is told.
         mixed: the project runs on TensorFlow 1 as well: each example is for the release that its names are of.
+        everything: all programs are read, and not only those with a trigger of some rule.
     """
 
     rules: Sequence[Rule]
     target: Target
     gpu_memory_mib: float | None = None
     mixed: bool = False
+    everything: bool = False
 
     def target_of(self, snippet: Snippet) -> Target:
         """The release that one program is judged for."""
@@ -85,7 +87,7 @@ class Judge:
 
     def in_snippet(self, snippet: Snippet) -> list[Finding]:
         """What is found in one program, in its own columns."""
-        if not may_matter(snippet.text.encode("utf-8", "replace")):
+        if not (self.everything or may_matter(snippet.text.encode("utf-8", "replace"))):
             return []
         if snippet.language == blocks.PYTHON:
             judged = judge_source(snippet, self.rules, self.target_of(snippet), self.gpu_memory_mib)
@@ -118,7 +120,7 @@ class Judge:
         text = document.prose(snippets)
         # In a configuration file, lines that were understood are looked at again for what has run together.
         seen = document.text if document.kind in kinds.SETTINGS else text
-        if not may_matter(seen.encode("utf-8", "replace")):
+        if not (self.everything or may_matter(seen.encode("utf-8", "replace"))):
             return []
         from tfmemlint.text_checks import findings, in_comments
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.engine.job import FileResult, drop_unselected_advice, rules_for, target_of
 from tfmemlint.engine.run import explain_all
-from tfmemlint.facts.prefilter import may_matter
+from tfmemlint.rulekit.triggers import may_matter
 from tfmemlint.sources.kinds import PYTHON, kind_of
 from tfmemlint.sources.suppressions import read_suppressions
 
@@ -71,7 +71,8 @@ def _examined(source: Source, job: Job) -> FileResult | None:
     outcome = FileResult(source.path, candidate=True)
     try:
         document = examples(source)
-        if not any(may_matter(block.text.encode("utf-8", "replace")) for block in document.blocks):
+        texts = (block.text.encode("utf-8", "replace") for block in document.blocks)
+        if not job.reads_every_tensorflow_file and not any(map(may_matter, texts)):
             return None
         found = _outcome(outcome, document, job)
         explain_all([found], job)
@@ -99,7 +100,8 @@ def judge_of(document: Source, path: str, job: Job) -> Judge:
     elif first is not None:
         # A project that runs on both has examples for each.
         mixed = first.major < 2 <= target.major
-    return Judge(rules_for(job.selection, path), target, job.gpu_memory_mib, mixed)
+    everything = job.reads_every_tensorflow_file
+    return Judge(rules_for(job.selection, path), target, job.gpu_memory_mib, mixed, everything)
 
 
 def oldest_said(path: str, job: Job) -> Target | None:

@@ -56,6 +56,18 @@ class Job:
     ask: Callable[[str, Finding, str, str], bool] | None = None
     prove: Callable[[Source, str], list[Unproven]] | None = None
 
+    @property
+    def selected(self) -> frozenset[str]:
+        """The codes of the rules that a selector names."""
+        return self.selection.named if self.selection is not None else frozenset()
+
+    @property
+    def reads_every_tensorflow_file(self) -> bool:
+        """True if a rule is selected that may fire in any file that mentions TensorFlow."""
+        from tfmemlint.rulekit.triggers import reads_every_tensorflow_file
+
+        return reads_every_tensorflow_file(self.selected)
+
 
 @dataclass(frozen=True, slots=True)
 class Unproven:

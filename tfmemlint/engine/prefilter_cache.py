@@ -1,4 +1,4 @@
-"""What the search of raw bytes has said of files before, by what is in them: of a large tree most is as it was."""
+"""The answers of earlier prefilter runs, by the contents of the files: most files of a large tree have not changed."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ if TYPE_CHECKING:
     from tfmemlint.engine.cache import Cache
 
 MANY = 200
-"""Files from which it takes less time to look up what was said than to search them again."""
-_KEY = "screened"
+"""Files from which on looking up earlier answers takes less time than searching the files again."""
 
 
 class Screened:
     """Answers about files, each a small number, by the files' contents.
 
     Args:
-        cache: where earlier answers are; None where there are none, and none are kept.
+        cache: the earlier answers; None if there are none, and none are kept. key: the name of the answers in it.
     """
 
-    def __init__(self, cache: Cache | None = None) -> None:
+    def __init__(self, cache: Cache | None = None, key: str = "") -> None:
         self._cache = cache
-        known = cache.get(_KEY) if cache is not None else None
+        self._key = key
+        known = cache.get(key) if cache is not None else None
         self._known: dict[bytes, int] = known if isinstance(known, dict) else {}
         self._seen: dict[bytes, int] = {}
 
     def ask(self, kind: str, data: bytes, search: Callable[[bytes], int]) -> int:
-        """What ``search`` says of a file of this kind."""
+        """Return what ``search`` answers about a file of this kind."""
         if self._cache is None:
             return search(data)
         key = hashlib.blake2b(data, digest_size=12, person=kind.encode()[:16]).digest()
@@ -39,17 +39,22 @@ class Screened:
         return found
 
     def save(self) -> None:
-        """Keep the answers of this run, where they are not those of the last one."""
+        """Keep the answers of this run, unless they are those of the last one."""
         if self._cache is not None and self._seen != self._known:
-            self._cache.put(_KEY, self._seen)
+            self._cache.put(self._key, self._seen)
             self._cache.save()
 
 
 def screened(place: str, count: int, *, cache: bool) -> Screened:
-    """The answers for a run over ``count`` files in the directory ``place``; ``cache``: earlier ones may be used."""
+    """Return the answers for a run over ``count`` files in the directory ``place``.
+
+    Args:
+        cache: earlier answers may be used. Those of other rules, whose triggers differ, are not.
+    """
     if not cache or count < MANY:
         return Screened()
     from tfmemlint.engine.cache import open_cache
+    from tfmemlint.rulekit.triggers import digest
 
     found = open_cache(place, name="screened")
-    return Screened(found if found.path is not None else None)
+    return Screened(found if found.path is not None else None, digest().hex())

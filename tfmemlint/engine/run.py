@@ -26,9 +26,10 @@ from tfmemlint.engine.job import (
     target_of,
 )
 from tfmemlint.engine.prefilter_cache import screened
-from tfmemlint.facts.prefilter import ABOUT, CARD, CONFIGURES, MATTERS, scan, scan_document
+from tfmemlint.facts.prefilter import ABOUT, CONFIGURES, MATTERS, NAMES_GPU
 from tfmemlint.model.codes import INTERNAL_ERROR
 from tfmemlint.model.finding import Finding
+from tfmemlint.rulekit.triggers import scan, scan_document, search_of_any_file
 from tfmemlint.sources import Source, Unreadable, decode, read_bytes
 from tfmemlint.sources.kinds import DOCSTRING, DOCUMENTS, PYTHON, SETTINGS, kind_of, kind_of_text
 from tfmemlint.sources.text import NOTEBOOK
@@ -84,7 +85,7 @@ def _checked(files: Iterable[tuple[str, bool]], job: Job) -> list[FileResult]:
     room = KEPT
     sets: dict[str, bool] = {}
     some_configure = False
-    anywhere, comments = _anywhere(job), _judges_comments(job)
+    anywhere, in_any_file = job.reads_every_tensorflow_file, search_of_any_file(job.selected)
     files = list(files)
     known = screened(os.getcwd(), len(files), cache=job.cache)
     for path, named in files:
@@ -96,22 +97,23 @@ def _checked(files: Iterable[tuple[str, bool]], job: Job) -> list[FileResult]:
         kind = kind_of(os.path.basename(path)) or kind_of_text(data)
         if kind in DOCUMENTS:
             documents.add(path)
-            if known.ask(kind, data, scan_document) or (named and b"\0" in data):
+            said = known.ask(kind, data, scan_document)
+            if said & MATTERS or (anywhere and said & ABOUT) or (named and b"\0" in data):
                 items.append(Item(path, data, kind=kind))
             else:
                 outcomes.append(FileResult(path))
             continue
         paths.append(path)
         notebook = path.endswith(NOTEBOOK)
-        said = known.ask(kind or "", data, _look_at_notebook if notebook else scan)
+        said = known.ask(kind or "", data, _scan_notebook if notebook else scan)
         some_configure = some_configure or bool(said & CONFIGURES)
         if not notebook:
             sets[os.path.normpath(path)] = bool(said & CONFIGURES)
         if room >= len(data):
             texts[os.path.normpath(path)] = data
             room -= len(data)
-        wanted = said & MATTERS or (anywhere and said & ABOUT) or (said & CARD and launches_of(job, path))
-        told = comments and _SILENCES.search(data) is not None
+        wanted = said & MATTERS or (anywhere and said & ABOUT) or (said & NAMES_GPU and launches_of(job, path))
+        told = in_any_file is not None and in_any_file(data)
         if wanted or told or (named and not _is_plain(path, data)):
             items.append(Item(path, data))
         else:
@@ -135,7 +137,7 @@ def _checked(files: Iterable[tuple[str, bool]], job: Job) -> list[FileResult]:
     return [_mended(outcome, job) for outcome in outcomes] if job.fix else outcomes
 
 
-def _look_at_notebook(data: bytes) -> int:
+def _scan_notebook(data: bytes) -> int:
     if len(data) > LARGE_NOTEBOOK:
         from tfmemlint.sources.notebook import decode_notebook
 
@@ -143,27 +145,6 @@ def _look_at_notebook(data: bytes) -> int:
             return scan(decode_notebook("", data).text.encode("utf-8", "surrogatepass"))
     # The quotes in a notebook's code are escaped in its JSON.
     return scan(data.replace(b'\\"', b'"'))
-
-
-def _anywhere(job: Job) -> bool:
-    """Whether a rule was asked for that is not about GPU memory alone."""
-    if job.selection is None or not job.selection.named:
-        return False
-    from tfmemlint.rulekit.rule import rules
-
-    return any(rule.any_tensorflow_file and rule.code in job.selection.named for rule in rules())
-
-
-_SILENCES = re.compile(rb"(?i)(?:noqa|tfmemlint:)[^\n]*TFM\d")
-
-
-def _judges_comments(job: Job) -> bool:
-    """Whether a rule was asked for that is about the comments that silence others, wherever they are."""
-    if job.selection is None:
-        return False
-    from tfmemlint.model.codes import COMMENT_CODES
-
-    return not job.selection.named.isdisjoint(COMMENT_CODES)
 
 
 def cache_for(items: list[Item], job: Job) -> Cache:

@@ -24,6 +24,7 @@ from tfmemlint.project.kinds import Kind
 from tfmemlint.project.listing import Listings, called
 from tfmemlint.project.roots import package_root, project_root, search_path
 from tfmemlint.project.search import SearchPath, locate_relative
+from tfmemlint.rulekit.triggers import own_triggers
 from tfmemlint.sources import Source, Unreadable, decode, read_bytes
 from tfmemlint.sources.line_map import Rows
 
@@ -33,8 +34,12 @@ if TYPE_CHECKING:
 
 MOST_FILES = 2_000
 """Files of a project of which it is looked up what they mention."""
-_ASKS = re.compile(rf"{CONFIGURES.pattern}|(?i:growth|memory|gpu|cuda|visible|environ|putenv|Session|ConfigProto)")
-"""Parts of words without which code asks for nothing of a GPU's memory."""
+_SETS_VARIABLES = r"environ|putenv"
+
+
+def _asks() -> re.Pattern[str]:
+    """Finds code that may ask for something of a GPU's memory: what a rule waits for, or variables of any name."""
+    return re.compile("|".join((CONFIGURES.pattern, *sorted(own_triggers().words), _SETS_VARIABLES)))
 
 
 @dataclass(slots=True)
@@ -59,7 +64,7 @@ class _Modules:
 
     def _all_leading(self) -> Leading:
         """What leads to such code, among all modules that the program may import."""
-        found = Leading(_ASKS)
+        found = Leading(_asks())
         pending, known = [(self.rows.main.path, self.rows.main.text)], {self.rows.main.path}
         while pending:
             path, text = pending.pop()

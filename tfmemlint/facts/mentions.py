@@ -12,12 +12,10 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
-CONFIGURES = re.compile(
-    r"memory_growth|_device_configuration|LogicalDevice|VirtualDevice|set_visible_devices|VISIBLE_DEVICES|TF_FORCE_GPU"
-    r"|TF_GPU_ALLOCATOR|TF_PER_DEVICE_MEM|set_int(?:ra|er)_op_|set_memory_limit|set_gpu_memory"
-)
-"""Parts of words without which code configures no GPU by ``tf.config`` or the environment: that is what can come too
-late. The options of a session come with it."""
+from tfmemlint.knowledge.configuring import WORDS
+
+CONFIGURES = re.compile("|".join(WORDS))
+"""Finds code that may configure a GPU by ``tf.config`` or the environment."""
 _WORD = re.compile(r"[^\W\d]\w*")
 _PAIR = re.compile(r"([^\W\d]\w*|[)\]])[ \t]*\.[ \t]*(?=([^\W\d]\w*))")
 _HEAD = re.compile(r"([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+([^\W\d]\w*)")

@@ -116,8 +116,8 @@ def _options(arguments: argparse.Namespace, config: Config) -> tuple[Target | No
 def _files(arguments: argparse.Namespace, config: Config, plan: Plan) -> Iterator[_Read]:
     """The files that may matter, with their bytes; what can't be read goes to the plan's problems."""
     from tfmemlint.deployment.project_launches import launches_of, reset_cache
-    from tfmemlint.facts.prefilter import matters
     from tfmemlint.plan.model import Problem
+    from tfmemlint.rulekit.triggers import matters
     from tfmemlint.sources import Unreadable, read_bytes, walk
 
     reset_cache()

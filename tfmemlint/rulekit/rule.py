@@ -41,8 +41,19 @@ class Rule(ABC):
     whole_program: ClassVar[bool] = False
     """It is about what a program does as a whole: it also speaks of modules other than the one that is run."""
 
+    triggers: ClassVar[tuple[str, ...] | None] = None
+    """Regular expressions; a file in none of whose lines one of them matches is not read for this rule. They are stated
+    as literals. With None, every file that mentions TensorFlow is read; with (), none is read for this rule alone."""
+
+    launch_triggers: ClassVar[tuple[str, ...]] = ()
+    """Triggers that count only for programs that a configuration file launches."""
+
     any_tensorflow_file: ClassVar[bool] = False
-    """It is not about GPU memory alone: where it is asked for, every file that mentions TensorFlow is read closely."""
+    """It is not about GPU memory alone: where a selection names it, its triggers do not count, and every file that
+    mentions TensorFlow is read."""
+
+    any_file: ClassVar[bool] = False
+    """It is not about TensorFlow: where a selection names it, every file with one of its triggers is read."""
 
     sees_launch_environment: ClassVar[bool] = False
     """It is about variables in force: it also speaks of programs that a configuration file starts with some set."""
@@ -122,24 +133,34 @@ def rules() -> tuple[Rule, ...]:
         importlib.import_module(f"{package.__name__}.{info.name}")
         for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name)
     ]
-    if _others_bring_rules():
-        from importlib.metadata import entry_points
-
-        modules.extend(entry.load() for entry in entry_points(group="tfmemlint.rules"))
+    modules.extend(modules_of_others())
     found: dict[str, Rule] = {}
     for module in modules:
-        for cls in vars(module).values():
-            # To Python 3.10 `tuple[str, ...]` is an instance of `type` as well, but no class.
-            if not isinstance(cls, type) or isinstance(cls, GenericAlias) or not issubclass(cls, Rule):
-                continue
-            if cls.__module__ != module.__name__:
-                continue
-            if cls.__abstractmethods__:
-                continue
+        for cls in classes_in(module):
             if cls.code in found:
                 raise ValueError(f"two rules claim {cls.code}: {type(found[cls.code]).__name__} and {cls.__name__}")
             found[cls.code] = cls()
     return tuple(found[code] for code in sorted(found))
+
+
+def classes_in(module: Any) -> Iterator[type[Rule]]:
+    """Yield the rules that a module defines."""
+    for cls in vars(module).values():
+        # To Python 3.10 `tuple[str, ...]` is an instance of `type` as well, but no class.
+        if not isinstance(cls, type) or isinstance(cls, GenericAlias) or not issubclass(cls, Rule):
+            continue
+        if cls.__module__ == module.__name__ and not cls.__abstractmethods__:
+            yield cls
+
+
+@lru_cache(maxsize=1)
+def modules_of_others() -> tuple[Any, ...]:
+    """Return the modules with rules that other installed packages bring."""
+    if not _others_bring_rules():
+        return ()
+    from importlib.metadata import entry_points
+
+    return tuple(entry.load() for entry in entry_points(group="tfmemlint.rules"))
 
 
 def _others_bring_rules() -> bool:

@@ -206,7 +206,7 @@ def _both(source: Source, ground: Ground, conditions: Conditions, target: Target
 def _sources(paths: list[str], kinds: frozenset[str]) -> tuple[list[Source], bool]:
     """The programs, and whether some path could not be followed."""
     from tfmemlint.deployment.project_launches import launches_of, reset_cache
-    from tfmemlint.facts.prefilter import matters
+    from tfmemlint.rulekit.triggers import matters
     from tfmemlint.sources import Unreadable, decode, read_bytes, walk
 
     reset_cache()

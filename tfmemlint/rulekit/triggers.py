@@ -1,0 +1,181 @@
+"""The triggers of all rules: the words without which no rule fires, so that most files need not be read closely.
+
+Each rule states its own (`Rule.triggers`). To know them, the rules are not imported, which takes longer than checking a
+small project: the statements are read from the source files, where they are literals. Where that does not work, the
+rules are imported after all.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import re
+from collections.abc import Callable, Collection, Iterable
+from functools import cached_property, lru_cache
+from hashlib import blake2b
+
+from tfmemlint.facts.line_search import LineSearch
+from tfmemlint.facts.prefilter import Prefilter
+
+_CODE = re.compile(r'^    code = "', re.MULTILINE)
+_STATED = re.compile(r"^    (triggers|launch_triggers) = (\((?:[^\n]*\)|\n(?:        [^\n]*\n)*    \)))$", re.MULTILINE)
+
+
+class _Triggers:
+    """The triggers of some rules.
+
+    Attributes:
+        words: of all rules. launch_words: those that count only where a configuration file launches the program.
+        everything: some rule states no triggers, and may fire in any file.
+    """
+
+    def __init__(self) -> None:
+        self.words: set[str] = set()
+        self.launch_words: set[str] = set()
+        self.everything = False
+
+    def add(self, words: Iterable[str] | None, launch_words: Iterable[str] = ()) -> None:
+        """Count in the triggers of one rule."""
+        self.everything = self.everything or words is None
+        self.words.update(words or ())
+        self.launch_words.update(launch_words)
+
+
+class _RulePrefilter:
+    """The prefilter's questions, compiled from the rules when they are first asked.
+
+    The rules of other packages are only looked for once a file has none of the tool's own triggers.
+    """
+
+    @cached_property
+    def _own(self) -> LineSearch:
+        return LineSearch(own_triggers().words)
+
+    @cached_property
+    def _of_others(self) -> LineSearch:
+        return LineSearch(triggers_of_others().words)
+
+    @cached_property
+    def _where_launched(self) -> LineSearch:
+        return LineSearch(own_triggers().launch_words | triggers_of_others().launch_words)
+
+    def matches(self, data: bytes) -> bool:
+        if self._own(data):
+            return True
+        return own_triggers().everything or triggers_of_others().everything or self._of_others(data)
+
+    def matches_where_launched(self, data: bytes) -> bool:
+        return self._where_launched(data)
+
+
+@lru_cache(maxsize=1)
+def prefilter() -> Prefilter:
+    """Return the prefilter, which is compiled from the triggers of all rules."""
+    made = _RulePrefilter()
+    return Prefilter(made.matches, made.matches_where_launched)
+
+
+def may_matter(data: bytes) -> bool:
+    """True if a rule may fire in a stretch of a document, which need not mention TensorFlow."""
+    return prefilter().may_matter(data)
+
+
+def matters(data: bytes) -> bool:
+    """True if a rule may fire in a file of Python."""
+    return prefilter().matters(data)
+
+
+def scan(data: bytes) -> int:
+    """Return all answers about a file of Python (`Prefilter.scan`)."""
+    return prefilter().scan(data)
+
+
+def scan_document(data: bytes) -> int:
+    """Return all answers about a document or a configuration file (`Prefilter.scan_document`)."""
+    return prefilter().scan_document(data)
+
+
+def digest() -> bytes:
+    """Return a digest of all triggers: answers of another prefilter are void."""
+    made = blake2b(digest_size=8)
+    for found in (own_triggers(), triggers_of_others()):
+        made.update(repr((sorted(found.words), sorted(found.launch_words), found.everything)).encode())
+    return made.digest()
+
+
+@lru_cache(maxsize=1)
+def own_triggers() -> _Triggers:
+    """Return the triggers of the rules that come with the tool."""
+    found = _Triggers()
+    package = importlib.import_module("tfmemlint.rules")
+    for directory in package.__path__:
+        for name in sorted(os.listdir(directory)):
+            if name.endswith(".py") and name != "__init__.py" and not _read(os.path.join(directory, name), found):
+                _add_rules(importlib.import_module(f"{package.__name__}.{name[:-3]}"), found)
+    if not found.words:
+        # There are no source files to read.
+        from tfmemlint.rulekit.rule import rules
+
+        for rule in rules():
+            found.add(rule.triggers, rule.launch_triggers)
+    return found
+
+
+def _read(path: str, found: _Triggers) -> bool:
+    """Read what the rules in a source file state; False if that is not written as literals."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    try:
+        stated = [(match[1], ast.literal_eval(match[2])) for match in _STATED.finditer(text)]
+    except (SyntaxError, ValueError):
+        return False
+    if len(_CODE.findall(text)) != sum(name == "triggers" for name, _ in stated):
+        return False
+    for name, words in stated:
+        found.add(*((words,) if name == "triggers" else ((), words)))
+    return True
+
+
+@lru_cache(maxsize=1)
+def triggers_of_others() -> _Triggers:
+    """Return the triggers of the rules that other packages bring."""
+    from tfmemlint.rulekit.rule import modules_of_others
+
+    found = _Triggers()
+    for module in modules_of_others():
+        _add_rules(module, found)
+    return found
+
+
+def _add_rules(module: object, found: _Triggers) -> None:
+    from tfmemlint.rulekit.rule import classes_in
+
+    for cls in classes_in(module):
+        found.add(cls.triggers, cls.launch_triggers)
+
+
+def reads_every_tensorflow_file(selected: Collection[str]) -> bool:
+    """True if one of the rules that a selection names may fire in any file that mentions TensorFlow.
+
+    Args:
+        selected: the codes of the rules that a selector names, and no rule that merely runs by default.
+    """
+    if not selected:
+        return False
+    from tfmemlint.rulekit.rule import rules
+
+    return any(rule.any_tensorflow_file and rule.code in selected for rule in rules())
+
+
+def search_of_any_file(selected: Collection[str]) -> Callable[[bytes], bool] | None:
+    """Return the search for files of any kind, about TensorFlow or not, in which the rules fire that a selection names.
+
+    None if it names no such rule.
+    """
+    if not selected:
+        return None
+    from tfmemlint.rulekit.rule import rules
+
+    words = [word for rule in rules() if rule.any_file and rule.code in selected for word in rule.triggers or ()]
+    return LineSearch(words) if words else None
