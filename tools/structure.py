@@ -271,7 +271,8 @@ def svg(house: House, title: str) -> str:
             bend = (right - left) / 6 + (28.0 if upper == lower else 0.0)
             lines.append(
                 f'<path class="{"bad" if bad else "good"}" marker-end="url(#{"bad" if bad else "good"})" '
-                f'd="M{left:.0f} {upper + BOX / 2:.0f} Q{(left + right) / 2 + bend:.0f} {(upper + lower) / 2 + bend / 3:.0f} '
+                f'd="M{left:.0f} {upper + BOX / 2:.0f} '
+                f"Q{(left + right) / 2 + bend:.0f} {(upper + lower) / 2 + bend / 3:.0f} "
                 f'{right:.0f} {lower - BOX / 2 - 4:.0f}"/>'
             )
     figures = ", ".join(f"{number} {what}" for what, number in counts(house).items())

@@ -154,7 +154,13 @@ CELLS = {
 
 @pytest.mark.parametrize("line", CELLS)
 def test_what_a_notebook_installs(repository: Path, line: str) -> None:
-    cell: dict[str, object] = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": [line]}
+    cell: dict[str, object] = {
+        "cell_type": "code",
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+        "source": [line],
+    }
     page = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     write(repository / "a.ipynb", json.dumps(page))
     found = Finder().of_file(str(repository / "a.ipynb"))
