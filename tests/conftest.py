@@ -1,17 +1,59 @@
-"""What all tests share."""
+"""What all tests share: what the machine lacks is skipped with a sentence, and the user's cache is left alone."""
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator
 
 import pytest
 
+from tests import fixture_files
 from tfmemlint.engine import cache
+
+GROUNDS = frozenset({"edge", "driver", "gpu", "ground"})
+"""The pytest fixtures that run TensorFlow: whatever test uses one needs it."""
+NO_TENSORFLOW = "needs TensorFlow, which is not installed here: python -m pip install tensorflow"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let one rule be tested alone."""
+    parser.addoption("--rule", metavar="CODE", default="", help="use the fixtures of this rule only, such as TFM305")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before the test modules ask for the fixtures, say which are wanted."""
+    fixture_files.choose_rule(config.getoption("--rule"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what runs TensorFlow, and skip it where there is none."""
+    there = importlib.util.find_spec("tensorflow") is not None
+    for item in items:
+        if not GROUNDS.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.tensorflow)
+        if not there and item.get_closest_marker("tensorflow") is not None:
+            item.add_marker(pytest.mark.skip(reason=NO_TENSORFLOW))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many tests were skipped for want of TensorFlow, or of a GPU."""
+    skipped = [report for report in terminalreporter.stats.get("skipped", ()) if hasattr(report, "keywords")]
+    reasons = [str(report.longrepr[2]) for report in skipped if isinstance(report.longrepr, tuple)]
+    without = sum(reason.endswith(NO_TENSORFLOW) for reason in reasons)
+    if without:
+        terminalreporter.write_line(f"{without} tests were skipped: each {NO_TENSORFLOW}")
+    needing = [
+        str(report.longrepr[2])
+        for report in skipped
+        if "gpu" in report.keywords and isinstance(report.longrepr, tuple) and NO_TENSORFLOW not in report.longrepr[2]
+    ]
+    if needing:
+        terminalreporter.write_line(f"{len(needing)} tests need a real GPU and were skipped: {needing[0]}")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _no_traces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What the command line keeps from one run to the next is not the user's."""
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what the command line remembers from one run to the next out of the user's cache."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(cache.VARIABLE, str(tmp_path_factory.mktemp("cache")))
         yield

@@ -22,6 +22,7 @@ from __future__ import annotations
 import difflib
 import re
 import tokenize
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -100,9 +101,25 @@ def without_comments(text: str) -> str:
     return "".join(lines)
 
 
+_chosen = ""
+"""The code of the only rule whose fixtures are wanted; "" for all."""
+
+
+def choose_rule(code: str) -> None:
+    """From now on, let `fixture_paths` and `is_chosen` give what belongs to one rule alone; to all with ``""``."""
+    global _chosen
+    _chosen = code
+
+
+def is_chosen(codes: Iterable[str]) -> bool:
+    """True if what has to do with these rules is wanted."""
+    return not _chosen or _chosen in codes
+
+
 def fixture_paths(kind: str, folder: Path = FIXTURES) -> list[Path]:
     """The ``bad`` or the ``ok`` files of every rule, in a fixed order; the ``.fixed.py`` files are not among them."""
-    return sorted(path for path in folder.glob(f"TFM*/{kind}_*.py") if not path.name.endswith(".fixed.py"))
+    found = folder.glob(f"{_chosen or 'TFM*'}/{kind}_*.py")
+    return sorted(path for path in found if not path.name.endswith(".fixed.py"))
 
 
 def silent_paths() -> list[Path]:

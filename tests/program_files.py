@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.fixture_files import FIXTURES, blank_markers, read_text, strip_markers
+from tests.fixture_files import FIXTURES, blank_markers, is_chosen, read_text, strip_markers
 
 PROGRAMS = FIXTURES / "programs"
 
@@ -88,4 +88,7 @@ def read_program(folder: Path) -> ProgramFixture:
 
 def program_folders(kind: str = "") -> list[Path]:
     """The folders of ``bad`` or of ``ok`` programs, or of both, in a fixed order."""
-    return sorted(path for path in PROGRAMS.glob(f"{kind}*_*") if path.is_dir())
+    folders = sorted(path for path in PROGRAMS.glob(f"{kind}*_*") if path.is_dir())
+    if is_chosen(()):
+        return folders
+    return [folder for folder in folders if is_chosen(code for _, _, code in read_program(folder).expected)]

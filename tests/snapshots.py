@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests import fixture_runs
-from tests.fixture_files import FIXTURES, ROOT, fixture_paths
+from tests.fixture_files import FIXTURES, ROOT, fixture_paths, is_chosen
 from tests.fixture_runs import SETTINGS
 from tests.program_files import program_folders, read_program
 
@@ -45,7 +45,8 @@ def stored() -> dict[str, str]:
 
 def settings_paths(kind: str = "bad") -> list[Path]:
     """The configuration files of ``fixtures/settings`` that are ``bad`` or ``ok``, in a fixed order."""
-    return sorted(path for path in SETTINGS.glob(f"TFM*/{kind}_*") if ".fixed." not in path.name)
+    paths = sorted(path for path in SETTINGS.glob(f"TFM*/{kind}_*") if ".fixed." not in path.name)
+    return [path for path in paths if is_chosen([path.parent.name])]
 
 
 def _groups() -> dict[str, list[Path]]:
@@ -58,7 +59,8 @@ def _groups() -> dict[str, list[Path]]:
         found.setdefault(f"programs/{code}.txt", []).append(folder)
     for path in settings_paths():
         found.setdefault(f"settings/{path.parent.name}.txt", []).append(path)
-    found["settings/projects.txt"] = sorted((SETTINGS / "projects").glob("bad_*"))
+    if is_chosen(()):
+        found["settings/projects.txt"] = sorted((SETTINGS / "projects").glob("bad_*"))
     return found
 
 

@@ -420,7 +420,10 @@ def test_deep_nesting_ends_in_one_finding_or_none(tree: Path, expression: str) -
         "".join(" " * depth + "if a:\n" for depth in range(95)) + " " * 95 + "pass\n",
         "".join(" " * depth + "def f():\n" for depth in range(95)) + " " * 95 + "pass\n",
         "".join(" " * depth + "if a:\n" for depth in range(150)) + " " * 150 + "pass\n",
-        "".join(f"def f{number}():\n    f{number + 1}()\n" for number in range(2000)) + "f0()\n",
+        pytest.param(
+            "".join(f"def f{number}():\n    f{number + 1}()\n" for number in range(2000)) + "f0()\n",
+            marks=pytest.mark.slow,
+        ),
         "def f():\n    f()\nf()\n",
         "x = 1\n" * 20_000,
     ],

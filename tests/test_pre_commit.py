@@ -11,6 +11,8 @@ import pytest
 
 from tests.checkout import copy_checkout
 
+pytestmark = pytest.mark.slow
+
 LISTED = """\
 import tensorflow as tf
 

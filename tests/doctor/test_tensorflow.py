@@ -19,6 +19,7 @@ from tfmemlint.doctor.tensorflow import Gpu, InterpreterError, Library, probe
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the interpreters are shell scripts")
 
 
+@pytest.mark.tensorflow
 def test_this_interpreters_own_tensorflow_is_found_and_not_imported_here() -> None:
     found = probe()
     assert found.path == sys.executable

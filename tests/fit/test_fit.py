@@ -12,6 +12,8 @@ from tfmemlint.fit.observation import MIB
 from tfmemlint.fit.report import as_data, exit_code
 from tfmemlint.verify.ground import Ground
 
+pytestmark = pytest.mark.slow
+
 TF = "import tensorflow as tf\n"
 LOOP = """
 weights = tf.Variable(tf.zeros((1024, 1024)), name="weights")

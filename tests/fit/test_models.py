@@ -11,6 +11,8 @@ from tfmemlint.fit.measure import Conditions, FitOutcome, measure
 from tfmemlint.verify.driver.build import minor_of
 from tfmemlint.verify.ground import Ground
 
+pytestmark = pytest.mark.slow
+
 KERAS_3 = (2, 16)
 """Since this release; the optimizers of Keras 2 have other temporaries, and slots that are never used."""
 

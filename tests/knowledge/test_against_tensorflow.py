@@ -14,7 +14,7 @@ from tfmemlint.knowledge import names
 from tfmemlint.knowledge.effects import Effect, effect
 from tfmemlint.knowledge.releases import Target
 
-pytest.importorskip("tensorflow")
+pytestmark = pytest.mark.tensorflow
 
 PAIRS = """
 import json, sys

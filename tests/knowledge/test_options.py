@@ -53,8 +53,8 @@ def test_of_a_release_that_was_not_looked_into_nothing_is_said() -> None:
     assert reads_option("memory_optimization", Target.parse("1.15")) is None
 
 
+@pytest.mark.tensorflow
 def test_tensorflow_reads_the_options_that_the_table_has_and_no_others() -> None:
-    pytest.importorskip("tensorflow")
     keys = [*options(Target.newest()), *UNKNOWN]
     run = subprocess.run(
         [sys.executable, "-c", SET],

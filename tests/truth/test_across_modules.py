@@ -12,6 +12,8 @@ from tests.truth.harness import SECONDS, failure, has
 from tfmemlint.verify.edge import Edge
 from tfmemlint.verify.result import Result
 
+pytestmark = pytest.mark.slow
+
 _LAUNCHER = """\
 import runpy, sys
 sys.path.insert(0, {root!r})

@@ -17,6 +17,8 @@ from tfmemlint.verify.ground import Ground
 from tfmemlint.verify.prove import Conditions, Proof, prove
 from tfmemlint.verify.verdict import Kind, Verdict
 
+pytestmark = pytest.mark.slow
+
 GROUNDS = ["driver", pytest.param("gpu", marks=pytest.mark.gpu)]
 
 START = """\

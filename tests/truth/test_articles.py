@@ -11,6 +11,8 @@ from tests.test_articles import MADE
 from tests.truth.harness import failure, has, in_force, run, settings
 from tfmemlint.verify.edge import Edge
 
+pytestmark = pytest.mark.slow
+
 WANTED = {
     ("a01_growth_loop.py", 1): "allow_growth=True",
     ("a01_growth_loop.py", 2): "allow_growth=True",

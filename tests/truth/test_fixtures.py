@@ -7,6 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from tests.fixture_files import FIXTURES, fixture_paths
 from tests.truth.choosing import chosen_paths
@@ -17,6 +18,17 @@ from tfmemlint.verify.edge import Edge
 
 def _named(path: Path) -> str:
     return str(path.relative_to(FIXTURES))
+
+
+def _one_of_each_rule(paths: list[Path]) -> list[ParameterSet]:
+    """The fixtures, of which all but the first of each rule that has a ``.fixed.py`` are slow."""
+    quick: dict[str, Path] = {}
+    for path in paths:
+        if path.with_name(f"{path.stem}.fixed.py").exists():
+            quick.setdefault(path.parent.name, path)
+    return [
+        pytest.param(path, id=_named(path), marks=() if path in quick.values() else pytest.mark.slow) for path in paths
+    ]
 
 
 def _skip_where_it_cannot_run(case: Case, edge: Edge) -> None:
@@ -37,7 +49,7 @@ def judged(request: pytest.FixtureRequest, edge: Edge) -> Iterator[dict[Path, Fu
         yield {path: pool.submit(one, path) for path in chosen}
 
 
-@pytest.mark.parametrize("path", fixture_paths("bad"), ids=_named)
+@pytest.mark.parametrize("path", _one_of_each_rule(fixture_paths("bad")))
 def test_tensorflow_does_what_the_bad_fixture_claims(
     path: Path, edge: Edge, judged: dict[Path, Future[list[str]]]
 ) -> None:
@@ -53,6 +65,7 @@ def test_tensorflow_does_what_the_bad_fixture_claims(
         pytest.skip(f"has no ground: {case.ground}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", fixture_paths("ok"), ids=_named)
 def test_tensorflow_runs_the_ok_fixture(path: Path, edge: Edge, judged: dict[Path, Future[list[str]]]) -> None:
     case = read_case(path)

@@ -16,6 +16,8 @@ from tests.truth.harness import Case, checks, judge, read_case
 from tfmemlint.verify.edge import Edge
 from tfmemlint.verify.ground import Ground
 
+pytestmark = pytest.mark.slow
+
 
 def _named(path: Path) -> str:
     return path.stem

@@ -5,7 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from tests.checkout import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.tensorflow]
 
 
 def test_the_output_shown_in_the_pages_is_what_the_tool_prints() -> None:

@@ -19,6 +19,8 @@ from tfmemlint.verify.edge import Edge
 from tfmemlint.verify.prove import Conditions, prove
 from tfmemlint.verify.verdict import Kind, Verdict
 
+pytestmark = pytest.mark.slow
+
 MEMORY_MIB = 16384
 
 

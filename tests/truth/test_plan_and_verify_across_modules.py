@@ -20,6 +20,8 @@ from tfmemlint.verify.edge import Edge
 from tfmemlint.verify.prove import Conditions, Proof, prove
 from tfmemlint.verify.verdict import Kind
 
+pytestmark = pytest.mark.slow
+
 CONFIGURE = f"{TF}def configure():\n{indented(GROW)}"
 SMALL = "SIZES['small']"
 LATE = "RuntimeError: Physical devices cannot be modified after being initialized"

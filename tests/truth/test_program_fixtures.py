@@ -13,6 +13,8 @@ from tests.truth.choosing import chosen_paths
 from tests.truth.launching import problems
 from tfmemlint.verify.edge import Edge
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def judged(request: pytest.FixtureRequest, edge: Edge) -> Iterator[dict[Path, Future[list[str]]]]:

@@ -12,6 +12,8 @@ import pytest
 from tests.truth.programs.campaign import Examiner, Figures, campaign, made
 from tests.truth.programs.shrink import explained, words
 
+pytestmark = [pytest.mark.slow, pytest.mark.tensorflow]
+
 SEED = 7
 PROGRAMS = {1: 300, 3: 100}
 """How many programs of each number of modules: some 40 s on two cores that have nothing else to do."""

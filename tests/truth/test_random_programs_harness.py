@@ -16,6 +16,8 @@ from tests.truth.programs.render import text
 from tests.truth.programs.shrink import shrunk
 from tests.truth.programs.strategies import program as generated
 
+pytestmark = [pytest.mark.slow, pytest.mark.tensorflow]
+
 GROWTH = 'tf.config.experimental.set_memory_growth(tf.config.list_physical_devices("GPU")[0], True)'
 LIMIT = (
     'tf.config.set_logical_device_configuration(tf.config.list_physical_devices("GPU")[0], '

@@ -13,6 +13,8 @@ from tests.truth.choosing import chosen_paths
 from tests.truth.harness import failure, has, in_force, read_case, run, settings
 from tfmemlint.verify.edge import Edge
 
+pytestmark = pytest.mark.slow
+
 
 def _named(path: Path) -> str:
     return str(path.relative_to(SILENCE))

@@ -20,6 +20,8 @@ from tests.verify.training_scenarios import TRAININGS
 from tfmemlint.verify import driver
 from tfmemlint.verify.driver import build, settings
 
+pytestmark = pytest.mark.slow
+
 NEWEST = "{}.{}.0".format(*max(build.VARIANTS))
 try:
     INSTALLED = version("tensorflow")

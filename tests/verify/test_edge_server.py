@@ -10,6 +10,8 @@ import pytest
 
 from tfmemlint.verify.edge import Edge, GroundError, shared
 
+pytestmark = [pytest.mark.slow, pytest.mark.tensorflow]
+
 
 def test_a_program_has_a_process_of_its_own(edge: Edge) -> None:
     spoil = "import tensorflow as tf; tf.config.list_physical_devices = None; tf.constant(1); leftover = 1"

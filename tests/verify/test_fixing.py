@@ -14,7 +14,7 @@ from tfmemlint.engine.run import run
 from tfmemlint.sources import Source, decode
 from tfmemlint.verify.fixing import prover
 
-pytest.importorskip("tensorflow")
+pytestmark = pytest.mark.tensorflow
 
 Prove = Callable[[Source, str], list[Unproven]]
 

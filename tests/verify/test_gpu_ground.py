@@ -14,6 +14,8 @@ from tfmemlint.verify.prove import Conditions, prove
 from tfmemlint.verify.result import GroundError
 from tfmemlint.verify.verdict import Kind, Verdict
 
+pytestmark = pytest.mark.slow
+
 CONTEXT_MIB = 400
 OTHERS_MIB = 6000
 """What other processes hold of each card: it is busy."""

@@ -336,6 +336,7 @@ def test_a_function_that_can_not_be_called_just_so_is_said(definition: str) -> N
         cut(program, wanted(program), "setup")
 
 
+@pytest.mark.slow
 def test_a_slice_does_what_the_whole_program_does(edge: Edge) -> None:
     """The same configuration in force, the same lines reached, the same error: on a share of the fixtures, with one GPU
     and with two by turns, or as many as the program names."""

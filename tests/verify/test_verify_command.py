@@ -260,6 +260,7 @@ def test_an_interpreter_without_tensorflow_is_said(tmp_path: Path, capsys: pytes
     assert "TensorFlow is not installed for" in capsys.readouterr().err
 
 
+@pytest.mark.tensorflow
 def test_the_command_line_as_a_user_has_it(tmp_path: Path) -> None:
     (tmp_path / "late.py").write_text(LATE)
     command = [sys.executable, "-m", "tfmemlint", "verify", "--device", "edge", "late.py"]
