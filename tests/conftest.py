@@ -22,11 +22,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Before the test modules ask for the fixtures, say which are wanted."""
-    fixture_files.choose_rule(config.getoption("--rule"))
+    code = config.getoption("--rule")
+    if code:
+        from tfmemlint.rulekit.rule import codes
+
+        if code not in codes():
+            raise pytest.UsageError(f"--rule: there is no rule {code!r}")
+    fixture_files.choose_rule(code)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what runs TensorFlow, and skip it where there is none."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what runs TensorFlow, and skip it where there is none; leave out what is not about the chosen rule."""
+    if config.getoption("--rule"):
+        # A test without parameters is about all fixtures, and one without values for them about none.
+        items[:] = [item for item in items if "[" in item.name and "[NOTSET" not in item.name]
     there = importlib.util.find_spec("tensorflow") is not None
     for item in items:
         if not GROUNDS.isdisjoint(getattr(item, "fixturenames", ())):

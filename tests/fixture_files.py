@@ -27,6 +27,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "fixtures"
+SETTINGS = FIXTURES / "settings"
 SILENCE = FIXTURES / "silence"
 KEYS = (
     *("gpus", "raises", "lacks", "fixed", "target", "since", "memory", "ground", "observed", "computes"),
@@ -120,6 +121,12 @@ def fixture_paths(kind: str, folder: Path = FIXTURES) -> list[Path]:
     """The ``bad`` or the ``ok`` files of every rule, in a fixed order; the ``.fixed.py`` files are not among them."""
     found = folder.glob(f"{_chosen or 'TFM*'}/{kind}_*.py")
     return sorted(path for path in found if not path.name.endswith(".fixed.py"))
+
+
+def settings_paths(kind: str = "") -> list[Path]:
+    """The ``bad`` or the ``ok`` configuration files of ``fixtures/settings``, or both, in a fixed order."""
+    found = SETTINGS.glob(f"{_chosen or 'TFM*'}/{kind}*_*")
+    return sorted(path for path in found if ".fixed." not in path.name)
 
 
 def silent_paths() -> list[Path]:

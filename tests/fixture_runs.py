@@ -22,13 +22,13 @@ from typing import Any
 
 import pytest
 
-from tests.fixture_files import FIXTURES, encoding_of, read_text, strip_markers
+from tests.fixture_files import SETTINGS, encoding_of, read_text, strip_markers
 from tests.program_files import PROGRAMS, read_program
 from tfmemlint.cli.main import main
 from tfmemlint.model.finding import Severity
+from tfmemlint.reporters.diff import unified_diff
 from tfmemlint.rulekit.rule import rules
 
-SETTINGS = FIXTURES / "settings"
 _PLACE = re.compile(r"^(\S[^\n]*?):(\d+):\d+: (TFM\d{3}) ", re.MULTILINE)
 """The first line of a finding in the text report."""
 
@@ -91,11 +91,10 @@ def fix(fixture: Path) -> Fixed:
         return Fixed(after, {name: _read(Path(name)) for name in before}, tuple(json.loads(first.out)))
 
 
-@cache
 def diff(fixture: Path) -> str:
-    """What ``tfmemlint fix --diff --unsafe-fixes`` shows for a fixture; "" where it would change nothing."""
-    with _on_disk(fixture, read_fixture(fixture)) as names:
-        return command("fix", "--no-cache", "--diff", "--unsafe-fixes", *options(fixture), *names).out
+    """What ``fix --unsafe-fixes`` changes in a fixture, as ``fix --diff`` shows it; "" where that is nothing."""
+    before, after = read_fixture(fixture), fix(fixture).texts
+    return "".join(unified_diff(name, text, after[name]) for name, text in before.items())
 
 
 def check_text(fixture: Path, text: str) -> CommandRun:

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests import fixture_runs
-from tests.fixture_files import FIXTURES, ROOT, fixture_paths, is_chosen
-from tests.fixture_runs import SETTINGS
+from tests.fixture_files import FIXTURES, ROOT, SETTINGS, fixture_paths, is_chosen, settings_paths
 from tests.program_files import program_folders, read_program
 
 SNAPSHOTS = ROOT / "tests" / "snapshots"
@@ -43,12 +42,6 @@ def stored() -> dict[str, str]:
     }
 
 
-def settings_paths(kind: str = "bad") -> list[Path]:
-    """The configuration files of ``fixtures/settings`` that are ``bad`` or ``ok``, in a fixed order."""
-    paths = sorted(path for path in SETTINGS.glob(f"TFM*/{kind}_*") if ".fixed." not in path.name)
-    return [path for path in paths if is_chosen([path.parent.name])]
-
-
 def _groups() -> dict[str, list[Path]]:
     """The fixtures of each snapshot file: of a rule, of the programs whose first finding is a rule's, of settings."""
     found: dict[str, list[Path]] = {}
@@ -57,7 +50,7 @@ def _groups() -> dict[str, list[Path]]:
     for folder in program_folders("bad"):
         code = min(read_program(folder).expected)[2]
         found.setdefault(f"programs/{code}.txt", []).append(folder)
-    for path in settings_paths():
+    for path in settings_paths("bad"):
         found.setdefault(f"settings/{path.parent.name}.txt", []).append(path)
     if is_chosen(()):
         found["settings/projects.txt"] = sorted((SETTINGS / "projects").glob("bad_*"))

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixture_files import FIXTURES, strip_markers
+from tests.fixture_files import SETTINGS, is_chosen, settings_paths, strip_markers
 from tfmemlint.engine.job import FileResult, Job
 from tfmemlint.engine.run import run
 from tfmemlint.model.finding import Severity
 from tfmemlint.sources import walk
 from tfmemlint.sources.kinds import ALL
 
-FILES = sorted(path for path in (FIXTURES / "settings").glob("TFM*/*") if ".fixed." not in path.name)
-PROJECTS = sorted((FIXTURES / "settings" / "projects").iterdir())
+FILES = settings_paths()
+PROJECTS = sorted((SETTINGS / "projects").iterdir()) if is_chosen(()) else []
 
 
 def _copied(path: Path, folder: Path) -> tuple[Path, dict[int, list[str]]]:
