@@ -91,6 +91,10 @@ def compute(source: Source, finding: Finding, rule: Fixer, target: Target, optio
         rule.fix(finding, editor)
         new = editor.finish()
         _parse(source, new)
+        try:
+            source.as_file(new)
+        except ValueError as reason:
+            return _withheld(finding, str(reason))
     except Withheld as reason:
         return _withheld(finding, str(reason))
     except Exception as error:

@@ -76,7 +76,10 @@ def _fix(fix: Fix | None, source: Notebook) -> Fix | None:
     edits = []
     for edit in fix.edits:
         place = source.cell_of(edit.span.row)
-        edits.append(edit if place is None else dataclasses.replace(edit, span=_moved(edit.span, place[1])))
+        if place is not None:
+            content = source.as_in_cell(place[0], edit.content)
+            edit = dataclasses.replace(edit, span=_moved(edit.span, place[1]), content=content)
+        edits.append(edit)
     return dataclasses.replace(fix, edits=tuple(edits))
 
 
@@ -92,15 +95,16 @@ def _step(step: Step, source: Notebook | None, texts: dict[str, Source]) -> Step
 def _span(span: Span, source: Notebook, row: int) -> Span:
     """A span counted from the start of its cell, which ``row`` is; all of a line that is no Python."""
     if not source.is_magic(span.row):
-        return _moved(span, row)
+        return _moved(span, row, source.shift(span.row), source.shift(span.end_row))
     place = source.cell_of(span.row)
     assert place is not None
     line = source.cell_text(place[0]).split("\n")[row - 1]
     return Span(row, len(line) - len(line.lstrip()) + 1, row, len(line) + 1)
 
 
-def _moved(span: Span, row: int) -> Span:
-    return Span(max(row, 1), span.column, max(row, 1) + span.end_row - span.row, span.end_column)
+def _moved(span: Span, row: int, shift: int = 0, end_shift: int = 0) -> Span:
+    row = max(row, 1)
+    return Span(row, span.column + shift, row + span.end_row - span.row, span.end_column + end_shift)
 
 
 def _line(source: Notebook, row: int, here: int) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 KEPT = "#@tfmemlint:"
@@ -22,6 +21,8 @@ _LINE = re.compile(
 _HELP = re.compile(r"\s*(?:\?{1,2}\s*[\w.*%]+|[%\w.*\[\]'\"()]+\?{1,2})\s*;?\s*")
 _AUTO = re.compile(r"(?:pip3?|conda|cd|ls|pwd|mkdir|rmdir|rm|cp|mv|cat|less|man)\s+[^=(\s].*")
 """Commands that IPython takes without a sign before them, where no variable is called so."""
+_CALL = re.compile(r"\s*[,;/]\s*[A-Za-z_]")
+"""Calls whose arguments stand without quotes (``,f a b``, ``;f a b``) or parentheses (``/f a, b``)."""
 _ENV = re.compile(r"(?:set_)?env\s+(?P<name>[A-Za-z_]\w*)(?:\s*=\s*|\s+)(?P<value>.+?)\s*$")
 _SET = re.compile(
     rf"\s*import os; os\.environ\[(['\"])(?P<name>\w+)\1\] = (['\"])(?P<value>[^'\"\\$={{}}]*)\3  {KEPT}(?P<old>.*)"
@@ -34,54 +35,139 @@ class Python:
     """A cell as Python.
 
     Attributes:
-        lines: its lines, as many as the cell has. instead: those that differ, each with what it stands for.
-        problem: where and why it is no Python even so; then all lines are comments.
+        lines: its lines, as many as the cell has. instead: those that stand for no Python, each with what it stands
+            for. problem: where and why it is no Python even so; then all lines are comments.
+        prefix: what IPython takes away from the beginning of each line: an indentation, a prompt.
+        fixed: why no line of it can be changed, or "".
     """
 
     lines: list[str]
     instead: dict[str, str] = field(default_factory=dict)
     problem: tuple[int, str] | None = None
+    prefix: str = ""
+    fixed: str = ""
+
+    def restored(self, line: str, prefix: str | None = None) -> str:
+        """Return what to write for a line of Python that is new, or stands elsewhere now.
+
+        Args:
+            prefix: what stands in front of it; None for what stands in front of most lines.
+
+        Raises:
+            ValueError: it stands for what is no Python, and has been changed; or nothing here can be changed.
+        """
+        if line in self.instead:
+            return self.instead[line]
+        if self.fixed:
+            raise ValueError(self.fixed)
+        if prefix is None:
+            prefix = self.prefix
+            if prefix.endswith(_CLASSIC) and line[:1] in (" ", "\t", ")", "]", "}"):
+                prefix = prefix.removesuffix(_CLASSIC) + "... "
+        if KEPT in line:
+            setting = changed_setting(line)
+            if setting is None:
+                raise ValueError("what is no Python would change")
+            return prefix + setting
+        return prefix + line if line.strip() else prefix.rstrip()
 
 
-def as_python(source: str) -> Python:
-    """The code of a cell as Python."""
+def as_python(source: str, *, prompts: bool = False) -> Python:
+    """Return the code of a cell as Python.
+
+    Args:
+        prompts: prompts (``>>>``, ``In [1]:``) are taken away as IPython does; else they are no Python.
+    """
     lines = source.split("\n")
-    if "\r" in source.replace("\r\n", ""):
+    if "\r" in source:
         return _silent(lines, (1, "its lines end in different ways"))
     if KEPT in source:
         return _silent(lines, (1, "it has tfmemlint's own marks in it"))
-    first = next((line for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
+    bare, prefix, fixed = _without_prefix(lines, prompts=prompts)
+    if fixed and prefix.isspace() and _error(source) is None:
+        # It is indented in no other way than Python's own: a comment stands first.
+        return Python(lines)
+    odd = any(line.splitlines() != [line] for line in bare if line)
+    if odd and prefix:
+        # IPython ends lines at characters where Python does not, and takes the prefix away behind those as well.
+        fixed = UNEVEN
+    first = next((line for line in bare if line.strip() and not line.startswith("#")), "")
     magic = _CELL.match(first)
     if magic is not None and magic[1] not in PYTHON:
         return _silent(lines, None)
-    if magic is None and _error(source) is None:
-        return Python(lines)
+    if magic is None and _error("\n".join(bare)) is None:
+        return Python(bare, prefix=prefix, fixed=fixed)
+    if odd:
+        # What IPython takes for a line of its own may be a command.
+        return _silent(lines, (1, "its lines end in different ways"))
     made: list[str] = []
     instead: dict[str, str] = {}
     state, goes_on = _State(), False
-    indent = _indent(first)
-    for line in lines:
-        plain = line.removeprefix(indent)
-        new = f"{KEPT}{line}" if goes_on else plain if state.inside else _one(plain)
-        if new != line:
-            # IPython takes the indentation of the first line away from all.
-            instead[new] = line
+    for line, plain in zip(lines, bare, strict=True):
+        new = f"{KEPT}{plain}" if goes_on else plain if state.inside else _as_pass(plain)
         made.append(new)
         if new == plain:
             state.read(plain)
             goes_on = False
         else:
+            instead[new] = line
             # A command goes on behind a backslash, as in a shell.
             goes_on = line.endswith("\\")
     error = _error("\n".join(made))
-    if error is None and [instead.get(line, line) for line in made] != lines:
-        return _silent(lines, (1, "its lines are indented in different ways"))
     if error is None:
-        return Python(made, instead)
+        return Python(made, instead, prefix=prefix, fixed=fixed)
     row = getattr(error, "lineno", None) or 1
     words = getattr(error, "msg", None) or str(error)
     # The row of the cell that Python names is none of the text as a whole.
     return _silent(lines, (min(row, len(lines)), re.sub(r" on line \d+|\(at line \d+\)", "", words)))
+
+
+_CLASSIC = ">>> "
+_CLASSIC_PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |$)")
+_IPYTHON_PROMPT = re.compile(r"(?:(?:\[nav\]|\[ins\])? )?In \[\d+\]: |\s*\.{3,}: ?")
+_DEDENTED = PYTHON - {"python", "python3"}
+"""Cell magics that hand their cell to IPython, which takes its indentation away once more."""
+UNEVEN = "its lines are indented in different ways: change it by hand"
+
+
+def _without_prefix(lines: list[str], *, prompts: bool) -> tuple[list[str], str, str]:
+    """Return the lines as IPython's own clean-up leaves them, what it takes away from each, and why none can be
+    changed, or "".
+
+    IPython up to 8 takes the indentation of the first line away from each line that has it, IPython 9 the indentation
+    that all lines share; prompts likewise differ. Where the two come to different texts, the first is read, and
+    nothing is changed.
+    """
+    start = next((number for number, line in enumerate(lines) if line.strip()), None)
+    if start is None:
+        return lines, "", ""
+    head, body = lines[:start], lines[start:]
+    prefix = body[0][: len(body[0]) - len(body[0].lstrip(" \t"))]
+    fixed = ""
+    if prefix:
+        even = all(line.startswith(prefix) for line in body if line.strip())
+        fixed = "" if even else UNEVEN
+        body = [line.removeprefix(prefix) for line in body]
+    magic = _CELL.match(body[0])
+    if magic is not None and magic[1] in _DEDENTED:
+        inner, more, uneven = _without_prefix(body[1:], prompts=prompts)
+        return [*head, body[0], *inner], prefix + more, fixed or uneven
+    if prompts:
+        if body[0].rstrip() == ">>>" or body[0].startswith(_CLASSIC):
+            body, uneven = _without_prompts(body, _CLASSIC_PROMPT)
+            prefix, fixed = prefix + _CLASSIC, fixed or uneven
+        if any(map(_IPYTHON_PROMPT.match, body[:2])):
+            body, uneven = _without_prompts(body, _IPYTHON_PROMPT)
+            prefix, fixed = prefix + "   ...: ", fixed or uneven
+    return [*head, *body], prefix, fixed
+
+
+def _without_prompts(lines: list[str], pattern: re.Pattern[str]) -> tuple[list[str], str]:
+    """Return the lines without their prompts, and why they can't be changed, or ""."""
+    bare = [pattern.sub("", line, count=1) if pattern.match(line) else line for line in lines]
+    even = all(pattern.match(line) for line in lines if line.strip()) and not bare[0][:1].isspace()
+    strings = any(quotes in line for quotes in ('"""', "'''") for line in lines)
+    return bare, "" if even and not strings else UNEVEN
 
 
 def _silent(lines: list[str], problem: tuple[int, str] | None) -> Python:
@@ -95,13 +181,15 @@ def _printable(line: str) -> str:
     return line if line.isprintable() else line.encode("unicode_escape").decode("ascii")
 
 
-def _one(line: str) -> str:
-    """A line outside of strings and brackets: what IPython does with it, as far as it matters, and the line itself."""
+def _as_pass(line: str) -> str:
+    """Return what IPython does with a line outside of strings and brackets, where that matters, with the line itself
+    as a comment; a line of Python as it is."""
     match = _LINE.fullmatch(line)
     if match is None and _AUTO.fullmatch(line) and _error(line) is not None:
         return f"pass  {KEPT}{line}"
     if match is None:
-        return f"{_indent(line)}pass  {KEPT}{line}" if _HELP.fullmatch(line) and "?" in line else line
+        escaped = (_HELP.fullmatch(line) and "?" in line) or _CALL.match(line)
+        return f"{_indent(line)}pass  {KEPT}{line}" if escaped else line
     indent, target, rest = match["indent"], match["target"], match["rest"]
     code = "pass"
     if target is not None:
@@ -113,22 +201,6 @@ def _one(line: str) -> str:
         elif timed is not None and _error(timed["code"]) is None:
             code = timed["code"]
     return f"{indent}{code}  {KEPT}{line}"
-
-
-def restored(line: str, instead: Mapping[str, str]) -> str:
-    """What stands in the file for a line of Python; ``instead`` is that of `Python`.
-
-    Raises:
-        ValueError: it stands for what is no Python, and has been changed.
-    """
-    if line in instead:
-        return instead[line]
-    if KEPT in line:
-        setting = changed_setting(line)
-        if setting is None:
-            raise ValueError("what is no Python would change")
-        return setting
-    return line
 
 
 def changed_setting(line: str) -> str | None:

@@ -11,16 +11,21 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
-from tfmemlint.sources.magics import KEPT, as_python, restored
+from tfmemlint.sources.magics import KEPT, Python, as_python
 from tfmemlint.sources.text import LARGEST_NOTEBOOK, Source, Unreadable
 
 MARK = f"pass  {KEPT}cell "
 """How the line in front of a cell begins; the number follows."""
 _SPACE = re.compile(r"[ \t\r\n]*")
 _CODE = ("code",)
+_EMPTY = re.compile(r"^[ \t]*\r$", re.MULTILINE)
+_WINDOWS = "IPython reads it differently with its Windows line ends: change it by hand"
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)|\n", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +34,7 @@ class Cell:
 
     Attributes:
         number: its place among all cells, from 1. start, end: where its source stands in the file's text.
-        source: its code. row: the first row of it in the Python text.
-        lines: the lines of the Python text that differ from those of the cell, each with the line that it stands for.
-        problem: the row in the cell at which it stops being Python, and why; None where it is.
+        source: its code. row: the first row of it in the Python text. python: its code as Python, as it was read.
     """
 
     number: int
@@ -39,8 +42,45 @@ class Cell:
     end: int
     source: str
     row: int
-    lines: dict[str, str]
-    problem: tuple[int, str] | None = None
+    python: Python
+
+    def with_lines(self, lines: list[str]) -> str:
+        """Return the code with other lines of Python; those that stay are as they were.
+
+        Raises:
+            ValueError: what isn't Python has changed, or IPython would not read those lines from it.
+        """
+        old = self.python.lines
+        if lines == old:
+            return self.source
+        if self.python.fixed:
+            raise ValueError(f"cell {self.number}: {self.python.fixed}")
+        raw = self.source.split("\n")
+        usual = "\r" if self.source.count("\r\n") * 2 > self.source.count("\n") else ""
+        made: list[str] = []
+        try:
+            for kind, start, end, other, until in SequenceMatcher(None, old, lines, autojunk=False).get_opcodes():
+                if kind == "equal":
+                    # The last line of a cell has no end; wherever it comes now, it gets that of the others.
+                    made += [
+                        line if number < len(raw) else line + usual
+                        for number, line in enumerate(raw[start:end], start + 1)
+                    ]
+                    continue
+                for number, line in enumerate(lines[other:until], start):
+                    # A line that takes the place of another one has what that had before and behind it.
+                    behind = ("\r" if raw[number].endswith("\r") else "") if number < min(end, len(raw) - 1) else usual
+                    before = _before(raw[number], old[number]) if number < end else None
+                    made.append(self.python.restored(line, before) + behind)
+        except ValueError as error:
+            raise ValueError(f"{error} in cell {self.number}") from None
+        new = "\n".join(made).removesuffix("\r")
+        if new.startswith("%%") and "\n" not in new.strip():
+            # IPython refuses a cell magic whose cell is empty.
+            raise ValueError(f"cell {self.number} would hold nothing but {new.split()[0]}")
+        if not _reads_as(new, lines):
+            raise ValueError(f"IPython would not read the new lines of cell {self.number} as they are meant")
+        return new
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,10 +107,7 @@ class Notebook(Source):
         pieces: list[str] = []
         at = 0
         for cell, lines in zip(self.cells, self._parts(text), strict=True):
-            new = "\n".join(_restored(cell, line) for line in lines)
-            if new != cell.source and new.startswith("%%") and "\n" not in new.strip():
-                # IPython refuses a cell magic whose cell is empty.
-                raise ValueError(f"cell {cell.number} would hold nothing but {new.split()[0]}")
+            new = cell.with_lines(lines)
             if new != cell.source:
                 pieces += [self.raw[at : cell.start], _written(self.raw, cell, new, self.cells)]
                 at = cell.end
@@ -108,8 +145,28 @@ class Notebook(Source):
         """The code of a cell, as it is in the notebook."""
         for cell, lines in zip(self.cells, self._parts(self.text), strict=True):
             if cell.number == number:
-                return "\n".join(_restored(cell, line) for line in lines)
+                return cell.with_lines(lines)
         return ""
+
+    def shift(self, row: int) -> int:
+        """Return how many characters of the cell stand in front of a row of the text: an indentation, a prompt."""
+        place = self.cell_of(row)
+        if place is None or row > len(self.lines):
+            return 0
+        prefix = next(cell.python.prefix for cell in self.cells if cell.number == place[0])
+        if not prefix:
+            return 0
+        lines = self.cell_text(place[0]).split("\n")
+        return max(len(lines[place[1] - 1]) - len(self.lines[row - 1]), 0) if place[1] <= len(lines) else 0
+
+    def as_in_cell(self, number: int, content: str) -> str:
+        """Return whole lines of Python as they are to be written into a cell."""
+        python = next(cell.python for cell in self.cells if cell.number == number)
+        if MARK in content:
+            return content
+        lines = content.split("\n")
+        # Behind the last newline, nothing begins.
+        return "\n".join([*map(python.restored, lines[:-1]), python.restored(lines[-1]) if lines[-1] else ""])
 
     def is_magic(self, row: int) -> bool:
         """Whether a row of the text stands for a line that is no Python."""
@@ -134,8 +191,9 @@ class Notebook(Source):
     def problems(self) -> Iterator[tuple[int, str]]:
         """The rows of the text at which a cell stops being Python, and why."""
         for cell in self.cells:
-            if cell.problem is not None:
-                yield cell.row + cell.problem[0] - 1, cell.problem[1]
+            problem = cell.python.problem
+            if problem is not None:
+                yield cell.row + problem[0] - 1, problem[1]
 
 
 def decode_notebook(path: str, data: bytes) -> Notebook:
@@ -162,9 +220,9 @@ def decode_notebook(path: str, data: bytes) -> Notebook:
     cells: list[Cell] = []
     lines: list[str] = []
     for number, start, end, source in found:
-        python = as_python(source)
+        python = _as_python(source)
         lines.append(f"{MARK}{number}")
-        cells.append(Cell(number, start, end, source, len(lines) + 1, python.instead, python.problem))
+        cells.append(Cell(number, start, end, source, len(lines) + 1, python))
         lines.extend(python.lines)
     text = "\n".join(lines) + "\n" if lines else ""
     return Notebook(path, text, "utf-8", bom, "\n", text.isascii(), raw=raw, cells=tuple(cells))
@@ -183,27 +241,28 @@ class _Reader:
         Raises:
             ValueError: this is no notebook. json.JSONDecodeError: it is not JSON.
         """
-        found: list[tuple[int, int, int, str]] = []
-        known = False
+        # Of several members of one name, JSON has the last.
+        found: dict[str, list[tuple[int, int, int, str]]] = {}
         language = "python"
         at = self._skip(0)
         for key, start in self._members(at):
             if key == "cells":
-                known = True
-                found.extend(self._listed(start, "source"))
+                found[key] = list(self._listed(start, "source"))
             elif key == "worksheets":
-                known = True
-                for sheet in self._items(start):
-                    for inner, place in self._members(sheet):
-                        if inner == "cells":
-                            found.extend(self._listed(place, "input"))
+                found[key] = [
+                    cell
+                    for sheet in self._items(start)
+                    for inner, place in self._members(sheet)
+                    if inner == "cells"
+                    for cell in self._listed(place, "input")
+                ]
             elif key == "metadata":
                 language = _language(self._decode(self.raw, start)[0])
-        if not known:
+        if not found:
             raise ValueError("it has no cells")
         if language not in ("python", "ipython", ""):
             return
-        yield from found
+        yield from (cell for cells in found.values() for cell in cells)
 
     def _listed(self, at: int, name: str) -> Iterator[tuple[int, int, int, str]]:
         for number, start in enumerate(self._items(at), 1):
@@ -271,34 +330,76 @@ def _language(metadata: Any) -> str:
     return ""
 
 
-def _restored(cell: Cell, line: str) -> str:
-    try:
-        return restored(line, cell.lines)
-    except ValueError as error:
-        raise ValueError(f"{error} in cell {cell.number}") from None
+def _before(raw: str, line: str) -> str | None:
+    """Return what stands in a cell before a line of Python; None where it is another line."""
+    raw = raw.removesuffix("\r")
+    return raw.removesuffix(line) if line.strip() and raw.endswith(line) else None
+
+
+def _as_python(source: str) -> Python:
+    python = as_python(source.replace("\r\n", "\n"), prompts=True)
+    # IPython does not see help behind such a line end, and to IPython 9, which takes the indentation away that all
+    # lines share, an empty line with such an end shares nothing.
+    if "\r\n" in source and (python.instead or (python.prefix and _EMPTY.search(source) is not None)):
+        return replace(python, fixed=python.fixed or _WINDOWS)
+    return python
+
+
+def _reads_as(source: str, lines: list[str]) -> bool:
+    """True if a cell with this code has these lines of Python, but for what isn't Python."""
+    python = _as_python(source)
+    if python.problem is not None or python.fixed or len(python.lines) != len(lines := lines or [""]):
+        return False
+    return all(
+        new == line or (KEPT in new and KEPT in line) or not (new.strip() or line.strip())
+        for new, line in zip(python.lines, lines, strict=True)
+    )
 
 
 def _written(raw: str, cell: Cell, new: str, cells: Sequence[Cell]) -> str:
-    """The source of a cell as JSON, in the style of the old one; lines that stay keep their very characters."""
+    """Return the source of a cell as JSON, in the style of the old one; lines that stay keep their very characters."""
     old = raw[cell.start : cell.end]
-    plain = raw.isascii()
+    parts = _LINE.findall(new)
     if not old.startswith("["):
-        return _quoted(new, raw, plain=plain)
+        pieces = _string_style(old)
+        return f'"{"".join(token[1:-1] for token in _tokens(pieces, parts, raw))}"'
     tokens, first, between, last = _list_style(old)
     if not tokens:
         # An empty list is written as those of other cells are.
-        others = [_list_style(raw[one.start : one.end]) for one in cells if one.source and raw[one.start] == "["]
-        _, first, between, last = others[0] if others else ({}, "", ", ", "")
-    lines = new.split("\n")
-    parts = [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+        others = [
+            _list_style(raw[other.start : other.end]) for other in cells if other.source and raw[other.start] == "["
+        ]
+        _, first, between, last = others[0] if others else ([], "", ", ", "")
     if not parts:
         return "[]"
-    return f"[{first}{between.join(tokens.get(part) or _quoted(part, raw, plain=plain) for part in parts)}{last}]"
+    return f"[{first}{between.join(_tokens(tokens, parts, raw))}{last}]"
 
 
-def _list_style(old: str) -> tuple[dict[str, str], str, str, str]:
+def _tokens(old: Sequence[str], parts: Sequence[str], raw: str) -> Iterator[str]:
+    """The parts of a source as JSON strings: those that stay as they were written."""
+    values = [scanstring(token, 1, False)[0] for token in old]
+    plain = raw.isascii()
+    for kind, start, end, other, until in SequenceMatcher(None, values, parts, autojunk=False).get_opcodes():
+        if kind == "equal":
+            yield from old[start:end]
+        else:
+            yield from (_quoted(part, raw, plain=plain) for part in parts[other:until])
+
+
+def _string_style(old: str) -> list[str]:
+    """The lines of a string, each as a string in JSON of its own."""
+    pieces: list[str] = []
+    start = 1
+    for match in _ESCAPE.finditer(old, 1, len(old) - 1):
+        if match[0].lower() in ("\n", "\\n", "\\u000a"):
+            pieces.append(f'"{old[start : match.end()]}"')
+            start = match.end()
+    return [*pieces, f'"{old[start:-1]}"'] if start < len(old) - 1 else pieces
+
+
+def _list_style(old: str) -> tuple[list[str], str, str, str]:
     """The items of a list of strings as they are written, and what stands before, between and behind them."""
-    tokens: dict[str, str] = {}
+    tokens: list[str] = []
     gaps: list[str] = []
     at = 1
     while True:
@@ -307,8 +408,8 @@ def _list_style(old: str) -> tuple[dict[str, str], str, str, str]:
             gaps.append(old[at:-1])
             break
         gaps.append(old[at:start])
-        value, at = scanstring(old, start + 1, False)
-        tokens.setdefault(value, old[start:at])
+        _, at = scanstring(old, start + 1, False)
+        tokens.append(old[start:at])
     if len(gaps) == 1:
         return tokens, "", ", ", ""
     return tokens, gaps[0], gaps[1] if len(gaps) > 2 else f",{gaps[0]}", gaps[-1]

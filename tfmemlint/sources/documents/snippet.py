@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
 from tfmemlint.sources.documents.blocks import PYTHON, UNKNOWN, Block
-from tfmemlint.sources.magics import KEPT, Python, restored
+from tfmemlint.sources.magics import KEPT, Python
 from tfmemlint.sources.text import Source
 
 MARK = f"pass  {KEPT}row "
@@ -70,12 +69,14 @@ class Snippet(Source):
                 continue
             if not block.fixable:
                 raise ValueError("it can't be changed without what stands around it: change it by hand")
-            instead = self.python[number].instead if self.python else {}
+            python = self.python[number] if self.python else Python([])
+            if python.fixed:
+                raise ValueError(python.fixed)
             first, last = block.rows[0] - 1, block.rows[-1]
             if last - first == len(block.rows):
-                lines[first:last] = _rewritten(lines[first:last], block, old[number], new[number], instead)
+                lines[first:last] = _rewritten(lines[first:last], block, old[number], new[number], python)
             else:
-                lines[first:last] = _in_place(lines[first:last], block, old[number], new[number], instead)
+                lines[first:last] = _in_place(lines[first:last], block, old[number], new[number], python)
         return "\n".join(lines)
 
     def _parts(self, text: str) -> list[list[str]]:
@@ -129,7 +130,7 @@ def _squeezed(lines: list[str]) -> list[str]:
     return made
 
 
-def _in_place(raw: list[str], block: Block, old: list[str], new: list[str], instead: Mapping[str, str]) -> list[str]:
+def _in_place(raw: list[str], block: Block, old: list[str], new: list[str], python: Python) -> list[str]:
     """The rows of a block between whose lines something else stands: each line is changed where it is.
 
     Raises:
@@ -142,11 +143,11 @@ def _in_place(raw: list[str], block: Block, old: list[str], new: list[str], inst
     made = list(raw)
     for number, (before, after) in enumerate(zip(old, new, strict=True)):
         if before != after:
-            made[number] = raw[number][: mine[number]] + restored(after, instead)
+            made[number] = raw[number][: mine[number]] + python.restored(after)
     return made
 
 
-def _rewritten(raw: list[str], block: Block, old: list[str], new: list[str], instead: Mapping[str, str]) -> list[str]:
+def _rewritten(raw: list[str], block: Block, old: list[str], new: list[str], python: Python) -> list[str]:
     """The rows of a block with new code; each line that stays is as it was, and new ones get what their neighbours have
     in front."""
     fronts = [line[:start] for line, start in zip(raw, block.starts, strict=True)]
@@ -167,7 +168,7 @@ def _rewritten(raw: list[str], block: Block, old: list[str], new: list[str], ins
             front = fronts[min(near, len(fronts) - 1)]
             if prompts is not None:
                 front = front[: len(front) - 4] + prompts[number]
-            line = front + restored(new[number], instead)
+            line = front + python.restored(new[number])
             made.append(line if new[number].strip() else line.rstrip())
     return made + raw[len(old) :]
 
