@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import pickle
 import random
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import tfmemlint.interpreter
 from tests.fixes.projects import make
-from tfmemlint.engine import cache, prefilter_cache
+from tfmemlint.engine import cache, cached_values, prefilter_cache
 from tfmemlint.engine.job import Job
 from tfmemlint.engine.run import WORTH_A_CACHE, run
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.model.finding import Finding
+from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.sources import walk
 
 PROGRAMS = Path(__file__).parent.parent / "fixtures" / "programs"
@@ -140,18 +144,77 @@ def test_random_edits_are_seen() -> None:
 
 
 def the_file() -> Path:
-    (path,) = Path("../cache").glob("check-*/*.pickle")
+    (path,) = Path("../cache").glob("check-*/*.cache")
     return path
 
 
-@pytest.mark.parametrize("data", [b"", b"\x80\x05garbage", pickle.dumps([1]), pickle.dumps({"a": 1})])
-def test_a_broken_cache_is_replaced(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def broken_files(whole: bytes) -> Iterator[bytes]:
+    """Files in the place of the cache that are none, or damaged."""
+    yield from (b"", b"\n", b"\x80\x05garbage", pickle.dumps([1]), pickle.dumps({"a": 1}), b"[]", b"null" * 1000)
+    head, first, *_ = whole.split(b"\n")
+    key, day, checksum, text = first.split(b" ", 3)
+    yield from (head, head + b"\n", whole[: len(whole) // 2], whole[:-3], whole.replace(b" ", b""), whole[1:])
+    yield b"\n".join([head, *[first] * 3, b"", b" ", b"a b c d", b"\xff 1 2 3", key + b" 99999999999999 1 1"])
+    for other in (
+        *(b"", b"[", b"[]", b"{}", b"1", b"[1,2]", b'["number",true]', b'["findings",{}]', b'["findings",[[]]]'),
+        *(b'["program",[]]', b'["os.system","touch ../harm"]', b'["answers",{"zz":1}]', b"[" * 100_000),
+        *(b"9" * 5000, b'["number",' + b"9" * 5000 + b"]", text.replace(b"error", b"terror"), text[:-1]),
+        *(text.replace(b"1", b"true"), text.replace(b"1", b'"1"'), text.replace(b"null", b'{"os.system":["x"]}')),
+        *(text.replace(b"[]", b"{}"), text.replace(b"{", b'{"complex":')),
+    ):
+        yield b"\n".join([head, b" ".join([key, day, cache._checksum(other), other]), b""])
+        yield b"\n".join([head, b" ".join([key, day, checksum, other]), b""])
+
+
+def test_a_broken_cache_is_replaced(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     make(Path(), {"train.py": LATE})
     first = found()
-    the_file().write_bytes(data)
-    assert found() == first
+    whole = the_file().read_bytes()
+    for data in broken_files(whole):
+        the_file().write_bytes(data)
+        assert found() == first, data[:200]
+    assert capfd.readouterr() == ("", "")
     nothing_is_gone_through(monkeypatch)
     assert found() == first
+
+
+@pytest.mark.parametrize("kind", ["fifo", "directory", "link"])
+def test_what_is_no_file_is_done_without(kind: str) -> None:
+    make(Path(), {"train.py": LATE})
+    first = found()
+    path = the_file()
+    path.unlink()
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "directory":
+        path.mkdir()
+    else:
+        path.symlink_to("/dev/zero")
+    assert found() == first
+
+
+def test_a_damaged_bit_is_found_out() -> None:
+    make(Path(), {"train.py": LATE})
+    first = found()
+    whole = the_file().read_bytes()
+    rng = random.Random(8)
+    for _ in range(100):
+        data = bytearray(whole)
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        the_file().write_bytes(bytes(data))
+        assert found() == first
+
+
+def test_a_file_has_a_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    place = cache.open_cache(".")
+    for number in range(100):
+        place.put(f"key{number}", {b"key%d" % number: number})
+    monkeypatch.setattr(cache, "LIMIT_BYTES", 2000)
+    place.save()
+    assert 1500 < the_file().stat().st_size <= 2000
+    assert 10 < len(cache.open_cache(".")._entries) < 100
+    monkeypatch.setattr(cache, "LIMIT_BYTES", 1000)
+    assert cache.open_cache(".")._entries == {}
 
 
 class Harm:
@@ -161,15 +224,87 @@ class Harm:
         return os.system, ("touch ../harm",)
 
 
-def test_only_what_tfmemlint_has_put_there_is_unpickled() -> None:
+def harmful() -> Iterator[bytes]:
+    yield pickle.dumps(Harm())
+    for module in ("tfmemlint.engine.cache", "tfmemlint.cache"):
+        # PROTO 4, the two names, STACK_GLOBAL, the argument, TUPLE1, REDUCE, STOP
+        yield (
+            b"".join(
+                (b"\x80\x04", *(b"\x8c" + bytes([len(one)]) + one for one in (module.encode(), b"os.system")), b"\x93")
+            )
+            + b"\x8c\x0dtouch ../harm\x85R."
+        )
+
+
+def test_nothing_in_a_cache_is_ever_called() -> None:
     make(Path(), {"train.py": LATE})
     first = found()
-    keys = pickle.loads(the_file().read_bytes())
-    the_file().write_bytes(pickle.dumps({key: (day, pickle.dumps(Harm())) for key, (day, _) in keys.items()}))
-    assert found() == first
-    the_file().write_bytes(pickle.dumps(Harm()))
-    assert found() == first
+    head, line, *_ = the_file().read_bytes().split(b"\n")
+    key, day, _, _ = line.split(b" ", 3)
+    for harm in harmful():
+        for data in (
+            harm,
+            head + b"\n" + harm,
+            b"\n".join([head, b" ".join([key, day, cache._checksum(harm), harm]), b""]),
+            pickle.dumps({key.decode(): (int(day), harm)}),
+        ):
+            the_file().write_bytes(data)
+            old = the_file().with_suffix(".pickle")
+            old.write_bytes(data)
+            assert found() == first
+            old.unlink()
     assert not Path("../harm").exists()
+
+
+def test_the_modules_of_the_cache_know_no_pickle() -> None:
+    for module in (cache, cached_values, prefilter_cache):
+        assert module.__file__ is not None
+        imported = {
+            name.name.split(".")[0]
+            for node in ast.walk(ast.parse(Path(module.__file__).read_text(encoding="utf-8")))
+            if isinstance(node, (ast.Import, ast.ImportFrom))
+            for name in (node.names if isinstance(node, ast.Import) else [ast.alias(node.module or "")])
+        }
+        assert imported & {"pickle", "marshal", "shelve", "dill", "copyreg"} == set()
+
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
+    | st.complex_numbers(allow_nan=False) | st.builds(slice, st.integers() | st.none(), st.none(), st.none())
+    | st.builds(Span, *[st.integers(0, 99)] * 4),
+    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text() | st.integers(), inner)
+    | st.frozensets(st.integers() | st.text()) | st.sets(st.tuples(st.text(), st.integers())),
+)  # fmt: skip
+
+
+@settings(max_examples=50)
+@given(st.dictionaries(st.text(), PLAIN))
+def test_what_a_finding_holds_comes_back(details: dict[str, object]) -> None:
+    finding = Finding("TFM999", "name", Severity.ERROR, "a.py", Span(1, 1, 1, 2), "é\ud800\n", details=details)
+    (again,) = cached_values.decode(cached_values.encode([finding]))
+    assert again == finding
+    assert repr(again) == repr(finding) or "{" in repr(details)
+
+
+@pytest.mark.parametrize("value", [object(), [object()], [1], "text", 1.5, {"a": 1}, {b"a": "b"}, None, True, (1,), os])
+def test_what_is_not_known_is_not_kept(value: object) -> None:
+    place = cache.open_cache(".")
+    place.put("key", value)
+    assert place.get("key") is None
+    finding = Finding("TFM999", "name", Severity.ERROR, "a.py", Span(1, 1, 1, 2), "", details={"a": value})
+    if not isinstance(value, (str, float, dict, bool, tuple, type(None))) and value != [1]:
+        place.put("key", [finding])
+        assert place.get("key") is None
+
+
+def test_all_that_is_found_in_programs_comes_back() -> None:
+    for folder in sorted(PROGRAMS.iterdir())[::12]:
+        files = [(str(path), False) for path in sorted(folder.rglob("*.py"))]
+        for outcome in run(files, Job(explain_fixes="never", cache=False)):
+            if outcome.alone is not None:
+                assert cached_values.decode(cached_values.encode(outcome.alone)) == outcome.alone
+            if outcome.judged is not None:
+                assert cached_values.decode(cached_values.encode(outcome.judged)) == outcome.judged
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other rights")
@@ -255,7 +390,7 @@ def test_a_file_that_has_changed_is_searched_again(monkeypatch: pytest.MonkeyPat
 def test_a_file_of_answers_that_is_broken_is_done_without() -> None:
     many_files()
     found()
-    for path in Path(os.environ[cache.VARIABLE]).rglob("*.pickle"):
+    for path in Path(os.environ[cache.VARIABLE]).rglob("*.cache"):
         path.write_bytes(b"broken")
     assert found() == []
     kept = cache.open_cache(str(Path.cwd()), name="screened")

@@ -1,16 +1,15 @@
 """What was found before, by the contents of all that it was found in: the same files needn't be gone through again.
 
 The entries of one working directory lie in one file of the user's cache directory, or of ``TFMEMLINT_CACHE_DIR``,
-never in a project: a file that comes with other people's code is not unpickled. What can't be read or written is done
-without, in silence; nothing depends on it but the time.
+never in a project. The file is data (`tfmemlint.engine.cached_values`), one entry a line: the key, the day on which it
+was last asked for, a checksum, and the value as JSON, which is read when somebody asks for it. What can't be read or
+written is done without, in silence; nothing depends on it but the time.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import os
-import pickle
 import stat
 import sys
 import time
@@ -18,15 +17,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tfmemlint.engine.cached_values import decode, encode
+from tfmemlint.sources.regular import open_regular
+
 VARIABLE = "TFMEMLINT_CACHE_DIR"
 """Names another directory for the cache."""
+_HEAD = b"tfmemlint cache 2"
+"""The first line of a file."""
 _DAYS = 30
 """How long an entry is kept that nobody asks for."""
 _MOST = 20_000
-_LARGEST = 64 * 1024 * 1024
-"""Bytes of a file beyond which it is not read."""
-_PLAIN = frozenset({("builtins", "frozenset"), ("builtins", "set"), ("builtins", "slice"), ("builtins", "complex")})
-"""What is unpickled besides tfmemlint's own classes."""
+"""Entries in one file."""
+LIMIT_BYTES = 64 * 1024 * 1024
+"""Bytes of a file beyond which it is neither read nor written."""
+_DAY_SECONDS = 86_400
 
 
 def digest(*parts: object) -> str:
@@ -41,7 +45,7 @@ def digest(*parts: object) -> str:
 
 @dataclass(slots=True)
 class Cache:
-    """Values by their keys. Each is unpickled when it is asked for.
+    """Values by their keys. Each is decoded when it is asked for.
 
     Attributes:
         path: the file; None for a cache that knows nothing and keeps nothing.
@@ -52,17 +56,21 @@ class Cache:
     _changed: bool = False
 
     def get(self, key: str) -> Any:
-        """What was kept under ``key``; None for nothing."""
+        """Return what was kept under ``key``; None for nothing."""
         found = self._entries.get(key)
         if found is None:
             return None
+        day, line = found
+        checksum, _, text = line.partition(b" ")
         try:
-            value = _Unpickler(io.BytesIO(found[1])).load()
+            if checksum != _checksum(text):
+                raise ValueError("damaged")
+            value = decode(text.decode("ascii"))
         except Exception:  # whatever is wrong with it, it is found out anew
             del self._entries[key]
             return None
-        if found[0] != _today():
-            self._entries[key] = (_today(), found[1])
+        if day != _today():
+            self._entries[key] = (_today(), line)
             self._changed = True
         return value
 
@@ -71,9 +79,10 @@ class Cache:
         if self.path is None:
             return
         try:
-            self._entries[key] = (_today(), pickle.dumps(value, protocol=5))
+            text = encode(value).encode("ascii")
         except Exception:  # a rule of another package may put anything into a finding
             return
+        self._entries[key] = (_today(), _checksum(text) + b" " + text)
         self._changed = True
 
     def save(self) -> None:
@@ -82,13 +91,11 @@ class Cache:
             return
         import tempfile
 
-        oldest = _today() - _DAYS
-        kept = sorted((item for item in self._entries.items() if item[1][0] >= oldest), key=lambda item: -item[1][0])
         try:
-            handle, name = tempfile.mkstemp(dir=os.path.dirname(self.path), prefix=".new-")
+            handle, name = tempfile.mkstemp(dir=os.path.dirname(self.path), prefix=_NEW)
             try:
                 with os.fdopen(handle, "wb") as file:
-                    pickle.dump(dict(kept[:_MOST]), file, protocol=5)
+                    file.writelines(self._lines())
                 os.replace(name, self.path)
             except BaseException:
                 os.unlink(name)
@@ -97,53 +104,72 @@ class Cache:
             return
         self._changed = False
 
+    def _lines(self) -> list[bytes]:
+        """The lines of the file: the latest entries, as many as there is room for."""
+        oldest = _today() - _DAYS
+        entries = sorted((item for item in self._entries.items() if item[1][0] >= oldest), key=lambda item: -item[1][0])
+        lines, room = [_HEAD + b"\n"], LIMIT_BYTES - len(_HEAD) - 1
+        for key, (day, line) in entries[:_MOST]:
+            whole = b"%b %d %b\n" % (key.encode(), day, line)
+            room -= len(whole)
+            if room < 0:
+                break
+            lines.append(whole)
+        return lines
 
-class _Unpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        if module.partition(".")[0] == "tfmemlint" or (module, name) in _PLAIN:
-            return super().find_class(module, name)
-        raise pickle.UnpicklingError(f"{module}.{name} has no place here")
+
+_NEW = ".new-"
+"""Begins the name of a file that is being written."""
+
+
+def _checksum(text: bytes) -> bytes:
+    """Return a name for a text by which damage is told."""
+    return hashlib.blake2b(text, digest_size=8).hexdigest().encode()
 
 
 def open_cache(place: str, modules: Iterable[str] = (), name: str = "") -> Cache:
-    """The cache for runs in the directory ``place``; ``modules`` are the files of rules that other packages bring. What
-    goes by another ``name`` lies in a file of its own."""
+    """Return the cache for runs in the directory ``place``.
+
+    Args:
+        modules: the files of rules that other packages bring. name: what goes by one lies in a file of its own.
+    """
     directory = _directory(_version(modules))
     if directory is None:
         return Cache()
-    path = os.path.join(directory, f"{digest(os.path.abspath(place), *([name] if name else []))}.pickle")
+    path = os.path.join(directory, f"{digest(os.path.abspath(place), *([name] if name else []))}.cache")
     return Cache(path, _read(path))
 
 
 def _read(path: str) -> dict[str, tuple[int, bytes]]:
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             about = os.fstat(file.fileno())
-            if not _is_ours(about) or about.st_size > _LARGEST:
+            if not _is_ours(about) or about.st_size > LIMIT_BYTES:
                 return {}
-            found = _Unpickler(file).load()
-    except Exception:  # it is not there, or broken: either way nothing is known
+            data = file.read(LIMIT_BYTES + 1)
+    except OSError:
         return {}
-    return found if isinstance(found, dict) and all(_is_entry(one) for one in found.values()) else {}
-
-
-def _is_entry(value: object) -> bool:
-    match value:
-        case (int(), bytes()):
-            return True
-        case _:
-            return False
+    head, *lines = data.split(b"\n")
+    if head != _HEAD:
+        return {}
+    entries: dict[str, tuple[int, bytes]] = {}
+    for line in lines:
+        key, _, rest = line.partition(b" ")
+        day, _, rest = rest.partition(b" ")
+        if rest and day.isdigit() and len(day) < 9 and key.isascii():
+            entries[key.decode("ascii")] = int(day), rest
+    return entries
 
 
 def _is_ours(about: os.stat_result) -> bool:
-    """Whether nobody else can have written it."""
+    """True if nobody else can have written it."""
     if not hasattr(os, "getuid"):
         return True
     return about.st_uid == os.getuid() and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _directory(version: str) -> str | None:
-    """Where the files of this version are, made where it isn't there; None where that can't be."""
+    """Return where the files of this version are, made where it isn't there; None where that can't be."""
     top = os.environ.get(VARIABLE)
     if not top:
         from platformdirs import user_cache_dir
@@ -160,13 +186,22 @@ def _directory(version: str) -> str | None:
 
 
 def _sweep(top: str) -> None:
-    """Remove what other versions have left long ago."""
+    """Remove what other versions have left long ago, and what killed runs have."""
+    import contextlib
     import shutil
 
     for name in os.listdir(top):
         path = os.path.join(top, name)
-        if name.startswith("check-") and time.time() - os.stat(path).st_mtime > _DAYS * 86_400:
+        if not name.startswith("check-") or os.path.islink(path) or not os.path.isdir(path):
+            continue
+        if time.time() - os.stat(path).st_mtime > _DAYS * _DAY_SECONDS:
             shutil.rmtree(path, ignore_errors=True)
+            continue
+        for inner in os.listdir(path):
+            file = os.path.join(path, inner)
+            with contextlib.suppress(OSError):
+                if inner.startswith(_NEW) and time.time() - os.lstat(file).st_mtime > _DAY_SECONDS:
+                    os.unlink(file)
 
 
 def _version(modules: Iterable[str]) -> str:
@@ -188,4 +223,4 @@ def _about(path: str) -> tuple[str, int, int]:
 
 
 def _today() -> int:
-    return int(time.time() // 86_400)
+    return int(time.time() // _DAY_SECONDS)

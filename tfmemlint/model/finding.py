@@ -101,7 +101,7 @@ class Finding:
         notes: more to know, one line each (for example: the handler that hides the error).
         fixable: the rule offers a rewrite (which may still be withheld when it is computed).
         anchors: other places that the rewrite needs, by a name of the rule's own choice.
-        details: what else the rewrite needs; plain data that can be pickled.
+        details: what else the rewrite needs; plain data (texts, numbers, spans, collections of them).
         noqa_row: the row whose suppression comment counts; the last row of the statement.
         fix: the rewrite, where it has been computed. withheld: why it was not given, or "".
     """

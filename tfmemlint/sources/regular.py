@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from typing import BinaryIO
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 """Without O_NONBLOCK, opening a FIFO that nobody writes to never returns."""
@@ -13,16 +14,29 @@ TEXT_BYTES = 4 * 2**20
 """Bytes; a larger ignore file, attributes file or the like was written by no person."""
 
 
+def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a regular file to read.
+
+    Raises:
+        OSError: it can't be opened, or is a FIFO, a socket, a device or a directory.
+    """
+    handle = os.open(path, _FLAGS)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
+        return open(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
+
+
 def read_regular(path: str | os.PathLike[str], limit_bytes: int) -> bytes:
     """Return at most the first ``limit_bytes`` bytes of a regular file.
 
     Raises:
         OSError: it can't be opened, or is a FIFO, a socket, a device or a directory.
     """
-    handle = os.open(path, _FLAGS)
-    with open(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
+    with open_regular(path) as file:
         return file.read(limit_bytes)
 
 

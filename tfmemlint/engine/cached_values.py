@@ -1,0 +1,242 @@
+"""What the cache keeps, as JSON: findings, the results of programs, the answers of searches.
+
+Reading it calls nothing but the constructors named here, and each field is checked: whoever can write into the cache (a
+CI job that restores one which another job has saved) can make findings go missing, and no more. A pickle, even with a
+list of what may be unpickled, is a program of its own: its instructions set attributes of classes and follow dotted
+names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tfmemlint.model.finding import Finding, Severity, Span, Step
+from tfmemlint.model.intent import Intent, Wish
+
+if TYPE_CHECKING:
+    from tfmemlint.engine.programs import ProgramResult
+    from tfmemlint.project.entries import Entry
+
+_T = TypeVar("_T")
+_ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
+_DECODER = json.JSONDecoder()
+
+
+def encode(value: object) -> str:
+    """Return a value as one line of JSON.
+
+    Raises:
+        TypeError, ValueError, RecursionError: it is nothing that is kept.
+    """
+    data: list[Any]
+    if isinstance(value, list):
+        data = ["findings", [_from_finding(finding) for finding in value]]
+    elif isinstance(value, dict):
+        data = ["answers", {_exactly(bytes, key).hex(): _exactly(int, answer) for key, answer in value.items()}]
+    elif isinstance(value, int):
+        data = ["number", _exactly(int, value)]
+    else:
+        data = ["program", _from_program(value)]
+    return _ENCODER.encode(data)
+
+
+def decode(text: str) -> Any:
+    """Return the value that `encode` has made a text of.
+
+    Raises:
+        ValueError, TypeError, RecursionError: it has made none like that.
+    """
+    kind, data = _DECODER.decode(text)
+    match kind:
+        case "findings":
+            return _list(_finding, data)
+        case "answers":
+            return {bytes.fromhex(key): _exactly(int, answer) for key, answer in _exactly(dict, data).items()}
+        case "number":
+            return _exactly(int, data)
+        case "program":
+            return _program(data)
+    raise ValueError(f"{kind!r} is nothing that is kept")
+
+
+def _exactly(kind: type[_T], value: object) -> _T:
+    if type(value) is not kind:
+        raise TypeError(f"{type(value).__name__} where there should be {kind.__name__}")
+    return value
+
+
+def _list(read: Callable[[Any], _T], data: object) -> list[_T]:
+    return [read(item) for item in _exactly(list, data)]
+
+
+def _text(data: object) -> str:
+    return _exactly(str, data)
+
+
+def _texts(data: object) -> tuple[str, ...]:
+    return tuple(_list(_text, data))
+
+
+def _from_span(span: Span) -> list[int]:
+    return [span.row, span.column, span.end_row, span.end_column]
+
+
+def _span(data: object) -> Span:
+    row, column, end_row, end_column = _exactly(list, data)
+    return Span(_exactly(int, row), _exactly(int, column), _exactly(int, end_row), _exactly(int, end_column))
+
+
+def _from_finding(finding: Finding) -> list[Any]:
+    if type(finding) is not Finding or finding.fix is not None or finding.cell is not None:
+        raise TypeError("a finding of another kind")
+    intent = finding.intent
+    return [
+        _text(finding.code),
+        _text(finding.name),
+        finding.severity.value,
+        _text(finding.path),
+        _from_span(finding.span),
+        _text(finding.message),
+        None if intent is None else [intent.wish.value, _text(intent.devices), _from_plain(intent.value), intent.text],
+        _text(finding.outcome),
+        _text(finding.advice),
+        [[_text(step.path), _from_span(step.span), _text(step.words)] for step in finding.trace],
+        [_text(note) for note in finding.notes],
+        _exactly(bool, finding.fixable),
+        [[_text(name), _from_span(span)] for name, span in finding.anchors.items()],
+        _from_plain(dict(finding.details)),
+        _exactly(int, finding.noqa_row),
+        _text(finding.withheld),
+    ]
+
+
+def _finding(data: object) -> Finding:
+    code, name, severity, path, span, message, intent, outcome, advice, trace, *rest = _exactly(list, data)
+    notes, fixable, anchors, details, noqa_row, withheld = rest
+    return Finding(
+        code=_text(code),
+        name=_text(name),
+        severity=Severity(_text(severity)),
+        path=_text(path),
+        span=_span(span),
+        message=_text(message),
+        intent=None if intent is None else _intent(intent),
+        outcome=_text(outcome),
+        advice=_text(advice),
+        trace=tuple(_list(_step, trace)),
+        notes=_texts(notes),
+        fixable=_exactly(bool, fixable),
+        anchors=dict(_list(_anchor, anchors)),
+        details=_exactly(dict, _plain(details)),
+        noqa_row=_exactly(int, noqa_row),
+        withheld=_text(withheld),
+    )
+
+
+def _intent(data: object) -> Intent:
+    wish, devices, value, text = _exactly(list, data)
+    read = _plain(value)
+    if read is not None and not isinstance(read, (int, float, str)):
+        raise TypeError("an intent of no plain value")
+    return Intent(Wish(_text(wish)), _text(devices), read, _text(text))
+
+
+def _step(data: object) -> Step:
+    path, span, words = _exactly(list, data)
+    return Step(_text(path), _span(span), _text(words))
+
+
+def _anchor(data: object) -> tuple[str, Span]:
+    name, span = _exactly(list, data)
+    return _text(name), _span(span)
+
+
+def _from_program(result: Any) -> list[Any]:
+    from tfmemlint.engine.programs import ProgramResult
+
+    if type(result) is not ProgramResult:
+        raise TypeError(f"{type(result).__name__} is nothing that is kept")
+    entry = result.entry
+    return [
+        [entry.kind.value, _text(entry.path), _text(entry.module), entry.function, list(entry.conftests)],
+        [_from_finding(finding) for finding in result.findings],
+        [[_text(path), _from_span(span)] for path, span in sorted(result.reached)],
+        [_text(words) for words in result.gave_up],
+        _text(result.failed),
+        sorted(result.read),
+    ]
+
+
+def _program(data: object) -> ProgramResult:
+    from tfmemlint.engine.programs import ProgramResult
+
+    entry, findings, reached, gave_up, failed, read = _exactly(list, data)
+    return ProgramResult(
+        _entry(entry),
+        tuple(_list(_finding, findings)),
+        frozenset(_list(_anchor, reached)),
+        _texts(gave_up),
+        _text(failed),
+        frozenset(_texts(read)),
+    )
+
+
+def _entry(data: object) -> Entry:
+    from tfmemlint.project.entries import Entry, Kind
+
+    kind, path, module, function, conftests = _exactly(list, data)
+    name = None if function is None else _text(function)
+    return Entry(Kind(_text(kind)), _text(path), _text(module), name, _texts(conftests))
+
+
+_COLLECTIONS: dict[str, Callable[[Iterable[Any]], Any]] = {
+    "list": list,
+    "tuple": tuple,
+    "set": set,
+    "frozenset": frozenset,
+    "dict": dict,
+}
+
+
+def _from_plain(value: object) -> Any:
+    """Return plain data as JSON: collections and what JSON has no word for are objects with one member."""
+    kind = type(value).__name__
+    match value:
+        case None | str() | int() | float() if type(value) in (type(None), str, bool, int, float):
+            return value
+        case dict():
+            return {kind: [[_from_plain(key), _from_plain(item)] for key, item in value.items()]}
+        case list() | tuple() | set() | frozenset() if kind in _COLLECTIONS:
+            return {kind: [_from_plain(item) for item in value]}
+        case bytes():
+            return {kind: value.hex()}
+        case complex():
+            return {kind: [value.real, value.imag]}
+        case slice():
+            return {kind: [_from_plain(part) for part in (value.start, value.stop, value.step)]}
+        case Span():
+            return {kind: _from_span(value)}
+    raise TypeError(f"{kind} is nothing that is kept")
+
+
+def _plain(data: object) -> Any:
+    if type(data) is not dict:
+        if isinstance(data, list):
+            raise TypeError("a list of no kind")
+        return data
+    ((kind, content),) = data.items()
+    match kind:
+        case "bytes":
+            return bytes.fromhex(_text(content))
+        case "Span":
+            return _span(content)
+        case "complex":
+            real, imaginary = _exactly(list, content)
+            return complex(float(real), float(imaginary))
+        case "slice":
+            return slice(*_list(_plain, content))
+        case "dict":
+            return {_plain(key): _plain(item) for key, item in _exactly(list, content)}
+    return _COLLECTIONS[kind](_list(_plain, content))
