@@ -1,0 +1,190 @@
+"""Which functions of a project lead to code of one kind, by the names that they mention."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tfmemlint.facts.mentions import CONFIGURES, Leading, Mentions, Piece
+
+ABOUT = re.compile("goal")
+
+
+def leading(**modules: tuple[str, list[str], list[str]]) -> Leading:
+    """Modules by their keys: text, names that are imported, keys of the modules that are imported."""
+    found = Leading(ABOUT)
+    for key, (text, names, imports) in modules.items():
+        found.add(key, Mentions(text, names), imports)
+    found.settle()
+    return found
+
+
+class TestPieces:
+    def test_functions_classes_and_methods_with_their_decorators(self) -> None:
+        text = (
+            "import x\n@deco\n@other(1)\ndef a(b):\n    return 1\n\n\nclass C(B):\n    @property\n    def m(self):\n"
+            "        def inner(): pass\n    async def n(self): pass\nx = 1\n"
+        )
+        pieces = {piece.name: piece for piece in Mentions(text, []).pieces}
+        assert {name: piece.method for name, piece in pieces.items()} == {
+            "a": False,
+            "C": False,
+            "m": True,
+            "inner": False,
+            "n": True,
+        }
+        assert pieces["a"].text.startswith("@deco\n@other(1)\ndef a(b):")
+        assert pieces["m"].text.startswith("    @property\n    def m(self):")
+        assert "x = 1" not in pieces["C"].text
+        assert "async def n" in pieces["C"].text
+        assert "async def n" not in pieces["m"].text
+
+    def test_a_line_that_closes_a_bracket_ends_nothing(self) -> None:
+        text = "def a(\n    b,\n):\n    c()\nd()\n"
+        (piece,) = Mentions(text, []).pieces
+        assert piece.text == "def a(\n    b,\n):\n    c()"
+
+    def test_a_comment_at_the_start_of_a_line_ends_nothing(self) -> None:
+        (piece,) = Mentions("def a():\n    b()\n# c\n    d()\ne()", []).pieces
+        assert piece.text == "def a():\n    b()\n# c\n    d()"
+
+    def test_a_decorator_of_something_else_is_no_part(self) -> None:
+        pieces = Mentions("class A:\n    x = 1\n@deco\ndef b(): pass\n", []).pieces
+        assert {piece.name: piece.text for piece in pieces}["b"].startswith("@deco\ndef b()")
+
+    def test_words_and_attributes(self) -> None:
+        piece = Piece("", "a.b(c1).d = x[0] . e\n_f")
+        assert piece.words == {"a", "b", "c1", "d", "x", "e", "_f"}
+        assert piece.attributes == {"b": {"a"}, "d": {")"}, "e": {"]"}}
+
+    def test_names_that_are_defined(self) -> None:
+        assert Mentions("def a(): pass\nclass B:\n    def c(self): pass\nd = 1", []).defined == {"a", "B", "c"}
+
+
+TOP_IS = {
+    "a call": ("f()", True),
+    "an item that is written": ("a[0] = f", True),
+    "a call under a condition": ("if a:\n    f()", True),
+    "behind a docstring": ('"""Text\nwith f() in it."""\nf()', True),
+    "a function that a decorator of the project's own puts somewhere": ("@register\ndef a():\n    f()", True),
+    "what is asked for names": ("def __getattr__(name):\n    f()", True),
+    "nothing": ("", False),
+    "an assignment": ("a = f", False),
+    "a comparison of an item": ("b = a[0] == f", False),
+    "a function": ("def a():\n    f()", False),
+    "a class": ("class A(f):\n    x = f()", False),
+    "an import": ("from f import (\n    x,\n)\nimport f", False),
+    "under the guard of the main module": ("if __name__ == '__main__':\n    f()", False),
+    "a docstring": ('"""Text with f() in it."""\n', False),
+    "a docstring in single quotes": ("'f()'", False),
+    "a function with a decorator of a library": ("@functools.wraps(g)\ndef a():\n    f()", False),
+    "a comment": ("# f()", False),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), TOP_IS.values(), ids=TOP_IS)
+def test_what_an_import_runs(text: str, expected: bool) -> None:
+    assert ("f" in Mentions(text, []).top.words) is expected
+
+
+def test_the_whole_of_a_module_is_all_but_its_imports() -> None:
+    assert Mentions("import a\nfrom b import c\nd = 1\ndef e(): pass", []).whole.text == "d = 1\ndef e(): pass"
+
+
+class TestLeading:
+    def test_a_function_with_the_word(self) -> None:
+        found = leading(a=("def far(): near()\ndef near(): goal()\ndef other(): pass", [], []))
+        assert found.of("a") == (["far", "near"], [])
+        assert found.of("unknown") == ([], [])
+
+    def test_through_imports_in_any_order(self) -> None:
+        modules = {
+            "c": ("from b import second\ndef third(): second()\ndef none(): first", ["second"], ["b"]),
+            "b": ("import a\ndef second(): a.first()", ["a"], ["a"]),
+            "a": ("def first(): goal()", [], []),
+        }
+        for order in (modules, dict(reversed(modules.items()))):
+            found = leading(**order)
+            assert found.of("a") == (["first"], [])
+            assert found.of("b") == (["second"], [])
+            assert found.of("c") == (["second", "third"], [])
+
+    def test_a_word_that_is_not_imported_is_something_else(self) -> None:
+        found = leading(a=("def first(): goal()", [], []), b=("def second(first): first()", [], ["a"]))
+        assert found.of("b") == ([], [])
+
+    def test_a_module_that_is_not_imported_is_not_seen(self) -> None:
+        found = leading(a=("def first(): goal()", [], []), b=("def second(): first()", ["first"], []))
+        assert found.of("b") == ([], [])
+
+    def test_all_names_by_a_star(self) -> None:
+        found = leading(a=("def first(): goal()", [], []), b=("def second(): first()", ["*"], ["a"]))
+        assert found.of("b") == (["second"], [])
+
+    def test_an_attribute_of_something_imported_by_another_name(self) -> None:
+        text = "import a as x\ndef second(): x.first()"
+        found = leading(a=("def first(): goal()", [], []), b=(text, ["a"], ["a"]))
+        assert found.of("b") == (["second"], [])
+
+    def test_an_attribute_of_something_else(self) -> None:
+        found = leading(a=("def first(): goal()", [], []), b=("def second(y): y.first()", ["a"], ["a"]))
+        assert found.of("b") == ([], [])
+
+    def test_methods_are_found_by_their_names_behind_a_dot(self) -> None:
+        text = "class A:\n    def prepare(self): goal()\n    def run(self): goal()\n"
+        found = leading(
+            a=(text, [], []),
+            b=("def call(x): x.prepare()\ndef name(prepare): pass\ndef general(x): x.run()", [], ["a"]),
+        )
+        assert found.of("a") == (["A"], ["prepare"])
+        assert found.of("b") == (["call"], [])
+
+    def test_modules_that_import_each_other(self) -> None:
+        found = leading(
+            a=("from b import two\ndef one(): two()\ndef three(): goal()", ["two"], ["b"]),
+            b=("from a import three\ndef two(): three()", ["three"], ["a"]),
+        )
+        assert found.of("a") == (["one", "three", "two"], [])
+        assert found.of("b") == (["three", "two"], [])
+
+    def test_what_other_code_mentions(self) -> None:
+        found = leading(a=("def first(): goal()", [], []), b=("from a import first", ["first"], ["a"]))
+        assert found.mentioned(Piece("", "first()"), "b")
+        assert not found.mentioned(Piece("", "second()"), "b")
+        assert not found.mentioned(Piece("", "first()"), "unknown")
+        assert found.is_about(Piece("", "the goal"))
+        assert not found.is_about(Piece("", "first"))
+
+    def test_the_answers_stay_when_the_texts_are_forgotten(self) -> None:
+        found = leading(a=("def first(): goal()", [], []), b=("from a import first", ["first"], ["a"]))
+        found.forget()
+        assert found.of("a") == (["first"], [])
+        assert found.mentioned(Piece("", "first()"), "b")
+        assert not found.mentioned(Piece("", "second()"), "b")
+
+    def test_what_an_import_leads_to(self) -> None:
+        found = leading(
+            a=("def first(): goal()", [], []),
+            b=("from a import first\nfirst()", ["first"], ["a"]),
+            c=("from a import first\ndef second(): first()", ["first"], ["a"]),
+            d=("goal()", [], []),
+        )
+        assert [found.on_import(key) for key in "abcde"] == [False, True, False, True, False]
+        assert [found.on_import(key) for key in "ab"] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        *(("set_memory_growth", True), ("VirtualDeviceConfiguration", True), ("set_visible_devices", True)),
+        *(
+            ("CUDA_VISIBLE_DEVICES", True),
+            ("TF_FORCE_GPU_ALLOW_GROWTH", True),
+            ("set_intra_op_parallelism_threads", True),
+        ),
+        *(("tf.constant", False), ("list_physical_devices", False), ("memory", False), ("set_seed", False)),
+    ],
+)
+def test_words_about_configuring(text: str, expected: bool) -> None:
+    assert (CONFIGURES.search(text) is not None) is expected
