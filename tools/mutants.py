@@ -22,11 +22,11 @@ import contextlib
 import copy
 import io
 import os
+import pickle
 import random
 import re
 import resource
 import shutil
-import signal
 import sys
 import tempfile
 import time
@@ -34,6 +34,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = ("tfmemlint", "rules", "tests", "fixtures", "pyproject.toml")
@@ -42,17 +43,16 @@ MODULES = (
     *(f"tfmemlint/interpreter/{name}.py" for name in ("values", "state", "scopes", "conditions", "control_flow")),
 )
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.txt")
-STAGES = (
-    ("tests/test_silence.py", "tests/interpreter", "tests/facts"),
-    ("tests/test_fixtures.py",),
-    ("tests/test_program_fixtures.py",),
-    ("tests/test_swallowed_settings.py", "tests/test_unguarded.py", "tests/test_program_traces.py"),
+TESTS = (
+    *("tests/facts", "tests/interpreter", "tests/test_silence.py", "tests/test_fixtures.py"),
+    *("tests/deployment/test_fixtures.py", "tests/test_program_fixtures.py", "tests/test_program_traces.py"),
+    *("tests/test_swallowed_settings.py", "tests/test_unguarded.py"),
 )
-"""Tests that are run on every mutant that is still alive, one stage after the other: none of them runs TensorFlow."""
+"""The tests that may notice a mutant: none of them runs TensorFlow. Of these, those that run its line are tried."""
 SLOWER_AT_MOST = 4
-"""How many times the processor time of the unchanged code a stage may take: what takes longer loops, and is killed."""
+"""How many times the processor time on the unchanged code the tests may take."""
 SPARE_S = 10.0
-"""Processor seconds that a stage gets in addition, for imports and for a machine that is slower for a while."""
+"""Processor seconds that they get in addition, for imports and for a machine that is slower for a while."""
 
 _BROKEN = 70
 """Exit status of a test process that failed by itself: such a mutant has not been killed by a test."""
@@ -81,10 +81,14 @@ class Mutant:
     Attributes:
         path: the file, from the root. row: its line. start, end: offsets of the expression in the file's text.
         before, after: the expression as it was, and as it is.
+        first_row, last_row: the lines of its statement, up to its end. runs_later: it does not run at import.
     """
 
     path: str
     row: int
+    first_row: int
+    last_row: int
+    runs_later: bool
     start: int
     end: int
     before: str
@@ -146,11 +150,28 @@ def mutants_of(name: str) -> Iterator[Mutant]:
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line.encode()))
     data = text.encode()
-    for node, after in _changes(ast.parse(text)):
+    tree = ast.parse(text)
+    statements = _statements(tree)
+    for node, after in _changes(tree):
         first, last = starts[node.lineno - 1] + node.col_offset, starts[(node.end_lineno or 1) - 1]
         last += node.end_col_offset or 0
         start, end = len(data[:first].decode()), len(data[:last].decode())
-        yield Mutant(name, node.lineno, start, end, text[start:end], after)
+        first_row, runs_later = statements[node]
+        last_row = node.end_lineno or node.lineno
+        yield Mutant(name, node.lineno, first_row, last_row, runs_later, start, end, text[start:end], after)
+
+
+def _statements(tree: ast.AST) -> dict[ast.AST, tuple[int, bool]]:
+    """Return for each node the first line of its statement, and whether it stands in the body of a function."""
+    found: dict[ast.AST, tuple[int, bool]] = {}
+    pending: list[tuple[ast.AST, int, bool]] = [(tree, 1, False)]
+    while pending:
+        node, row, inside = pending.pop()
+        found[node] = row, inside
+        body = getattr(node, "body", ()) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else ()
+        for child in ast.iter_child_nodes(node):
+            pending.append((child, child.lineno if isinstance(child, ast.stmt) else row, inside or child in body))
+    return found
 
 
 def _changes(tree: ast.AST) -> Iterator[tuple[ast.expr, str]]:
@@ -210,30 +231,120 @@ def run(mutants: Sequence[Mutant], folder: Path) -> list[Mutant]:
         SystemExit: a test fails on the unchanged code.
     """
     _copy(folder)
-    started = time.process_time()
-    times: dict[tuple[str, ...], float] = {}
+    record = _recorded(folder)
     survivors = []
     for number, mutant in enumerate(mutants, 1):
         path = folder / mutant.path
         original = path.read_text(encoding="utf-8")
-        stages = _stages(mutant.path, folder)
-        for stage in stages:
-            if stage not in times:
-                times[stage] = _time(stage, folder)
+        tests = record.tests_of(mutant)
         path.write_text(mutant.text(original), encoding="utf-8")
         _forget_compiled(path)
         try:
-            survives = _passes(stages, folder, times)
+            survives = not tests or _passes(folder, Chosen(tests), record.limit_s(tests))
         finally:
             path.write_text(original, encoding="utf-8")
         if survives:
             survivors.append(mutant)
-            print(f"{mutant.path}:{mutant.row}: {mutant.change.partition(': ')[2]}", flush=True)
+            words = mutant.change.partition(": ")[2]
+            print(f"{mutant.path}:{mutant.row}: {words} ({len(tests)} tests)", flush=True)
         if number % 10 == 0:
             print(f"... {number} of {len(mutants)}, {len(survivors)} survive", file=sys.stderr, flush=True)
-    used = time.process_time() - started + resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    print(f"... {used:.0f} s of processor time", file=sys.stderr, flush=True)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"... {used.ru_utime + used.ru_stime:.0f} s of processor time", file=sys.stderr, flush=True)
     return survivors
+
+
+@dataclass(slots=True)
+class Record:
+    """A run of all tests on the unchanged code.
+
+    Attributes:
+        times: the processor seconds of each test. ran: the tests that ran each line, by file and line.
+    """
+
+    times: dict[str, float]
+    ran: dict[str, dict[int, list[str]]]
+
+    def tests_of(self, mutant: Mutant) -> list[str]:
+        """Return the tests that can notice a mutant: those about its module first, then the cheapest."""
+        chosen = set(self.times)
+        if mutant.runs_later:
+            lines = self.ran.get(mutant.path, {})
+            chosen = {test for row in range(mutant.first_row, mutant.last_row + 1) for test in lines.get(row, ())}
+        code = re.fullmatch(r"rules/tfm(\d+)_.*", mutant.path)
+        own = f"TFM{code[1]}" if code is not None else f"{Path(mutant.path).parent.name}/"
+        return sorted(chosen & set(self.times), key=lambda test: (own not in test, self.times[test], test))
+
+    def limit_s(self, tests: Sequence[str]) -> int:
+        """Return how many processor seconds some tests may take: what takes longer loops, and is killed."""
+        return int(SLOWER_AT_MOST * sum(self.times[test] for test in tests) + SPARE_S)
+
+
+class Chosen:
+    """A plugin of pytest that runs some tests, in their order."""
+
+    def __init__(self, tests: Sequence[str]) -> None:
+        self.places = {test: place for place, test in enumerate(tests)}
+
+    @property
+    def paths(self) -> list[str]:
+        """The files that the tests are in."""
+        return sorted({test.partition("::")[0] for test in self.places})
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Leave the others out."""
+        items[:] = sorted((item for item in items if item.nodeid in self.places), key=lambda item: self._place(item))
+
+    def _place(self, item: Any) -> int:
+        return self.places[item.nodeid]
+
+
+class Recorder:
+    """A plugin of pytest that records which lines each test runs, and how long it takes."""
+
+    paths = TESTS
+
+    def __init__(self, folder: Path) -> None:
+        from coverage import Coverage
+
+        self._coverage = Coverage(data_file=None, include=[f"{folder}/tfmemlint/*", f"{folder}/rules/*"])
+        self._started = 0.0
+        self.times: dict[str, float] = {}
+        self._coverage.start()
+
+    def pytest_runtest_setup(self, item: Any) -> None:
+        """A test begins."""
+        self._coverage.switch_context(item.nodeid)
+        self._started = time.process_time()
+
+    def pytest_runtest_teardown(self, item: Any) -> None:
+        """A test has ended."""
+        self.times[item.nodeid] = time.process_time() - self._started
+        self._coverage.switch_context("")
+
+    def record(self, folder: Path) -> Record:
+        """Return what was recorded."""
+        self._coverage.stop()
+        data = self._coverage.get_data()
+        ran: dict[str, dict[int, list[str]]] = {}
+        for name in data.measured_files():
+            path = Path(name).resolve().relative_to(folder.resolve()).as_posix()
+            ran[path] = {row: [test for test in tests if test] for row, tests in data.contexts_by_lineno(name).items()}
+        return Record(self.times, ran)
+
+
+def _recorded(folder: Path) -> Record:
+    """Run all tests on the unchanged code.
+
+    Raises:
+        SystemExit: one of them fails.
+    """
+    kept = folder / "record.pickle"
+    if not _passes(folder, None, 0, kept):
+        sys.exit("tools/mutants.py: a test fails on the unchanged code")
+    record = pickle.loads(kept.read_bytes())
+    assert isinstance(record, Record)
+    return record
 
 
 def _copy(folder: Path) -> None:
@@ -245,7 +356,8 @@ def _copy(folder: Path) -> None:
             shutil.copy2(source, folder / name)
     if not (folder / "tfmemlint" / "rules").exists():
         (folder / "tfmemlint" / "rules").symlink_to(folder / "rules")
-    compileall.compile_dir(folder, quiet=2)
+    for name in ("tfmemlint", "rules", "tests"):
+        compileall.compile_dir(folder / name, quiet=2)
 
 
 def _forget_compiled(path: Path) -> None:
@@ -254,36 +366,19 @@ def _forget_compiled(path: Path) -> None:
         compiled.unlink()
 
 
-def _stages(name: str, folder: Path) -> list[tuple[str, ...]]:
-    """Return the tests for a module, the likeliest to fail and the cheapest first."""
-    own: tuple[str, ...] = ()
-    code = re.fullmatch(r"rules/tfm(\d+)_.*", name)
-    if code is not None:
-        own = ("tests/test_fixtures.py", "tests/deployment/test_fixtures.py", "-k", f"TFM{code[1]}")
-    else:
-        room, stem = Path(name).parent.name, Path(name).stem
-        test = Path("tests") / room / f"test_{stem}.py"
-        own = (test.as_posix(),) if (folder / test).exists() else ()
-    shared = [tuple(argument for argument in stage if (folder / argument).exists()) for stage in STAGES]
-    return [stage for stage in (own, *shared) if stage]
+def _passes(folder: Path, chosen: Chosen | None, limit_s: int, kept: Path | None = None) -> bool:
+    """True if the chosen tests pass within their time, in a process that has imported nothing of ours.
 
+    Without a choice all tests run, and what they do is recorded in the file ``kept``.
 
-def _time(stage: tuple[str, ...], folder: Path) -> float:
-    """Return the processor seconds of a stage on the unchanged code."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if not _passes([stage], folder, {}):
-        sys.exit(f"tools/mutants.py: {' '.join(stage)} fails on the unchanged code")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def _passes(stages: Sequence[tuple[str, ...]], folder: Path, times: dict[tuple[str, ...], float]) -> bool:
-    """True if all tests of the stages pass, each within its time, in a process that has imported nothing of ours."""
+    Raises:
+        SystemExit: the tests could not be run.
+    """
     child = os.fork()
     if child == 0:
         status = _BROKEN
         try:
-            status = _test(stages, folder, times)
+            status = _test(folder, chosen, limit_s, kept)
         except BaseException:
             traceback.print_exc()
         finally:
@@ -294,24 +389,24 @@ def _passes(stages: Sequence[tuple[str, ...]], folder: Path, times: dict[tuple[s
     return ended == 0
 
 
-def _test(stages: Sequence[tuple[str, ...]], folder: Path, times: dict[tuple[str, ...], float]) -> int:
+def _test(folder: Path, chosen: Chosen | None, limit_s: int, kept: Path | None) -> int:
     import pytest
 
     os.chdir(folder)
     os.environ["PYTHONPATH"] = str(folder)
     sys.path.insert(0, str(folder))
     sys.dont_write_bytecode = True
-    signal.signal(signal.SIGXCPU, signal.SIG_DFL)
-    allowed = 0.0
-    for stage in stages:
-        if stage in times:
-            allowed += SLOWER_AT_MOST * times[stage] + SPARE_S
-            resource.setrlimit(resource.RLIMIT_CPU, (int(allowed), resource.RLIM_INFINITY))
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            status = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--tb=no", *stage])
-        if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-            return 1
-    return 0
+    if limit_s:
+        resource.setrlimit(resource.RLIMIT_CPU, (limit_s, resource.RLIM_INFINITY))
+    plugin = chosen or Recorder(folder)
+    paths = [path for path in plugin.paths if (folder / path).exists()]
+    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(said):
+        status = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--tb=line", *paths], plugins=[plugin])
+    if isinstance(plugin, Recorder) and kept is not None:
+        if status != pytest.ExitCode.OK:
+            print(said.getvalue(), file=sys.stderr)
+        kept.write_bytes(pickle.dumps(plugin.record(folder)))
+    return 0 if status == pytest.ExitCode.OK else 1
 
 
 def _import_what_is_not_ours() -> None:
