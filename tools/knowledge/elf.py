@@ -1,20 +1,24 @@
-"""Who gets which string in a shared library for x86-64: read from its bytes, without running it.
+"""Find which function gets which string in a shared library for x86-64, from its bytes, without running it.
 
 A call such as ``getenv("TF_GPU_ALLOCATOR")`` is compiled to an instruction that takes the string's address, and soon
-after it the call. Both are found by their bytes; what is called is told by the library's own symbols.
+after it the call. Both are found by their bytes; the library's symbols name the function that is called.
 """
 
 from __future__ import annotations
 
+import io
 import re
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from elftools.common.exceptions import ELFError
+from elftools.construct import ConstructError
+from elftools.elf.elffile import ELFFile
 
 NEXT_CALL = 96
-"""How many bytes after a string's address was taken the call stands at most; larger ones bring noise."""
+"""Bytes between the instruction that takes a string's address and the call, at most; larger ones bring noise."""
 _STRING = re.compile(rb"(?<=\x00)[A-Z][A-Z0-9_]{3,79}(?=\x00)")
 _JUMP = re.compile(rb"\xff\x25(....)", re.DOTALL)
 _PIECE = 1 << 26
@@ -24,7 +28,7 @@ _RELOCATION = np.dtype([("place", "<u8"), ("info", "<u8"), ("addend", "<i8")])
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a library: its name, where it will be in memory, where it is in the file, and its size."""
+    """A part of a library: its name, its address in memory, its offset in the file, and its size in bytes."""
 
     name: str
     address: int
@@ -33,34 +37,36 @@ class Section:
 
 
 class Library:
-    """One shared library.
+    """One shared library. pyelftools finds its sections.
+
+    Symbols, relocations and instructions are searched with numpy: a library has up to a million of each, and one object
+    for each of them would take minutes.
 
     Raises:
-        ValueError: it is no ELF file for x86-64.
+        ValueError: it is not an ELF file for x86-64.
     """
 
     def __init__(self, data: bytes) -> None:
-        if data[:6] != b"\x7fELF\x02\x01" or data[18:20] != b"\x3e\x00":
-            raise ValueError("no shared library for x86-64")
+        try:
+            file = ELFFile(io.BytesIO(data))
+            if (file.elfclass, file.little_endian, file["e_machine"]) != (64, True, "EM_X86_64"):
+                raise ValueError("no shared library for x86-64")
+            sections = [
+                Section(section.name, section["sh_addr"], section["sh_offset"], section["sh_size"])
+                for section in file.iter_sections()
+                if section["sh_type"] not in ("SHT_NULL", "SHT_NOBITS")
+            ]
+        except (ELFError, ConstructError, UnicodeDecodeError) as error:
+            raise ValueError(f"no shared library for x86-64: {error}") from None
         self.data = data
-        self.sections = dict(self._sections())
-
-    def _sections(self) -> Iterator[tuple[str, Section]]:
-        (table,) = struct.unpack_from("<Q", self.data, 0x28)
-        size, count, names = struct.unpack_from("<HHH", self.data, 0x3A)
-        heads = [struct.unpack_from("<IIQQQQ", self.data, table + place * size) for place in range(count)]
-        for name, kind, _, address, offset, length in heads:
-            start = heads[names][4] + name
-            text = self.data[start : self.data.index(b"\0", start)].decode()
-            if kind not in (0, 8):
-                yield text, Section(text, address, offset, length)
+        self.sections = {section.name: section for section in sections}
 
     def bytes_of(self, section: Section) -> bytes:
-        """The bytes of a section."""
+        """Return the bytes of a section."""
         return self.data[section.offset : section.offset + section.size]
 
     def strings(self) -> dict[int, str]:
-        """The strings that could be names of variables, by their address: upper case, digits and underscores."""
+        """Return the strings that could be names of variables, by their address: upper case, digits and underscores."""
         found = {}
         for name, section in self.sections.items():
             if "rodata" in name:
@@ -69,8 +75,7 @@ class Library:
         return found
 
     def functions(self, pattern: re.Pattern[str]) -> set[int]:
-        """The addresses by which functions whose symbol has ``pattern`` in it are called: their own, and those of the
-        stubs that lead to them."""
+        """Return the addresses of the functions whose symbol has ``pattern`` in it, and of stubs that lead there."""
         addresses, slots = set(), set()
         for table, strings in ((".symtab", ".strtab"), (".dynsym", ".dynstr")):
             for value, _ in self._symbols(table, strings, pattern):
@@ -91,7 +96,7 @@ class Library:
         return addresses
 
     def _symbols(self, table: str, strings: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-        """Address and number of each symbol with ``pattern`` in its name."""
+        """Yield the address and the number of each symbol with ``pattern`` in its name."""
         if table not in self.sections or strings not in self.sections:
             return
         text = self.bytes_of(self.sections[strings])
@@ -104,7 +109,7 @@ class Library:
             yield int(symbols["value"][place]), place
 
     def handed_to(self, functions: Iterable[int], strings: dict[int, str]) -> set[str]:
-        """The strings whose address is taken shortly before one of ``functions`` is called."""
+        """Return the strings whose address is taken shortly before one of ``functions`` is called."""
         section = self.sections.get(".text")
         known = np.array(sorted(strings), dtype=np.int64)
         called = set(functions)
@@ -131,6 +136,6 @@ class Library:
 
 
 def _distances(code: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The signed 32-bit numbers at ``places``."""
+    """Return the signed 32-bit numbers at ``places``."""
     parts = [code[places + shift].astype(np.uint32) << (8 * shift) for shift in range(4)]
     return (parts[0] | parts[1] | parts[2] | parts[3]).astype(np.int32).astype(np.int64)

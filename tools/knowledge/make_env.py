@@ -5,7 +5,7 @@ Usage:
 
 ``PLACE`` is a wheel, or a folder with ``tensorflow`` in it (``lib/python3.12/site-packages``); without one the wheel
 of that release is downloaded, for the Python told. Nothing of TensorFlow is run. What is found is merged into the
-table, so that releases can be added one by one. numpy is needed.
+table, so that releases can be added one by one. numpy and pyelftools are needed.
 """
 
 from __future__ import annotations
