@@ -42,6 +42,7 @@ SCRIPTS = {
     "branches": "if true; then\n export TF_A=1\n python a.py\nelse\n export TF_A=2\n python b.py\nfi\npython c.py\n",
     "loop": "for TF_A in 1 2; do\n  TF_B=$TF_A python a.py\n  export TF_C=3\ndone\npython b.py\n",
     "case": "case x in\n  y) export TF_A=1 ;;\n  x|z) export TF_B=2\n    python a.py ;;\nesac\npython b.py\n",
+    "case with brackets": "case x in\n  (y) export TF_A=1 ;;\n  (x) export TF_B=2; python a.py ;;\nesac\npython b.py\n",
     "function": "f() {\n  export TF_B=2\n  python a.py\n}\nexport TF_A=1\nf\npython b.py\n",
     "function and before": "export TF_A=1\nf() { python a.py; }\nexport TF_A=2\nf\n",
     "and": "true && export TF_A=1 && python a.py\nfalse && export TF_B=2\npython b.py\n",

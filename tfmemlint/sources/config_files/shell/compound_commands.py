@@ -101,6 +101,9 @@ class CompoundCommands:
                     at += 1
                 else:
                     words.append(token.word)
+            elif token.text == "(" and not words and self.opened and self.opened[-1].pattern:
+                # ``case x in (a) ...``: it opens the pattern.
+                continue
             elif token.text == "(" and not words:
                 self._push("(", -next(self.numbers))
             elif token.text == "(" and len(words) == 1 and follows is not None and follows.text == ")":
