@@ -41,10 +41,13 @@ class NotInTargetRelease(Rule):
     What it does
     ------------
     Finds names that came later than the targeted release, or went before it, and says since or until when they exist.
-    Where a project is for several releases, names that only some of them lack are told of, too, if this rule is
-    selected.
-    Names about memory, devices and sessions are reported wherever they stand; any other name is reported at its first
-    use in a file. The target is the newest release, or ``target-version``.
+    Names about memory, devices and sessions are reported at each use; any other name is reported at its first use in a
+    file. The target is the newest release, or ``target-version``.
+
+    By default the rule looks at files that have to do with GPU memory, devices or sessions: tfmemlint reads no others.
+    Where this rule is selected (``--select TFM206``, ``--extend-select TFM2``, or the same in a configuration file),
+    it looks at every file that mentions TensorFlow; and where a project supports several releases, it also reports
+    names that only some of them lack.
 
     Why it matters
     --------------

@@ -56,7 +56,7 @@ class OptionSilentlyIgnored(Rule):
     code = "TFM210"
     name = "option-silently-ignored"
     severity = Severity.ERROR
-    triggers = (r"optimizer\.set_(?:jit|experimental_options)", "enable_eager_execution")
+    triggers = ("set_jit", "set_experimental_options", "enable_eager_execution")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Keys, values and configurations that nobody looks at."""

@@ -57,7 +57,7 @@ class ContribMemoryStats(Rule):
     code = "TFM506"
     name = "contrib-memory-stats"
     severity = Severity.ERROR
-    triggers = (r"contrib\.memory",)
+    triggers = ("memory_stats",)
     fixable = "sometimes"
     supersedes = ("TFM206", "TFM201", "TFM202")
 

@@ -16,6 +16,7 @@ from tfmemlint.interpreter.modules import find
 from tfmemlint.interpreter.program import Program
 from tfmemlint.interpreter.unit import EntrySetup, ModuleSummary, ParsedModule, ResolvedModule
 from tfmemlint.interpreter.values import Const
+from tfmemlint.knowledge.configuring import INTENT_WORDS
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding
 from tfmemlint.project.entries import Entry, console_scripts, entry_of
@@ -24,7 +25,6 @@ from tfmemlint.project.kinds import Kind
 from tfmemlint.project.listing import Listings, called
 from tfmemlint.project.roots import package_root, project_root, search_path
 from tfmemlint.project.search import SearchPath, locate_relative
-from tfmemlint.rulekit.triggers import own_triggers
 from tfmemlint.sources import Source, Unreadable, decode, read_bytes
 from tfmemlint.sources.line_map import Rows
 
@@ -34,12 +34,8 @@ if TYPE_CHECKING:
 
 MOST_FILES = 2_000
 """Files of a project of which it is looked up what they mention."""
-_SETS_VARIABLES = r"environ|putenv"
-
-
-def _asks() -> re.Pattern[str]:
-    """Finds code that may ask for something of a GPU's memory: what a rule waits for, or variables of any name."""
-    return re.compile("|".join((CONFIGURES.pattern, *sorted(own_triggers().words), _SETS_VARIABLES)))
+_ASKS = re.compile(rf"{CONFIGURES.pattern}|(?i:{'|'.join(INTENT_WORDS)})")
+"""Finds code that may ask for something of a GPU's memory."""
 
 
 @dataclass(slots=True)
@@ -64,7 +60,7 @@ class _Modules:
 
     def _all_leading(self) -> Leading:
         """What leads to such code, among all modules that the program may import."""
-        found = Leading(_asks())
+        found = Leading(_ASKS)
         pending, known = [(self.rows.main.path, self.rows.main.text)], {self.rows.main.path}
         while pending:
             path, text = pending.pop()

@@ -21,3 +21,7 @@ MADE_UP = ("set_memory_limit", "set_gpu_memory")
 
 WORDS: tuple[str, ...] = tuple(sorted({*(name.rpartition(".")[2] for name in _FUNCTIONS), *VARIABLES, *MADE_UP}))
 """Parts of words, one of which is in all code that configures GPUs."""
+
+INTENT_WORDS = ("growth", "memory", "gpu", "cuda", "visible", "environ", "putenv", "session", "configproto")
+"""Parts of words in lower case, one of which is in all code that asks for something of a GPU's memory, if only through
+a helper of its own: what each kind of intent is called, and what sets a variable or the options of a session."""
