@@ -114,4 +114,4 @@ class EnvAfterInit(Rule):
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Move the assignment above what reads the variable."""
         editor.statement_at(finding.span)
-        editor.move_above_start(finding, editor.SET)
+        editor.move_above_start(finding, editor.ENVIRONMENT_SET)

@@ -120,7 +120,7 @@ class MadeUpEnvVar(Rule):
         """Set the variable that was meant."""
         from tfmemlint.fixes.rewrites import env_variables
 
-        env_variables.rename(editor, finding)
+        env_variables.rename_variable(editor, finding)
 
 
 def _is_sure(program: Program, bad: BadName) -> bool:

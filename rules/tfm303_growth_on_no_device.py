@@ -95,7 +95,7 @@ class GrowthOnNoDevice(Rule):
         """Call it for every GPU, with a truth value."""
         from tfmemlint.fixes.rewrites import call_arguments
 
-        call_arguments.repair_growth(editor, finding)
+        call_arguments.fix_growth_arguments(editor, finding)
 
 
 def _judge(call: Call) -> tuple[str, str, str] | None:

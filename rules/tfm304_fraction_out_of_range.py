@@ -111,7 +111,7 @@ class FractionOutOfRange(Rule):
         """Turn percent into a share."""
         from tfmemlint.fixes.rewrites import memory_fraction
 
-        memory_fraction.of_percent(editor, finding)
+        memory_fraction.percent_to_fraction(editor, finding)
 
 
 def _judge(value: float, *, grows: bool) -> tuple[str, str, str, Severity] | None:

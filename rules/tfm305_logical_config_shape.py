@@ -97,7 +97,7 @@ class LogicalConfigShape(Rule):
         """Make it a list of configurations."""
         from tfmemlint.fixes.rewrites import call_arguments
 
-        call_arguments.repair_logical(editor, finding)
+        call_arguments.fix_logical_devices(editor, finding)
 
 
 def _judge(value: Value) -> tuple[str, str, str] | None:

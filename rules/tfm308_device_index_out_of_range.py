@@ -103,7 +103,7 @@ class DeviceIndexOutOfRange(Rule):
         """Write the number that TensorFlow gives the card."""
         from tfmemlint.fixes.rewrites import env_variables
 
-        env_variables.renumber(editor, finding)
+        env_variables.renumber_gpu(editor, finding)
 
     def _judge(
         self, program: Program, event: Event, index: int, span: Span, error: str, text: str = ""

@@ -135,7 +135,7 @@ class VisibleDevicesArgument(Rule):
         """Give the devices and their type as TensorFlow knows them."""
         from tfmemlint.fixes.rewrites import visible_devices
 
-        visible_devices.repair(editor, finding)
+        visible_devices.fix_devices(editor, finding)
 
 
 def _advice(kind: str) -> str:

@@ -86,7 +86,7 @@ class EnvRunTogether(Rule):
         """Set each variable by itself."""
         from tfmemlint.fixes.rewrites import env_variables
 
-        env_variables.part(editor, finding)
+        env_variables.split_settings(editor, finding)
 
     def _judge(self, program: Program, write: EnvWrite | ChildEnv, text: str | None) -> Iterator[Finding]:
         settings = run_together(write.name, text) if text is not None else ()

@@ -110,7 +110,7 @@ class VariableLost(Rule):
         """Pass it on."""
         from tfmemlint.fixes import text_editor
 
-        text_editor.pass_on(editor, finding)
+        text_editor.pass_to_program(editor, finding)
 
 
 def _words(lost: EnvLost) -> tuple[str, str]:

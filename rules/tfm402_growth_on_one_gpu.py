@@ -106,7 +106,7 @@ class GrowthOnOneGpu(Rule):
         """Spread the growth over all GPUs."""
         from tfmemlint.fixes.rewrites import call_arguments
 
-        call_arguments.spread_growth(editor, finding)
+        call_arguments.grow_every_gpu(editor, finding)
 
 
 def _text(call: Call, position: int, keyword: str) -> str:

@@ -169,7 +169,7 @@ class SecondSessionOtherOptions(Rule):
         """Set the same by ``tf.config`` as well, above."""
         from tfmemlint.fixes.rewrites import sessions
 
-        sessions.say_by_tf_config(editor, finding)
+        sessions.add_tf_config(editor, finding)
 
     def _finding(self, program: Program, session: SessionMade, first: RuntimeStart, lost: dict[str, object]) -> Finding:
         what = " and ".join(short(name) for name in lost)

@@ -178,7 +178,7 @@ class Tf1SessionInTf2(Rule):
             raise editor.Withheld(f"the rewriter finds no {short(name)} there")
         editor.replace(node, editor.tf(f"tf.compat.v1.{name.removeprefix('tf.')}"))
         gone = {one for one in NAMES if not names.exists(one, editor.target)}
-        for other, also in moved_names.like_it(editor, node, name, gone):
+        for other, also in moved_names.spelled_alike(editor, node, name, gone):
             editor.replace(other, editor.tf(f"tf.compat.v1.{also.removeprefix('tf.')}"))
         self._say(editor, bool(graph_mode))
 

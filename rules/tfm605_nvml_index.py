@@ -117,4 +117,4 @@ class NvmlIndex(Rule):
         """Write the number of the card."""
         from tfmemlint.fixes.rewrites import env_variables
 
-        env_variables.renumber_card(editor, finding)
+        env_variables.renumber_nvml_gpu(editor, finding)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.processor_time import assert_linear
 from tfmemlint.deployment import program_of, read
-from tfmemlint.fixes.text_editor import PlainEditor
+from tfmemlint.fixes.text_editor import TextEditor
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Span
@@ -87,7 +87,7 @@ def test_only_what_is_named_changes(text: str) -> None:
         found = read(language, text)
         assert found is not None
         for one in found.settings:
-            editor = PlainEditor(text, language, Target.newest())
+            editor = TextEditor(text, language, Target.newest())
             if (
                 one.given is None
                 or not one.value

@@ -7,8 +7,15 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from tfmemlint.fixes.concrete_tree import Tree
-from tfmemlint.fixes.imports import Imports, asked_for, is_docstring, is_import, is_standard, place
+from tfmemlint.fixes.concrete_tree import ConcreteTree
+from tfmemlint.fixes.imports import (
+    ImportBindings,
+    imported_module,
+    insertion_index,
+    is_docstring,
+    is_import,
+    is_standard,
+)
 from tfmemlint.fixes.rewrites import memory_sizes
 from tfmemlint.fixes.trivia import Line, parse
 from tfmemlint.knowledge.names import exists
@@ -17,17 +24,17 @@ from tfmemlint.knowledge.releases import Target
 _V1 = "tf.compat.v1"
 
 
-class Spelling:
+class ImportAdder:
     """The imports that one rewrite of a file uses and adds."""
 
-    def __init__(self, tree: Tree, imports: Imports) -> None:
+    def __init__(self, tree: ConcreteTree, imports: ImportBindings) -> None:
         self._tree = tree
         self._imports = imports
         self._added: dict[str, str] = {}
         self._relied: dict[str, int] = {}
         self._helper = ""
         self._new_helper = ""
-        self.sorted: list[NewImport] = []
+        self.sorted_imports: list[NewImport] = []
         """The new imports that have a place among those of the file; known after `lines`."""
 
     def tf(self, name: str, at: cst.CSTNode | None, target: Target) -> str:
@@ -45,7 +52,7 @@ class Spelling:
             if full and (name == full or name.startswith(full + ".")):
                 self._rely(binding.node, at)
                 return binding.local + name.removeprefix(full)
-        if self._imports.from_star("tf"):
+        if self._imports.is_from_star("tf"):
             return name
         return self.add("tensorflow", None, "tf") + name.removeprefix("tf")
 
@@ -67,7 +74,7 @@ class Spelling:
         self._added[what] = local
         return local
 
-    def helper(self) -> str:
+    def memory_helper(self) -> str:
         """The name of the function that asks NVML for a device's memory; it is added where the file lacks it."""
         if self._helper:
             return self._helper
@@ -79,7 +86,7 @@ class Spelling:
         self._new_helper = self._text(self._helper, add=True)
         return self._helper
 
-    def lines(self, touched: set[cst.CSTNode]) -> dict[int, list[Line]]:
+    def top_lines(self, touched: set[cst.CSTNode]) -> dict[int, list[Line]]:
         """The new lines at the top of the module, by the index of the statement that they follow."""
         body = self._tree.module.body
         indices = [index for node in touched if (index := self._index(node)) is not None]
@@ -92,11 +99,11 @@ class Spelling:
         if not texts and not self._new_helper:
             return {}
         run = self._run(limit)
-        self.sorted = [one for text in texts if (one := _sorted_in(run, text)) is not None]
-        self.sorted.sort(key=lambda one: _sort_key(parse(one.text)[0]))
-        known = {one.text for one in self.sorted}
+        self.sorted_imports = [new_import for text in texts if (new_import := _sorted_in(run, text)) is not None]
+        self.sorted_imports.sort(key=lambda new_import: _sort_key(parse(new_import.text)[0]))
+        known = {new_import.text for new_import in self.sorted_imports}
         texts = [text for text in texts if text not in known]
-        after = place(self._tree.module, limit)
+        after = insertion_index(self._tree.module, limit)
         found = parse("\n".join(texts)) if texts else []
         future = after >= 0 and is_docstring(body[after])
         blank = cst.EmptyLine(indent=False)
@@ -118,14 +125,14 @@ class Spelling:
                 break
         return found
 
-    def spacing(self) -> int:
+    def blank_lines_below(self) -> int:
         """How many blank lines have to follow the new lines."""
         return 2 if self._new_helper else 1
 
     def _text(self, name: str, *, add: bool = False) -> str:
         text = re.sub(rf"\b{memory_sizes.HELPER}\b", name, memory_sizes.helper(), count=1)
         for module in ("os", "pynvml"):
-            known = next((one.local for one in self._imports.visible(None) if one.name == module), module)
+            known = next((binding.local for binding in self._imports.visible(None) if binding.name == module), module)
             local = self.add(module) if add else known
             text = re.sub(rf"\b{module}\.(?=[a-z])", f"{local}.", text)
         return text.strip()
@@ -146,9 +153,9 @@ class Spelling:
 
     def _index(self, node: cst.CSTNode) -> int | None:
         """The index of the statement of the module that ``node`` is or stands in."""
-        for one in (node, *self._tree.ancestors(node)):
-            if self._tree.parents.get(one) is self._tree.module:
-                return next(index for index, line in enumerate(self._tree.module.body) if line is one)
+        for around in (node, *self._tree.ancestors(node)):
+            if self._tree.parents.get(around) is self._tree.module:
+                return next(index for index, line in enumerate(self._tree.module.body) if line is around)
         return None
 
 
@@ -176,7 +183,7 @@ def _sorted_in(run: list[cst.SimpleStatementLine], text: str) -> NewImport | Non
 def _sort_key(line: cst.CSTNode) -> tuple[bool, bool, str]:
     """Whether an import is no one of the standard library; whether it is a ``from``; what it imports."""
     first = line.body[0] if isinstance(line, cst.SimpleStatementLine) else line
-    return not is_standard(line), not isinstance(first, cst.Import), asked_for(line)
+    return not is_standard(line), not isinstance(first, cst.Import), imported_module(line)
 
 
 def _import_text(what: str, local: str) -> str:
@@ -184,4 +191,4 @@ def _import_text(what: str, local: str) -> str:
     return what if not local or local == last else f"{what} as {local}"
 
 
-__all__ = ["Spelling", "is_import"]
+__all__ = ["ImportAdder", "is_import"]

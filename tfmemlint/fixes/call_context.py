@@ -25,7 +25,7 @@ def own_statement(editor: Editor, call: cst.CSTNode) -> Statement | None:
     return editor.statement_of(call) if isinstance(editor.parent(call), cst.Expr) else None
 
 
-def settle(editor: Editor, message: str, *, caught: object, doubtful: bool = False) -> None:
+def set_applicability(editor: Editor, message: str, *, caught: object, doubtful: bool = False) -> None:
     """Safe where a call that always raised becomes the one that was meant, and nothing caught the error; a new
     import is a change of its own."""
     if caught:
@@ -36,7 +36,7 @@ def settle(editor: Editor, message: str, *, caught: object, doubtful: bool = Fal
         editor.safe(message)
 
 
-def guard_for(editor: Editor, device: str, details: Mapping[str, object]) -> tuple[str, str, int]:
+def index_guard(editor: Editor, device: str, details: Mapping[str, object]) -> tuple[str, str, int]:
     """What has to stand above a call for ``gpus[0]`` so that it is right without a GPU; the device to use; and how much
     deeper that is."""
     try:
@@ -70,7 +70,7 @@ def device_of(editor: Editor, configuration: cst.Call) -> str:
     return ""
 
 
-def spread_out(editor: Editor, node: cst.CSTNode) -> None:
+def wrap_arguments(editor: Editor, node: cst.CSTNode) -> None:
     """A call of two arguments that a change at ``node`` has made too long for a line gets a line for each of them."""
     outer: cst.CSTNode | None = node
     while outer is not None and own_statement(editor, outer) is None:
@@ -80,5 +80,5 @@ def spread_out(editor: Editor, node: cst.CSTNode) -> None:
     code = editor.code(outer)
     if "\n" in code or editor.span(outer).column - 1 + len(code) <= WIDTH:
         return
-    lines = "".join(f"    {editor.code(one).rstrip().rstrip(',')},\n" for one in outer.args)
+    lines = "".join(f"    {editor.code(argument).rstrip().rstrip(',')},\n" for argument in outer.args)
     editor.replace(outer, f"{editor.code(outer.func)}(\n{lines})")

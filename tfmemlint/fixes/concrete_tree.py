@@ -24,7 +24,7 @@ Statement: TypeAlias = cst.BaseStatement | cst.BaseSmallStatement
 _COMPOUND = (cst.If, cst.For, cst.While, cst.With, cst.Try, cst.TryStar, cst.FunctionDef, cst.ClassDef, cst.Match)
 
 
-class Tree:
+class ConcreteTree:
     """A parsed text.
 
     Raises:
@@ -87,16 +87,16 @@ class Tree:
 
     def statement_of(self, node: cst.CSTNode) -> Statement:
         """The smallest whole statement that ``node`` stands in (or is)."""
-        for one in (node, *self.ancestors(node)):
-            parent = self.parents.get(one)
-            if isinstance(one, cst.BaseSmallStatement) and parent is not None:
+        for around in (node, *self.ancestors(node)):
+            parent = self.parents.get(around)
+            if isinstance(around, cst.BaseSmallStatement) and parent is not None:
                 line = isinstance(parent, cst.SimpleStatementLine) and len(parent.body) == 1
-                return cast("cst.SimpleStatementLine", parent) if line else one
-            if isinstance(one, cst.SimpleStatementLine):
-                return one.body[0] if len(one.body) > 1 else one
+                return cast("cst.SimpleStatementLine", parent) if line else around
+            if isinstance(around, cst.SimpleStatementLine):
+                return around.body[0] if len(around.body) > 1 else around
             # An `elif` is an `If` too, but no statement of its own.
-            if isinstance(one, _COMPOUND) and isinstance(parent, (cst.Module, cst.IndentedBlock)):
-                return one
+            if isinstance(around, _COMPOUND) and isinstance(parent, (cst.Module, cst.IndentedBlock)):
+                return around
         raise Withheld("the rewriter finds no statement there")
 
     def statement_at(self, span: Span) -> Statement:
@@ -110,7 +110,7 @@ class Tree:
                 if best is None or self.span(best).contains(self.span(found)):
                     best = found
         if best is None:
-            raise differs(span)
+            raise reading_differs(span)
         return best
 
     def emptied_by(self, statement: Statement) -> Statement:
@@ -119,20 +119,22 @@ class Tree:
             line = self.parents.get(statement) if isinstance(statement, cst.BaseSmallStatement) else statement
             block = self.parents.get(line) if line is not None else None
             holder = self.parents.get(block) if isinstance(block, cst.IndentedBlock) and len(block.body) == 1 else None
-            if not isinstance(holder, _COMPOUND) or not self._is_idle_around(holder):
+            if not isinstance(holder, _COMPOUND) or not self._only_asks_for_devices(holder):
                 return statement
             if not isinstance(self.parents.get(holder), (cst.Module, cst.IndentedBlock)):
                 return statement
             statement = holder
 
-    def _is_idle_around(self, holder: cst.CSTNode) -> bool:
+    def _only_asks_for_devices(self, holder: cst.CSTNode) -> bool:
         """Whether all that a compound statement does beyond its body is to ask for devices."""
         if isinstance(holder, (cst.For, cst.If)) and holder.orelse is None:
             head = holder.iter if isinstance(holder, cst.For) else holder.test
             if isinstance(holder, cst.For) and self._is_read_after(holder.target, holder):
                 return False
             calls = [node for node in _nodes(head) if isinstance(node, (cst.Call, cst.NamedExpr, cst.Await))]
-            return all(isinstance(one, cst.Call) and self.code(one.func).split(".")[-1] in _ASKS for one in calls)
+            return all(
+                isinstance(call, cst.Call) and self.code(call.func).split(".")[-1] in _DEVICE_QUERIES for call in calls
+            )
         if isinstance(holder, cst.Try):
             return holder.orelse is None and holder.finalbody is None
         return False
@@ -173,7 +175,7 @@ class Tree:
         return self.module
 
 
-_ASKS = frozenset({"list_physical_devices", "get_visible_devices", "len", "range", "enumerate"})
+_DEVICE_QUERIES = frozenset({"list_physical_devices", "get_visible_devices", "len", "range", "enumerate"})
 
 
 def _nodes(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -201,13 +203,13 @@ def walk(node: cst.CSTNode) -> list[cst.CSTNode]:
     found: list[cst.CSTNode] = []
     pending = [node]
     while pending:
-        one = pending.pop()
-        found.append(one)
-        pending.extend(one.children)
+        current = pending.pop()
+        found.append(current)
+        pending.extend(current.children)
     return found
 
 
-def differs(span: Span) -> Withheld:
+def reading_differs(span: Span) -> Withheld:
     """What is said where the two readings of the code don't agree."""
     return Withheld(f"the rewriter reads the code differently in line {span.row}")
 
@@ -238,6 +240,6 @@ def _span(place: CodeRange) -> Span:
 
 
 @lru_cache(maxsize=16)
-def tree(text: str) -> Tree:
+def tree_of(text: str) -> ConcreteTree:
     """The tree of ``text``; shared by all that rewrite it, and never changed."""
-    return Tree(text)
+    return ConcreteTree(text)

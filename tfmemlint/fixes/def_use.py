@@ -14,7 +14,7 @@ _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 
 
 @dataclass(slots=True)
-class Names:
+class DefUse:
     """What statements do with names, as seen from the scope that they stand in.
 
     Attributes:
@@ -39,10 +39,10 @@ class Names:
     environment: bool = False
     leaves: str = ""
     star: bool = False
-    bodies: dict[str, Names] = field(default_factory=dict)
+    bodies: dict[str, DefUse] = field(default_factory=dict)
 
 
-def names_of(code: str) -> Names:
+def def_use_of(code: str) -> DefUse:
     """The names of a piece of code, which stands at the left margin."""
     collector = _Collector()
     collector.block(ast.parse(code).body)
@@ -51,12 +51,12 @@ def names_of(code: str) -> Names:
 
 def target_names(target: ast.AST) -> set[str]:
     """The plain names that an assignment's target binds."""
-    return {one.id for one in ast.walk(target) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
 class _Collector:
     def __init__(self) -> None:
-        self.names = Names()
+        self.names = DefUse()
         self._hidden: list[set[str]] = []
         self._depth = 0
         self._loops = 0
@@ -83,9 +83,9 @@ class _Collector:
             if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
                 self.block(value)
             elif isinstance(value, list):
-                for one in value:
-                    if isinstance(one, ast.AST):
-                        self.visit(one)
+                for child in value:
+                    if isinstance(child, ast.AST):
+                        self.visit(child)
             elif isinstance(value, ast.AST):
                 self.visit(value)
 
@@ -137,9 +137,9 @@ class _Collector:
             self._touch(node.func.value)
         if name not in HARMLESS and not name.startswith("tf."):
             for argument in [*node.args, *(keyword.value for keyword in node.keywords)]:
-                for one in ast.walk(argument):
-                    if isinstance(one, ast.Name):
-                        self.names.touches.add(one.id)
+                for part in ast.walk(argument):
+                    if isinstance(part, ast.Name):
+                        self.names.touches.add(part.id)
         self._children(node)
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
@@ -189,7 +189,7 @@ class _Collector:
                 if default is not None:
                     self.visit(default)
             every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]
-            inside = {one.arg for one in every if one is not None}
+            inside = {argument.arg for argument in every if argument is not None}
         body: list[ast.stmt] = [ast.Expr(node.body)] if isinstance(node, ast.Lambda) else node.body
         inner = _Collector()
         with inner._hiding(inside):
@@ -209,7 +209,7 @@ class _Collector:
             self.names.bodies[node.name] = inner.names
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
-        bound = {name for one in node.generators for name in target_names(one.target)}
+        bound = {name for generator in node.generators for name in target_names(generator.target)}
         self._depth += 1
         with self._hiding(bound):
             self._children(node)

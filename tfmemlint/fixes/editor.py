@@ -10,15 +10,21 @@ from typing import ClassVar, TypeVar
 
 import libcst as cst
 
-from tfmemlint.fixes.add_imports import Spelling
-from tfmemlint.fixes.concrete_tree import Statement, comments_in, comments_of, differs, tree
-from tfmemlint.fixes.f_strings import fitted
+from tfmemlint.fixes.add_imports import ImportAdder
+from tfmemlint.fixes.concrete_tree import Statement, comments_in, comments_of, reading_differs, tree_of
+from tfmemlint.fixes.f_strings import fit_quotes
 from tfmemlint.fixes.hoist import Hoist
-from tfmemlint.fixes.hoist_out_of_function import above_start
-from tfmemlint.fixes.import_sorter_guards import CONFIGURED, JOINS, SET, imports, keep
+from tfmemlint.fixes.hoist_out_of_function import plan_move_above_start
+from tfmemlint.fixes.import_sorter_guards import (
+    E402,
+    ENVIRONMENT_SET,
+    GPU_MEMORY_CONFIGURED,
+    add_guards,
+    is_sortable_import,
+)
 from tfmemlint.fixes.imports import imports_of, is_import
 from tfmemlint.fixes.rewrites import memory_sizes
-from tfmemlint.fixes.transformer import Changes, Rewriter
+from tfmemlint.fixes.transformer import Changes, ChangeTransformer
 from tfmemlint.fixes.trivia import parse
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.knowledge.releases import Target
@@ -39,7 +45,7 @@ class Editor:
     """
 
     Withheld: ClassVar[type[Withheld]] = Withheld
-    SET: ClassVar[tuple[str, str, str]] = SET
+    ENVIRONMENT_SET: ClassVar[tuple[str, str, str]] = ENVIRONMENT_SET
 
     def __init__(self, text: str, target: Target, gpu_memory_mib: float | None = None) -> None:
         """``text`` with line ends as ``\\n``.
@@ -47,7 +53,7 @@ class Editor:
         Raises:
             Withheld: the concrete parser can't read the text.
         """
-        self._tree = tree(text)
+        self._tree = tree_of(text)
         self.text = text
         self.module = self._tree.module
         self.target = target
@@ -57,7 +63,7 @@ class Editor:
         self.needs: set[str] = set()
         self._changes = Changes()
         self._imports = imports_of(self._tree)
-        self._spelling = Spelling(self._tree, self._imports)
+        self._imports_added = ImportAdder(self._tree, self._imports)
         self._focus: cst.CSTNode | None = None
         self._notes: list[tuple[str, str]] = []
         self._rendered: set[cst.CSTNode] = set()
@@ -85,7 +91,7 @@ class Editor:
             if isinstance(node, cst.Call) and (not last_names or self._calls(node, last_names)):
                 self._focus = node
                 return node
-        raise differs(span)
+        raise reading_differs(span)
 
     def node_at(self, span: Span, *types: type[NodeT]) -> NodeT:
         """The outermost node of one of ``types`` at exactly ``span``.
@@ -97,7 +103,7 @@ class Editor:
             if isinstance(node, types):
                 self._focus = node
                 return node
-        raise differs(span)
+        raise reading_differs(span)
 
     def expression_at(self, span: Span) -> cst.BaseExpression:
         """The outermost expression at exactly ``span``.
@@ -109,7 +115,7 @@ class Editor:
             if isinstance(node, cst.BaseExpression):
                 self._focus = node
                 return node
-        raise differs(span)
+        raise reading_differs(span)
 
     def statement_at(self, span: Span) -> Statement:
         """The smallest whole statement that contains ``span``.
@@ -136,10 +142,10 @@ class Editor:
         self, node: cst.CSTNode, kind: type[NodeT], *, until: tuple[type[cst.CSTNode], ...] = ()
     ) -> NodeT | None:
         """The innermost node of a kind around ``node``; None where there is none before one of ``until``."""
-        for one in self.ancestors(node):
-            if isinstance(one, kind):
-                return one
-            if isinstance(one, until):
+        for ancestor in self.ancestors(node):
+            if isinstance(ancestor, kind):
+                return ancestor
+            if isinstance(ancestor, until):
                 return None
         return None
 
@@ -149,10 +155,10 @@ class Editor:
 
     def code(self, node: cst.CSTNode) -> str:
         """The text of ``node``, with what has been asked for inside it."""
-        rewriter = Rewriter(self._changes)
-        new = node.visit(rewriter)
+        transformer = ChangeTransformer(self._changes)
+        new = node.visit(transformer)
         assert isinstance(new, cst.CSTNode)
-        self._rendered |= rewriter.done
+        self._rendered |= transformer.done
         return self.module.code_for_node(new)
 
     def resolve(self, name: cst.BaseExpression) -> str:
@@ -162,7 +168,7 @@ class Editor:
     def import_of(self, name: cst.BaseExpression) -> cst.Import | cst.ImportFrom | None:
         """The import that binds the first part of a dotted name; None where none does."""
         root = self._tree.code(name).split(".")[0]
-        return next((one.node for one in self._imports.bindings if one.local == root), None)
+        return next((binding.node for binding in self._imports.bindings if binding.local == root), None)
 
     # What
 
@@ -171,7 +177,7 @@ class Editor:
         parentheses where it needs them. Comments that would be lost get a line above the statement."""
         text = new if isinstance(new, str) else self.module.code_for_node(new)
         if isinstance(new, str):
-            new = cst.parse_expression(fitted(self._tree, node, new).strip())
+            new = cst.parse_expression(fit_quotes(self._tree, node, new).strip())
         statement = self._tree.statement_of(node)
         if isinstance(node, cst.Arg) and isinstance(new, cst.BaseExpression):
             new = node.with_changes(value=new)
@@ -249,19 +255,19 @@ class Editor:
         Raises:
             Withheld: it can't be done, or another thing would come out.
         """
-        whole = [self._whole(one) for one in statements]
+        whole = [self._whole(statement) for statement in statements]
         self._move(Hoist(self._tree, self._imports).plan(whole, self._whole(above)), above)
 
     def _move(self, moved: Sequence[Statement], above: Statement) -> None:
         # What two moves need goes with the first of them.
-        moved = [one for one in moved if one not in self._changes.moved]
+        moved = [statement for statement in moved if statement not in self._changes.moved]
         self._changes.moved.update(moved)
-        if any(line.comment is None for one in moved for line in getattr(one, "leading_lines", ())):
+        if any(line.comment is None for statement in moved for line in getattr(statement, "leading_lines", ())):
             # What was parted by a blank line stays so.
             self._changes.apart.add(self._whole(above))
         self._changes.before.setdefault(self._whole(above), []).extend(moved)
 
-    def move_above_start(self, finding: Finding, why: tuple[str, str, str] = CONFIGURED) -> None:
+    def move_above_start(self, finding: Finding, why: tuple[str, str, str] = GPU_MEMORY_CONFIGURED) -> None:
         """Move the configuration of ``finding`` above what starts the runtime (``finding.anchors["start"]``); with
         comments about ``why`` where that is an import.
 
@@ -273,22 +279,22 @@ class Editor:
             raise Withheld(f"line {before} has set another value already; it can be set once only")
         if finding.details.get("training"):
             raise Withheld("it is to change the memory while training goes on, which no call can")
-        moved, above, message = above_start(Hoist(self._tree, self._imports), finding)
+        moved, above, message = plan_move_above_start(Hoist(self._tree, self._imports), finding)
         self.unsafe(message)
         self._move(moved, above)
-        if imports(self._tree.statement_at(finding.anchors["start"])):
-            keep(self._tree, self._changes, moved, above, why)
+        if is_sortable_import(self._tree.statement_at(finding.anchors["start"])):
+            add_guards(self._tree, self._changes, moved, above, why)
 
     # Names
 
     def tf(self, name: str, at: cst.CSTNode | None = None) -> str:
         """How the canonical name ``tf.config.X`` is spelled at ``at`` (where the rule has looked last, by default); an
         import is added where the file has none that can be used."""
-        return self._spelling.tf(name, at or self._focus, self.target)
+        return self._imports_added.tf(name, at or self._focus, self.target)
 
     def add_import(self, module: str, name: str | None = None, asname: str | None = None) -> str:
         """Import ``module`` (or ``name`` from it) at the top level, if it isn't yet; gives the text to use it by."""
-        return self._spelling.add(module, name, asname)
+        return self._imports_added.add(module, name, asname)
 
     def quoted(self, text: str) -> str:
         """``text`` (without quotes in it) as a string in the quotes that the file uses."""
@@ -302,8 +308,8 @@ class Editor:
         NVML, which is added to the file."""
         if self.gpu_memory_mib is None:
             self.needs.add("pynvml")
-            return memory_sizes.product(f"{self._spelling.helper()}({device_text.strip()})", share_text)
-        size = memory_sizes.shown(self.gpu_memory_mib)
+            return memory_sizes.product(f"{self._imports_added.memory_helper()}({device_text.strip()})", share_text)
+        size = memory_sizes.format_mib(self.gpu_memory_mib)
         share = memory_sizes.number(share_text)
         if share is None:
             return memory_sizes.product(size, share_text)
@@ -314,9 +320,9 @@ class Editor:
     def total_mib(self, device_text: str) -> str:
         """The code for a device's total memory in MiB, as `mib_of_share` has it."""
         if self.gpu_memory_mib is not None:
-            return memory_sizes.shown(self.gpu_memory_mib)
+            return memory_sizes.format_mib(self.gpu_memory_mib)
         self.needs.add("pynvml")
-        return f"{self._spelling.helper()}({device_text.strip()})"
+        return f"{self._imports_added.memory_helper()}({device_text.strip()})"
 
     # The end
 
@@ -327,28 +333,28 @@ class Editor:
             Withheld: what was asked for can't be done together, would lose a comment, or gives no valid code.
         """
         # An import that goes asks for no other import above it.
-        touched = {one for one in self._changes.nodes() if not is_import(one)}
-        self._changes.top = self._spelling.lines(touched)
-        for one in self._spelling.sorted:
-            new = self._changes.after if one.below else self._changes.before
-            lines = parse(one.text)
-            if one.apart:
-                self._changes.apart.add(one.beside)
-            elif one.beside in self._changes.apart and not one.below:
-                self._changes.apart.remove(one.beside)
+        touched = {node for node in self._changes.nodes() if not is_import(node)}
+        self._changes.top = self._imports_added.top_lines(touched)
+        for new_import in self._imports_added.sorted_imports:
+            new = self._changes.after if new_import.below else self._changes.before
+            lines = parse(new_import.text)
+            if new_import.apart:
+                self._changes.apart.add(new_import.beside)
+            elif new_import.beside in self._changes.apart and not new_import.below:
+                self._changes.apart.remove(new_import.beside)
                 lines[0] = lines[0].with_changes(leading_lines=[cst.EmptyLine(indent=False)])
-            new.setdefault(one.beside, []).extend(lines)
-        self._changes.gap = self._spelling.spacing()
-        rewriter = Rewriter(self._changes)
-        module = self.module.visit(rewriter)
+            new.setdefault(new_import.beside, []).extend(lines)
+        self._changes.gap = self._imports_added.blank_lines_below()
+        transformer = ChangeTransformer(self._changes)
+        module = self.module.visit(transformer)
         assert isinstance(module, cst.Module)
-        if self._changes.nodes() - rewriter.done - self._rendered:
+        if self._changes.nodes() - transformer.done - self._rendered:
             raise Withheld("two of its changes concern the same code")
         text = module.code
         after = comments_of(text)
         lost = Counter(comments_of(self.text)) - Counter(after)
         # A code may have joined those of a comment.
-        kept = "  ".join([*after, *(one.replace(f", {JOINS}", "") for one in after)])
+        kept = "  ".join([*after, *(comment.replace(f", {E402}", "") for comment in after)])
         if any(comment not in kept for comment in lost):
             raise Withheld("a comment would be lost")
         try:

@@ -52,9 +52,9 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
     return "".join([*parts, text[done:]])
 
 
-def overlap(one: Edit, other: Edit) -> bool:
+def overlap(first_edit: Edit, other: Edit) -> bool:
     """Whether two edits touch the same text; two that insert at the same place do."""
-    first, second = sorted((one.span, other.span))
+    first, second = sorted((first_edit.span, other.span))
     if (first.row, first.column) == (second.row, second.column):
         return True
     return (second.row, second.column) < (first.end_row, first.end_column)

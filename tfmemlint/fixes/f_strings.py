@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import libcst as cst
 
-from tfmemlint.fixes.concrete_tree import Tree
+from tfmemlint.fixes.concrete_tree import ConcreteTree
 from tfmemlint.fixes.withheld import Withheld
 
 
-def fitted(tree: Tree, node: cst.CSTNode, text: str) -> str:
+def fit_quotes(tree: ConcreteTree, node: cst.CSTNode, text: str) -> str:
     """``text`` as it can stand in the place of ``node``: with other quotes where ``node`` is part of an f-string.
 
     Raises:
         Withheld: there is no such text.
     """
-    outer = [one.quote for one in tree.ancestors(node) if isinstance(one, cst.FormattedString)]
+    outer = [ancestor.quote for ancestor in tree.ancestors(node) if isinstance(ancestor, cst.FormattedString)]
     for quote in outer:
         mark = quote[0]
         if mark in text:
             other = "'" if mark == '"' else '"'
-            if other in text or any(other in one for one in outer):
+            if other in text or any(other in quote for quote in outer):
                 raise Withheld("the new code does not fit into the f-string")
             text = text.replace(mark, other)
         if "\\" in text or "\n" in text or "#" in text:

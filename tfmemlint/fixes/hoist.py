@@ -8,9 +8,9 @@ from itertools import takewhile
 
 import libcst as cst
 
-from tfmemlint.fixes.concrete_tree import Statement, Tree
-from tfmemlint.fixes.def_use import HARMLESS, Names, names_of
-from tfmemlint.fixes.imports import Imports
+from tfmemlint.fixes.concrete_tree import ConcreteTree, Statement
+from tfmemlint.fixes.def_use import HARMLESS, DefUse, def_use_of
+from tfmemlint.fixes.imports import ImportBindings
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding, Span, Step
 
@@ -21,7 +21,18 @@ _METHOD_NAMES = """
     info warning error debug exception critical log
 """
 _METHODS = frozenset(_METHOD_NAMES.split())
-_TAME = ("argparse.", "json.", "math.", "os.path.", "os.environ.", "pathlib.", "sys.", "pynvml.", "yaml.", "logging.")
+_PURE_MODULES = (
+    "argparse.",
+    "json.",
+    "math.",
+    "os.path.",
+    "os.environ.",
+    "pathlib.",
+    "sys.",
+    "pynvml.",
+    "yaml.",
+    "logging.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +40,11 @@ class HoistEntry:
     """A statement on the way up, or the head of a ``with`` (which has no ``node``: it never moves)."""
 
     node: Statement | None
-    names: Names
+    names: DefUse
     row: int
 
 
-def ways(finding: Finding) -> tuple[Sequence[Step], Sequence[Step]]:
+def split_trace(finding: Finding) -> tuple[Sequence[Step], Sequence[Step]]:
     """The steps to what starts the runtime, and those to the configuration, from where the two part."""
     started, parting = finding.details.get("started"), finding.details.get("parting", 0)
     if not isinstance(started, int):
@@ -43,7 +54,7 @@ def ways(finding: Finding) -> tuple[Sequence[Step], Sequence[Step]]:
     return finding.trace[parting if isinstance(parting, int) else 0 : started + 1], finding.trace[started + 1 :]
 
 
-def is_outside(step: Step, tree: Tree) -> bool:
+def is_outside_file(step: Step, tree: ConcreteTree) -> bool:
     """Whether a step is done by what no file of the project says, such as the command that calls a function: it is said
     to stand at no place then, or where that function does."""
     span = step.span
@@ -54,13 +65,13 @@ def is_outside(step: Step, tree: Tree) -> bool:
     return isinstance(place, cst.FunctionDef) and (end.end_row, end.end_column) == (span.end_row, span.end_column)
 
 
-def reached(finding: Finding, tree: Tree) -> tuple[Span, Span]:
+def places_in_function(finding: Finding, tree: ConcreteTree) -> tuple[Span, Span]:
     """The places of configuration and start within one function: themselves, or the calls that lead to them.
 
     Raises:
         Withheld: nothing in the finding's own file leads to the start, or the two part in another file.
     """
-    early, late = ways(finding)
+    early, late = split_trace(finding)
     if early and late and (early[0].path != finding.path or late[0].path != finding.path):
         first, then = early[0], next((step for step in reversed(late) if step.path != finding.path), late[0])
         raise Withheld(f"{then.path}:{then.span.row} leads to it, and comes after {first.path}:{first.span.row}")
@@ -69,7 +80,7 @@ def reached(finding: Finding, tree: Tree) -> tuple[Span, Span]:
     start = finding.anchors["start"]
     if not late:
         return finding.span, start
-    if is_outside(late[0], tree):
+    if is_outside_file(late[0], tree):
         raise Withheld(f"what {late[0].words} stands outside of this file")
     function = tree.function_of(tree.statement_at(late[0].span))
     own = list(takewhile(lambda step: step.path == finding.path, early))
@@ -82,10 +93,10 @@ def reached(finding: Finding, tree: Tree) -> tuple[Span, Span]:
 class Hoist:
     """Plans moves within one file."""
 
-    def __init__(self, tree: Tree, imports: Imports) -> None:
+    def __init__(self, tree: ConcreteTree, imports: ImportBindings) -> None:
         self.tree = tree
         self.imports = imports
-        self.bodies: dict[str, Names] = {}
+        self.bodies: dict[str, DefUse] = {}
         self.declared: set[str] = set()
         for statement in tree.statements(tree.module):
             names = self.read(statement)
@@ -98,9 +109,9 @@ class Hoist:
         Raises:
             Withheld: it can't be moved, or another thing would come out.
         """
-        return self.choose(self._way(statements, above), statements)
+        return self.select_moved(self._statements_between(statements, above), statements)
 
-    def choose(self, row: Sequence[HoistEntry], statements: Sequence[Statement]) -> list[Statement]:
+    def select_moved(self, row: Sequence[HoistEntry], statements: Sequence[Statement]) -> list[Statement]:
         """What of ``row``, the statements that are run one after another, moves above its first, as `plan` has it."""
         moved = {index for index, entry in enumerate(row) if entry.node is not None and entry.node in statements}
         for index in sorted(moved):
@@ -116,30 +127,30 @@ class Hoist:
         for index in sorted(moved):
             for other in range(index):
                 if other not in moved:
-                    self._clash(row, index, other)
+                    self._check_conflict(row, index, other)
         return [node for index in sorted(moved) if (node := row[index].node) is not None]
 
-    def places(self, finding: Finding) -> tuple[Statement, Statement]:
+    def locate(self, finding: Finding) -> tuple[Statement, Statement]:
         """What to move so that ``finding`` is gone, and above what.
 
         Raises:
             Withheld: the two don't stand in one block, or more than configuration would move.
         """
         tree = self.tree
-        call, start = reached(finding, tree)
+        call, start = places_in_function(finding, tree)
         late, early = tree.statement_at(call), tree.statement_at(start)
         if tree.function_of(late) is not tree.function_of(early):
             raise Withheld("the configuration and what starts the runtime stand in different functions")
-        chain = [early, *(one for one in tree.ancestors(early) if one in tree.parents)]
+        chain = [early, *(ancestor for ancestor in tree.ancestors(early) if ancestor in tree.parents)]
         line: Statement | None = None
         above: Statement | None = None
-        for one in (late, *tree.ancestors(late)):
-            if not isinstance(one, (cst.BaseStatement, cst.BaseSmallStatement)):
+        for around in (late, *tree.ancestors(late)):
+            if not isinstance(around, (cst.BaseStatement, cst.BaseSmallStatement)):
                 continue
-            block = tree.block_of(one)
+            block = tree.block_of(around)
             above = next((other for other in tree.statements(block) if other in chain), None)
             if above is not None:
-                line = next(other for other in tree.statements(block) if tree.span(other).contains(tree.span(one)))
+                line = next(other for other in tree.statements(block) if tree.span(other).contains(tree.span(around)))
                 break
         if line is None or above is None:
             raise Withheld("the configuration and what starts the runtime have no block in common")
@@ -153,22 +164,22 @@ class Hoist:
 
     def innermost(self, line: Statement, call: Span) -> Statement:
         """The outermost statement around ``call`` that holds configuration only."""
-        while isinstance(line, (cst.FunctionDef, cst.ClassDef)) or (foreign := self.foreign(self.read(line))):
+        while isinstance(line, (cst.FunctionDef, cst.ClassDef)) or (foreign := self.unrelated_call(self.read(line))):
             if isinstance(line, (cst.FunctionDef, cst.ClassDef)):
                 raise Withheld("the configuration stands in a definition")
             inner = line.body if isinstance(line, cst.With) else None
             within = self.tree.statements(inner) if isinstance(inner, cst.IndentedBlock) else []
-            child = next((one for one in within if self.tree.span(one).contains(call)), None)
+            child = next((statement for statement in within if self.tree.span(statement).contains(call)), None)
             if child is None:
                 raise Withheld(f"the statement around it holds more than configuration: {foreign}")
             line = child
         return line
 
-    def read(self, statement: Statement) -> Names:
+    def read(self, statement: Statement) -> DefUse:
         """The names of a statement."""
-        return names_of(self.tree.code(statement))
+        return def_use_of(self.tree.code(statement))
 
-    def entry(self, node: Statement | None, names: Names, row: int) -> HoistEntry:
+    def entry_of(self, node: Statement | None, names: DefUse, row: int) -> HoistEntry:
         """A statement with all that it does by the functions of this file that it calls."""
         pending, seen = list(names.called), set()
         while pending:
@@ -184,27 +195,29 @@ class Hoist:
             pending.extend(body.called)
         return HoistEntry(node, names, row)
 
-    def _way(self, statements: Sequence[Statement], above: Statement) -> list[HoistEntry]:
+    def _statements_between(self, statements: Sequence[Statement], above: Statement) -> list[HoistEntry]:
         """What stands between: from ``above`` down to the last of ``statements``."""
         tree = self.tree
         target = tree.block_of(above)
         within = tree.block_of(statements[0])
-        if any(tree.block_of(one) is not within for one in statements):
+        if any(tree.block_of(statement) is not within for statement in statements):
             raise Withheld("what is to be moved stands in several blocks")
         parts: list[list[HoistEntry]] = []
         block, last = within, max(statements, key=tree.span)
         while True:
-            before = [one for one in tree.statements(block) if tree.span(one) <= tree.span(last)]
+            before = [statement for statement in tree.statements(block) if tree.span(statement) <= tree.span(last)]
             if block is not within:
-                before = [one for one in before if one is not last]
-            parts.insert(0, [self.entry(one, self.read(one), tree.span(one).row) for one in before])
+                before = [statement for statement in before if statement is not last]
+            parts.insert(
+                0, [self.entry_of(statement, self.read(statement), tree.span(statement).row) for statement in before]
+            )
             if block is target:
                 break
             holder = tree.parents.get(block)
             if not isinstance(holder, cst.With):
                 raise Withheld("it would leave the block that it stands in")
             head = cst.With(items=holder.items, body=cst.IndentedBlock([cst.SimpleStatementLine([cst.Pass()])]))
-            parts.insert(0, [self.entry(None, names_of(tree.code(head)), tree.span(holder).row)])
+            parts.insert(0, [self.entry_of(None, def_use_of(tree.code(head)), tree.span(holder).row)])
             last, block = holder, tree.block_of(holder)
         row = [entry for part in parts for entry in part]
         first = next((index for index, entry in enumerate(row) if entry.node is above), None)
@@ -215,54 +228,54 @@ class Hoist:
     def _movable(self, entry: HoistEntry) -> None:
         if entry.names.leaves:
             raise Withheld(f"a {entry.names.leaves} stands in it (line {entry.row})")
-        foreign = self.foreign(entry.names)
+        foreign = self.unrelated_call(entry.names)
         if foreign:
             raise Withheld(f"it does more than to configure (line {entry.row}): {foreign}")
 
-    def _needs(self, one: Names, other: Names) -> set[str]:
+    def _needs(self, reader: DefUse, other: DefUse) -> set[str]:
         """The names that ``one`` needs as ``other`` leaves them."""
         steady = self.imports.imported() | set(self.bodies)
-        return (one.reads & other.binds) | (one.reads & other.touches - steady)
+        return (reader.reads & other.binds) | (reader.reads & other.touches - steady)
 
     def _take(self, entry: HoistEntry, needed: HoistEntry, *, first: bool) -> None:
         name = min(self._needs(entry.names, needed.names))
         if first or needed.node is None:
             raise Withheld(f"it needs {name}, which line {needed.row} gives")
         names = needed.names
-        foreign = self.foreign(names, tame=True)
+        foreign = self.unrelated_call(names, allow_pure=True)
         if names.leaves or foreign or names.star:
             what = foreign or f"line {needed.row}"
             raise Withheld(f"it needs {name}, and moving {what} up might change what comes out")
 
-    def _clash(self, row: Sequence[HoistEntry], index: int, other: int) -> None:
+    def _check_conflict(self, row: Sequence[HoistEntry], index: int, other: int) -> None:
         """Refuse to move ``row[index]`` above ``row[other]`` where either would see another thing."""
-        one, passed = row[index].names, row[other].names
+        own, passed = row[index].names, row[other].names
         if passed.leaves:
             raise Withheld(f"a {passed.leaves} stands between (line {row[other].row})")
         if passed.star:
             raise Withheld(f"a star import stands between (line {row[other].row})")
-        used = one.binds & passed.reads
-        both = {name for name in one.binds & passed.binds if self._read_elsewhere(name, row[index], row[other])}
+        used = own.binds & passed.reads
+        both = {name for name in own.binds & passed.binds if self._read_elsewhere(name, row[index], row[other])}
         if used or both:
             raise Withheld(f"{min(used | both)} is used or bound between (line {row[other].row})")
-        changed = (one.touches - self.imports.imported() - set(self.bodies)) & passed.reads
+        changed = (own.touches - self.imports.imported() - set(self.bodies)) & passed.reads
         if changed:
             raise Withheld(f"{min(changed)} may be changed by it, and is used between (line {row[other].row})")
-        secret = self.declared & (one.reads | one.binds)
+        secret = self.declared & (own.reads | own.binds)
         if secret and any(name not in HARMLESS and name in self.bodies for name in passed.called):
             raise Withheld(f"{min(secret)} may be set by a function called between (line {row[other].row})")
-        if one.environment and passed.environment and one.keys & passed.keys:
+        if own.environment and passed.environment and own.keys & passed.keys:
             raise Withheld(f"the environment is used between (line {row[other].row})")
 
-    def _read_elsewhere(self, name: str, one: HoistEntry, other: HoistEntry) -> bool:
+    def _read_elsewhere(self, name: str, entry: HoistEntry, other: HoistEntry) -> bool:
         """Whether anything but the loops that bind a name reads it: then the order of the two matters."""
-        if name in one.names.reads or name in other.names.reads:
+        if name in entry.names.reads or name in other.names.reads:
             return True
-        anywhere = self.tree.statements(self.tree.block_of(one.node)) if one.node is not None else []
+        anywhere = self.tree.statements(self.tree.block_of(entry.node)) if entry.node is not None else []
         return any(name in self.read(each).reads for each in anywhere)
 
-    def foreign(self, names: Names, *, tame: bool = False, seen: frozenset[str] = frozenset()) -> str:
-        """The first call that is not about configuration, or ""; ``tame``: calls that only compute are let pass."""
+    def unrelated_call(self, names: DefUse, *, allow_pure: bool = False, seen: frozenset[str] = frozenset()) -> str:
+        """The first call that is not about configuration, or ""; ``allow_pure``: calls that only compute are let pass."""
         for name in names.called:
             full = self.imports.resolve(name)
             last = name.rpartition(".")[2]
@@ -272,11 +285,13 @@ class Hoist:
                 return "the call of what another call returned"
             if "." in name and last in _METHODS:
                 continue
-            if tame and (full.startswith(_TAME) or ("." in name and name.split(".")[0] not in self.imports.imported())):
+            if allow_pure and (
+                full.startswith(_PURE_MODULES) or ("." in name and name.split(".")[0] not in self.imports.imported())
+            ):
                 continue
             body = self.bodies.get(name)
             if body is not None and name not in seen:
-                inner = self.foreign(body, tame=tame, seen=seen | {name})
+                inner = self.unrelated_call(body, allow_pure=allow_pure, seen=seen | {name})
                 if not inner:
                     continue
                 return inner

@@ -15,29 +15,29 @@ from pathlib import Path
 import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import Block, Statement
-from tfmemlint.fixes.def_use import Names
-from tfmemlint.fixes.hoist import Hoist, HoistEntry, is_outside, ways
+from tfmemlint.fixes.def_use import DefUse
+from tfmemlint.fixes.hoist import Hoist, HoistEntry, is_outside_file, split_trace
 from tfmemlint.fixes.imports import is_import
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding, Span
 
 
-def above_start(hoist: Hoist, finding: Finding) -> tuple[list[Statement], Statement, str]:
+def plan_move_above_start(hoist: Hoist, finding: Finding) -> tuple[list[Statement], Statement, str]:
     """What moves so that ``finding`` is gone, and above what; and what that is called.
 
     Raises:
         Withheld: it can't be moved, or another thing would come out.
     """
     try:
-        line, above = hoist.places(finding)
+        line, above = hoist.locate(finding)
         return hoist.plan([line], above), above, "Move the configuration above what starts the runtime"
     except Withheld as found:
         reason = found
-    lift = Lift(hoist, finding)
-    start = lift.above()
+    function_hoist = FunctionHoist(hoist, finding)
+    start = function_hoist.above()
     try:
         if start is not None:
-            moved, function = lift.plan(start)
+            moved, function = function_hoist.plan(start)
             left = f"{function}()" if function else "the condition"
             return moved, start, f"Move the configuration out of {left}, above the import that starts the runtime"
     except Withheld as found:
@@ -49,16 +49,16 @@ def above_start(hoist: Hoist, finding: Finding) -> tuple[list[Statement], Statem
     raise Withheld(f"{path}:{finding.span.row} can't be moved above {path}:{place.row}: {reason}")
 
 
-class Lift:
+class FunctionHoist:
     """Plans moves to the top level of one file."""
 
     def __init__(self, hoist: Hoist, finding: Finding) -> None:
         self.hoist = hoist
         self.tree = hoist.tree
         self.finding = finding
-        early, late = ways(finding)
+        early, late = split_trace(finding)
         own = all(step.path == finding.path for step in (*early[:1], *late))
-        own = own and not any(is_outside(step, self.tree) for step in late)
+        own = own and not any(is_outside_file(step, self.tree) for step in late)
         self.early = early[0].span if early and own else None
         self.steps = [step.span for step in late]
 
@@ -89,7 +89,7 @@ class Lift:
                 # The outermost call may do more than to configure; what it calls may not.
                 reason = found
                 continue
-            _nobody_imports(self.finding.path)
+            _check_not_imported(self.finding.path)
             return moved, function
         raise reason or Withheld("it stands in no function")
 
@@ -99,43 +99,52 @@ class Lift:
         first = tree.statement_at(self.steps[0])
         guard = self._guard(first)
         body = tree.statements(tree.module)
-        row = self._until(body[body.index(above) :], guard or self._holding(body, self.steps[0]))
+        row = self._statements_before(
+            body[body.index(above) :], guard or self._statement_containing(body, self.steps[0])
+        )
         block: Block = tree.module
         if guard is not None:
             block = _block(guard)
-            row += self._until(tree.statements(block), self._holding(tree.statements(block), self.steps[0]))
+            row += self._statements_before(
+                tree.statements(block), self._statement_containing(tree.statements(block), self.steps[0])
+            )
         function: cst.FunctionDef | None = None
         for number in range(1, depth + 1):
-            self._directly(block, self.steps[number - 1])
+            self._check_unconditional(block, self.steps[number - 1])
             function = self._function(self.steps[number])
             block = _block(function)
             row.append(self._head(function))
-            row += self._until(tree.statements(block), self._holding(tree.statements(block), self.steps[number]))
-        holding = self._holding(tree.statements(block), self.steps[depth])
+            row += self._statements_before(
+                tree.statements(block), self._statement_containing(tree.statements(block), self.steps[number])
+            )
+        holding = self._statement_containing(tree.statements(block), self.steps[depth])
         line = hoist.innermost(holding, self.steps[depth])
         if line is not holding:
             raise Withheld(f"the statement in line {tree.span(holding).row} does more than to configure")
-        row.append(hoist.entry(line, hoist.read(line), tree.span(line).row))
-        moved = hoist.choose(row, [line])
-        self._only_plain(moved, function)
+        row.append(hoist.entry_of(line, hoist.read(line), tree.span(line).row))
+        moved = hoist.select_moved(row, [line])
+        self._check_module_level(moved, function)
         return moved, function.name.value if function is not None else ""
 
-    def _directly(self, block: Block, span: Span) -> None:
+    def _check_unconditional(self, block: Block, span: Span) -> None:
         """Refuse a call that is made under a condition, or in a loop."""
         if self.tree.block_of(self.tree.statement_at(span)) is not block:
             raise Withheld(f"what line {span.row} calls is called under a condition")
 
-    def _until(self, statements: Sequence[Statement], last: Statement) -> list[HoistEntry]:
+    def _statements_before(self, statements: Sequence[Statement], last: Statement) -> list[HoistEntry]:
         """The statements above ``last``, as they are run."""
         before = statements[: statements.index(last)]
-        return [self.hoist.entry(one, self.hoist.read(one), self.tree.span(one).row) for one in before]
+        return [
+            self.hoist.entry_of(statement, self.hoist.read(statement), self.tree.span(statement).row)
+            for statement in before
+        ]
 
     def _guard(self, statement: Statement) -> cst.If | None:
         """The ``if __name__ == "__main__"`` of the module around a statement."""
         found = None
-        for one in self.tree.ancestors(statement):
-            if isinstance(one, cst.If) and self.tree.parents.get(one) is self.tree.module:
-                found = one
+        for ancestor in self.tree.ancestors(statement):
+            if isinstance(ancestor, cst.If) and self.tree.parents.get(ancestor) is self.tree.module:
+                found = ancestor
         if found is None or found.orelse is not None:
             return None
         test = self.tree.code(found.test).replace("'", '"').replace(" ", "").strip("()")
@@ -153,37 +162,46 @@ class Lift:
         """What the call of a function binds."""
         code = self.tree.code(function.with_changes(body=cst.SimpleStatementSuite([cst.Pass()]), leading_lines=[]))
         node = ast.parse(code).body[0]
-        given = {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
-        return self.hoist.entry(None, Names(binds=given), self.tree.span(function).row)
+        given = {parameter.arg for parameter in ast.walk(node) if isinstance(parameter, ast.arg)}
+        return self.hoist.entry_of(None, DefUse(binds=given), self.tree.span(function).row)
 
-    def _holding(self, body: Sequence[Statement], span: Span) -> Statement:
-        found = next((one for one in body if self.tree.span(one).contains(span)), None)
+    def _statement_containing(self, body: Sequence[Statement], span: Span) -> Statement:
+        found = next((candidate for candidate in body if self.tree.span(candidate).contains(span)), None)
         if found is None:
             raise Withheld(f"line {span.row} is reached in another way")
         return found
 
-    def _only_plain(self, moved: Sequence[Statement], function: cst.FunctionDef | None) -> None:
+    def _check_module_level(self, moved: Sequence[Statement], function: cst.FunctionDef | None) -> None:
         """Refuse what would not be the same at the top level: what is needed has to be the same from the start, and
         the names that are bound have to be free."""
         hoist, tree = self.hoist, self.tree
-        local = [one for one in moved if function is not None and tree.function_of(one) is function]
-        for one in moved:
-            row = tree.span(one).row
-            if tree.block_of(one) is not tree.module:
-                foreign = hoist.foreign(hoist.read(one))
+        local = [statement for statement in moved if function is not None and tree.function_of(statement) is function]
+        for stated in moved:
+            row = tree.span(stated).row
+            if tree.block_of(stated) is not tree.module:
+                foreign = hoist.unrelated_call(hoist.read(stated))
                 if foreign:
                     raise Withheld(f"it needs what {foreign} gives (line {row}), for whoever imports this file too")
-            elif not (isinstance(one, cst.FunctionDef) or _imports(one) or self._steady(one)):
+            elif not (isinstance(stated, cst.FunctionDef) or _imports(stated) or self._is_constant_assignment(stated)):
                 raise Withheld(f"it needs what line {row} gives, which may be another by then")
-        bound = {name for one in moved for name in hoist.read(one).binds}
+        bound = {name for statement in moved for name in hoist.read(statement).binds}
         steady = hoist.imports.imported() | set(hoist.bodies) | bound | set(dir(builtins))
-        for one in moved:
-            for name in sorted(hoist.read(one).reads - steady):
-                if not any(name in hoist.read(line).binds and self._steady(line) for line in self._top()):
+        for stated in moved:
+            for name in sorted(hoist.read(stated).reads - steady):
+                if not any(
+                    name in hoist.read(line).binds and self._is_constant_assignment(line) for line in self._top()
+                ):
                     raise Withheld(f"it needs {name}, which may be another by then")
-        mine = {name for one in local for name in hoist.read(one).binds}
-        rest = [one for one in tree.statements(_block(function)) if one not in local] if function is not None else []
-        for names in [*map(hoist.read, self._top()), *(Names(binds=hoist.read(one).binds) for one in rest)]:
+        mine = {name for statement in local for name in hoist.read(statement).binds}
+        rest = (
+            [statement for statement in tree.statements(_block(function)) if statement not in local]
+            if function is not None
+            else []
+        )
+        for names in [
+            *map(hoist.read, self._top()),
+            *(DefUse(binds=hoist.read(statement).binds) for statement in rest),
+        ]:
             taken = mine & (names.reads | names.binds | names.declared)
             if taken:
                 raise Withheld(f"{min(taken)} would be a name of the module, and there is one already")
@@ -191,13 +209,13 @@ class Lift:
     def _top(self) -> list[Statement]:
         return self.tree.statements(self.tree.module)
 
-    def _steady(self, statement: Statement) -> bool:
+    def _is_constant_assignment(self, statement: Statement) -> bool:
         """Whether a statement gives constants to names that are bound nowhere else."""
         node = ast.parse(self.tree.code(statement)).body[0]
         if not isinstance(node, ast.Assign) or not _is_constant(node.value):
             return False
         bound = self.hoist.read(statement).binds
-        others = [self.hoist.read(one).binds for one in self._top() if one is not statement]
+        others = [self.hoist.read(other).binds for other in self._top() if other is not statement]
         return not bound & self.hoist.declared and not any(bound & other for other in others)
 
 
@@ -207,7 +225,7 @@ def _is_constant(node: ast.expr) -> bool:
         ast.literal_eval(node)
     except ValueError:
         return False
-    return not any(isinstance(one, (ast.List, ast.Dict, ast.Set)) for one in ast.walk(node))
+    return not any(isinstance(part, (ast.List, ast.Dict, ast.Set)) for part in ast.walk(node))
 
 
 def _imports(statement: Statement) -> bool:
@@ -221,7 +239,7 @@ def _block(holder: cst.CSTNode) -> cst.IndentedBlock:
     return body
 
 
-def _nobody_imports(path: str) -> None:
+def _check_not_imported(path: str) -> None:
     """Refuse where a file of the project imports this one: what it does at its top level, it does there as well."""
     from tfmemlint.project.reaching import LARGEST_PROJECT, graph
     from tfmemlint.project.roots import project_root
@@ -229,7 +247,7 @@ def _nobody_imports(path: str) -> None:
 
     if not Path(path).exists():
         return
-    files = {os.path.normpath(one) for one in walk([os.path.relpath(project_root(path))]).files}
+    files = {os.path.normpath(file) for file in walk([os.path.relpath(project_root(path))]).files}
     if len(files) > LARGEST_PROJECT:
         raise Withheld("the project is too large to see who imports this file")
     own = os.path.normpath(os.path.relpath(path))
@@ -247,4 +265,4 @@ def _bytes(path: str) -> bytes | None:
         return None
 
 
-__all__ = ["above_start"]
+__all__ = ["plan_move_above_start"]

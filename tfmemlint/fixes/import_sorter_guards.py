@@ -19,52 +19,54 @@ from itertools import takewhile
 
 import libcst as cst
 
-from tfmemlint.fixes.concrete_tree import Statement, Tree, comments_in, walk
+from tfmemlint.fixes.concrete_tree import ConcreteTree, Statement, comments_in, walk
 from tfmemlint.fixes.imports import is_docstring
 from tfmemlint.fixes.transformer import Changes
-from tfmemlint.fixes.trivia import noticed
+from tfmemlint.fixes.trivia import append_comments
 
-CONFIGURED = ("GPU memory is configured before", "TensorFlow's runtime", "start")
+GPU_MEMORY_CONFIGURED = ("GPU memory is configured before", "TensorFlow's runtime", "start")
 """What stands above, and what the imports below do: the words for set memory growth, limits and visible devices."""
-SET = ("The environment is set before", "TensorFlow read it", "make")
-SPLIT = "# isort: split"
-JOINS = "E402"
-NOQA = f"# noqa: {JOINS}"
-_WHY = re.compile("|".join(re.escape(f"# {first} ") for first, _, _ in (CONFIGURED, SET)))
+ENVIRONMENT_SET = ("The environment is set before", "TensorFlow read it", "make")
+ISORT_SPLIT = "# isort: split"
+E402 = "E402"
+NOQA_E402 = f"# noqa: {E402}"
+_WHY = re.compile("|".join(re.escape(f"# {first} ") for first, _, _ in (GPU_MEMORY_CONFIGURED, ENVIRONMENT_SET)))
 _DUNDER = re.compile(r"__\w+__$")
 
 
-def keep(tree: Tree, changes: Changes, moved: Sequence[Statement], above: Statement, why: tuple[str, str, str]) -> None:
+def add_guards(
+    tree: ConcreteTree, changes: Changes, moved: Sequence[Statement], above: Statement, why: tuple[str, str, str]
+) -> None:
     """Say why ``moved`` stands above the import ``above``, and keep it there."""
-    said = any(_WHY.match(one) for line in getattr(above, "leading_lines", ()) for one in comments_in(line))
+    said = any(_WHY.match(comment) for line in getattr(above, "leading_lines", ()) for comment in comments_in(line))
     changes.fenced[above] = said
     changes.apart.add(above)
     top = tree.block_of(above) is tree.module
-    below = [one for one in (_below(tree, above) if top else [above]) if one not in moved]
-    plain = [one for one in below if imports(one)]
+    below = [sibling for sibling in (_below(tree, above) if top else [above]) if sibling not in moved]
+    plain = [sibling for sibling in below if is_sortable_import(sibling)]
     if not said:
         first, what, verb = why
-        many = sum(isinstance(node, (cst.Import, cst.ImportFrom)) for one in below for node in walk(one)) > 1
+        many = sum(isinstance(node, (cst.Import, cst.ImportFrom)) for sibling in below for node in walk(sibling)) > 1
         those = "these imports: they" if many else "this import: it"
-        notes = [f"# {first} {those} {verb}{'' if many else 's'} {what}", *([SPLIT] if top and plain else [])]
+        notes = [f"# {first} {those} {verb}{'' if many else 's'} {what}", *([ISORT_SPLIT] if top and plain else [])]
         changes.above.setdefault(above, []).extend(notes)
     body = tree.statements(tree.module)
     # Where code stands above them already, whoever minds has said so.
     if top and any(map(_is_code, moved)) and not any(map(_is_code, body[: body.index(above)])):
-        for one in plain:
-            _silence(changes, one)
+        for sibling in plain:
+            _silence(changes, sibling)
 
 
-def imports(statement: cst.CSTNode) -> bool:
+def is_sortable_import(statement: cst.CSTNode) -> bool:
     """Whether a statement is an import that sorters move and linters want at the top."""
     lines = statement.body if isinstance(statement, cst.SimpleStatementLine) else [statement]
-    return any(isinstance(one, (cst.Import, cst.ImportFrom)) for one in lines)
+    return any(isinstance(part, (cst.Import, cst.ImportFrom)) for part in lines)
 
 
-def _below(tree: Tree, above: Statement) -> list[Statement]:
+def _below(tree: ConcreteTree, above: Statement) -> list[Statement]:
     """The statement ``above`` and those below it, up to what no import may stand below anyway."""
     body = tree.statements(tree.module)
-    return [above, *takewhile(lambda one: not _is_code(one), body[body.index(above) + 1 :])]
+    return [above, *takewhile(lambda sibling: not _is_code(sibling), body[body.index(above) + 1 :])]
 
 
 def _is_code(statement: Statement) -> bool:
@@ -82,12 +84,12 @@ def _is_code(statement: Statement) -> bool:
 def _silence(changes: Changes, line: Statement) -> None:
     small = line.body[-1] if isinstance(line, cst.SimpleStatementLine) else line
     if isinstance(small, cst.ImportFrom) and small.lpar is not None and not isinstance(small.names, cst.ImportStar):
-        commas = [one.comma for one in small.names if isinstance(one.comma, cst.Comma)]
+        commas = [alias.comma for alias in small.names if isinstance(alias.comma, cst.Comma)]
         for space in [small.lpar.whitespace_after, *(comma.whitespace_after for comma in commas)]:
             if isinstance(space, cst.ParenthesizedWhitespace):
-                changes.replaced[space] = space.with_changes(first_line=noticed(space.first_line, [NOQA]))
+                changes.replaced[space] = space.with_changes(first_line=append_comments(space.first_line, [NOQA_E402]))
                 return
-    changes.trailing.setdefault(line, []).append(NOQA)
+    changes.trailing.setdefault(line, []).append(NOQA_E402)
 
 
-__all__ = ["CONFIGURED", "JOINS", "SET", "imports", "keep"]
+__all__ = ["E402", "ENVIRONMENT_SET", "GPU_MEMORY_CONFIGURED", "add_guards", "is_sortable_import"]

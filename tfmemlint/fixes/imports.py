@@ -12,7 +12,7 @@ import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
 from tfmemlint.facts.names import canonical
-from tfmemlint.fixes.concrete_tree import Tree, comments_in
+from tfmemlint.fixes.concrete_tree import ConcreteTree, comments_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class Binding:
     scope: cst.CSTNode
 
 
-class Imports:
+class ImportBindings:
     """The imports of one file, in order; those only for type checkers left out."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: ConcreteTree) -> None:
         self.tree = tree
         self.bindings: list[Binding] = []
         self._aliases: dict[str, str] = {}
@@ -86,7 +86,7 @@ class Imports:
             found |= {node.id for node in ast.walk(ast.parse(self.tree.text)) if isinstance(node, ast.Name)}
         return found
 
-    def from_star(self, name: str) -> bool:
+    def is_from_star(self, name: str) -> bool:
         """Whether the file reads a name that it binds nowhere, and a star import may give it: the interpreter has taken
         ``tf`` for TensorFlow then."""
         tree = ast.parse(self.tree.text)
@@ -98,7 +98,7 @@ class Imports:
         """The canonical name of a dotted name: through imports and through aliases such as ``exp = tf.config``."""
         for _ in range(8):
             root, _, rest = dotted.partition(".")
-            found = next((one.name for one in self.bindings if one.local == root), None)
+            found = next((binding.name for binding in self.bindings if binding.local == root), None)
             if found is not None:
                 return canonical(f"{found}.{rest}" if rest else found)
             if self._stores.get(root) != 1 or root not in self._aliases:
@@ -109,7 +109,11 @@ class Imports:
     def visible(self, at: cst.CSTNode | None) -> list[Binding]:
         """The imports that can be used at ``at`` (at the top level of the module for None), the nearest scope first."""
         if at is None:
-            return [one for one in self.bindings if one.scope is self.tree.module and not self._in_class(one.node)]
+            return [
+                binding
+                for binding in self.bindings
+                if binding.scope is self.tree.module and not self._in_class(binding.node)
+            ]
         scopes: list[cst.CSTNode] = []
         scope = at
         while scope is not self.tree.module:
@@ -125,7 +129,7 @@ class Imports:
 
     def imported(self) -> set[str]:
         """The names that imports bind, in any scope."""
-        return {one.local for one in self.bindings}
+        return {binding.local for binding in self.bindings}
 
     def _in_class(self, node: cst.CSTNode) -> bool:
         for parent in self.tree.ancestors(node):
@@ -139,13 +143,13 @@ class Imports:
 def is_import(line: cst.CSTNode) -> bool:
     """Whether a line of a module imports: a plain import, or a ``try`` that holds nothing but imports."""
     if isinstance(line, cst.SimpleStatementLine):
-        return any(isinstance(one, (cst.Import, cst.ImportFrom)) for one in line.body)
+        return any(isinstance(part, (cst.Import, cst.ImportFrom)) for part in line.body)
     if isinstance(line, cst.Try):
-        return all(is_import(one) for one in line.body.body)
+        return all(is_import(part) for part in line.body.body)
     return False
 
 
-def asked_for(line: cst.CSTNode) -> str:
+def imported_module(line: cst.CSTNode) -> str:
     """The module that an import asks for first; "~" for a relative one, which sorts last."""
     first = line.body[0] if isinstance(line, cst.SimpleStatementLine) else line
     if isinstance(first, cst.Import):
@@ -156,7 +160,7 @@ def asked_for(line: cst.CSTNode) -> str:
 
 def is_standard(line: cst.CSTNode) -> bool:
     """Whether what a line imports first is of the standard library."""
-    return asked_for(line).split(".")[0] in sys.stdlib_module_names
+    return imported_module(line).split(".")[0] in sys.stdlib_module_names
 
 
 def is_docstring(line: cst.CSTNode) -> bool:
@@ -169,7 +173,7 @@ def is_docstring(line: cst.CSTNode) -> bool:
     )
 
 
-def place(module: cst.Module, limit: int) -> int:
+def insertion_index(module: cst.Module, limit: int) -> int:
     """The index of the statement below which a new import belongs, above statement ``limit``; -1 for the very top."""
     best = 0 if module.body and limit > 0 and is_docstring(module.body[0]) else -1
     for index, line in enumerate(module.body[: max(limit, 0)]):
@@ -181,6 +185,6 @@ def place(module: cst.Module, limit: int) -> int:
 
 
 @lru_cache(maxsize=16)
-def imports_of(tree: Tree) -> Imports:
+def imports_of(tree: ConcreteTree) -> ImportBindings:
     """The imports of a file; every rewrite of one text shares them."""
-    return Imports(tree)
+    return ImportBindings(tree)

@@ -25,8 +25,8 @@ NEEDS_UNSAFE = "unsafe: needs --unsafe-fixes"
 NOT_CHOSEN = "left out by --fix-only"
 DECLINED = "declined"
 STILL_THERE = "the finding would still be there"
-_CHOSEN = (NEEDS_UNSAFE, NOT_CHOSEN, DECLINED)
-_DEPTH = 4
+_USER_CHOICES = (NEEDS_UNSAFE, NOT_CHOSEN, DECLINED)
+_MAX_CHAINED_FIXES = 4
 
 
 class Fixer(Protocol):
@@ -71,7 +71,7 @@ class Fixed:
 
     Attributes:
         text: the new text. applied: the findings that are gone, each in the row that it has in the old text (or that
-            is just above what another fix has brought there), with its fix (the edits of which are in terms of the
+            is just above what another fix has new_errors there), with its fix (the edits of which are in terms of the
             text just before it). findings: what remains, with the reason why it wasn't fixed.
         needs: packages that the new code imports and the old code did not.
     """
@@ -112,9 +112,9 @@ def _editor(source: Source, target: Target, options: Options) -> Editor:
         from tfmemlint.fixes.editor import Editor
 
         return Editor(source.text, target, options.gpu_memory_mib)
-    from tfmemlint.fixes.text_editor import PlainEditor
+    from tfmemlint.fixes.text_editor import TextEditor
 
-    return PlainEditor(source.text, source.language, target)  # type: ignore[return-value]
+    return TextEditor(source.text, source.language, target)  # type: ignore[return-value]
 
 
 def _parse(source: Source, text: str) -> None:
@@ -139,14 +139,14 @@ def fix_source(
 
     ``check`` gives the findings of a source. What it finds in the text that comes out is in ``findings``.
     """
-    return _Run({rule.code: rule for rule in rules}, target, check, options).run(source)
+    return _FixRun({rule.code: rule for rule in rules}, target, check, options).run(source)
 
 
-_Step = tuple["Source", list[Finding], list[tuple[Finding, str]]]
+_FixStep = tuple["Source", list[Finding], list[tuple[Finding, str]]]
 """A changed source, what is found in it, and what was mended, with the text that each was found in."""
 
 
-class _Run:
+class _FixRun:
     def __init__(
         self, rules: dict[str, Fixer], target: Target, check: Callable[[Source], list[Finding]], options: Options
     ) -> None:
@@ -164,20 +164,22 @@ class _Run:
         reasons: dict[Place, str] = {}
         for _ in range(2 * len(findings) + 10):
             computed = [_unless_worse(self._computed(source, finding), findings) for finding in findings]
-            computed = self._whole(computed)
+            computed = self._withhold_partial_groups(computed)
             ready = [finding for finding in computed if finding.fix is not None and not finding.withheld]
             reasons = {place(finding): finding.withheld for finding in computed if finding.withheld}
-            step = self._together(source, findings, ready, seen) or self._one(source, findings, ready, seen, reasons)
+            step = self._try_together(source, findings, ready, seen) or self._first_working_fix(
+                source, findings, ready, seen, reasons
+            )
             if step is None:
                 break
             new, after, applied = step
             if self.options.ask is not None and not self.options.ask(applied[0][0], source, new):
                 self.refused[place(applied[0][0])] = DECLINED
                 continue
-            self.refused = _moved(self.refused, source.text, new.text)
+            self.refused = _keys_in_new_text(self.refused, source.text, new.text)
             source, findings = new, after
             seen.add(source.text)
-            done.applied.extend(_as_before(finding, first, text) for finding, text in applied)
+            done.applied.extend(_in_first_text(finding, first, text) for finding, text in applied)
         done.text = source.text
         done.needs = {need for finding in done.applied if finding.fix is not None for need in finding.fix.needs}
         done.findings = [
@@ -205,13 +207,13 @@ class _Run:
         return found
 
     @staticmethod
-    def _whole(computed: list[Finding]) -> list[Finding]:
+    def _withhold_partial_groups(computed: list[Finding]) -> list[Finding]:
         """The findings; of errors that belong together (``details["whole"]``) none has a fix where one can't have one:
         code that is rewritten by half runs no more than before, and nowhere."""
         reasons: dict[object, str] = {}
         for finding in computed:
             group = finding.details.get("whole")
-            left = finding.fix is None and finding.withheld not in _CHOSEN
+            left = finding.fix is None and finding.withheld not in _USER_CHOICES
             if group and left and finding.severity is Severity.ERROR:
                 why = f" ({finding.withheld})" if finding.withheld else ""
                 reasons.setdefault(group, f"line {finding.span.row} stays as it is{why}, and so does this")
@@ -222,7 +224,9 @@ class _Run:
             for finding in computed
         ]
 
-    def _together(self, source: Source, findings: list[Finding], ready: list[Finding], seen: set[str]) -> _Step | None:
+    def _try_together(
+        self, source: Source, findings: list[Finding], ready: list[Finding], seen: set[str]
+    ) -> _FixStep | None:
         """As many fixes at once as don't overlap, if all of them do what they should; a person is asked one by one."""
         if self.options.ask is not None:
             return None
@@ -243,21 +247,21 @@ class _Run:
         gone = Counter(finding.code for finding in findings)
         gone.subtract(finding.code for finding in after)
         wanted = Counter(finding.code for finding in chosen)
-        if any(gone[code] < count for code, count in wanted.items()) or _brought(findings, after, set()):
+        if any(gone[code] < count for code, count in wanted.items()) or _new_errors(findings, after, set()):
             return None
         return new, after, [(finding, source.text) for finding in chosen]
 
-    def _one(
+    def _first_working_fix(
         self,
         source: Source,
         findings: list[Finding],
         ready: list[Finding],
         seen: set[str],
         reasons: dict[Place, str],
-    ) -> _Step | None:
+    ) -> _FixStep | None:
         """The first fix that does what it should; for those before it, the reason why they don't."""
         for finding in ready:
-            step = self._chain(source, findings, finding, seen, _DEPTH)
+            step = self._chain(source, findings, finding, seen, _MAX_CHAINED_FIXES)
             if not isinstance(step, str):
                 return step
             reasons[place(finding)] = step
@@ -265,7 +269,7 @@ class _Run:
 
     def _chain(
         self, source: Source, findings: list[Finding], finding: Finding, seen: set[str], depth: int
-    ) -> _Step | str:
+    ) -> _FixStep | str:
         """One fix, and the fixes of the errors that it brings to light; or why that leads nowhere."""
         assert finding.fix is not None
         tried = self._try(source, finding.fix.edits, seen)
@@ -275,17 +279,19 @@ class _Run:
         applied = [(finding, source.text)]
         # What starts the runtime next may take the place of what has been mended: it is mended too.
         while _count(after, finding.code) >= _count(findings, finding.code):
-            further = self._further(new, after, finding.code, seen | {new.text}) if len(applied) <= depth else None
+            further = (
+                self._another_of_rule(new, after, finding.code, seen | {new.text}) if len(applied) <= depth else None
+            )
             if further is None:
                 return STILL_THERE
             text = new.text
             new, after, also = further
             applied.append((also, text))
         for _ in range(depth):
-            brought = _brought(findings, after, {finding.code})
-            if not brought:
+            new_errors = _new_errors(findings, after, {finding.code})
+            if not new_errors:
                 return new, after, applied
-            for other in brought:
+            for other in new_errors:
                 repair = self._computed(new, other)
                 if repair.fix is None or repair.withheld:
                     continue
@@ -296,12 +302,12 @@ class _Run:
                     break
             else:
                 break
-        brought = _brought(findings, after, {finding.code})
-        if not brought:
+        new_errors = _new_errors(findings, after, {finding.code})
+        if not new_errors:
             return new, after, applied
-        return f"the fix would bring {brought[0].code}: {brought[0].message}"
+        return f"the fix would bring {new_errors[0].code}: {new_errors[0].message}"
 
-    def _further(
+    def _another_of_rule(
         self, source: Source, findings: list[Finding], code: str, seen: set[str]
     ) -> tuple[Source, list[Finding], Finding] | None:
         """One more fix of the same rule, that makes nothing worse."""
@@ -331,7 +337,7 @@ class _Run:
         return new, self.check(new)
 
 
-def _brought(before: list[Finding], after: list[Finding], without: set[str]) -> list[Finding]:
+def _new_errors(before: list[Finding], after: list[Finding], without: set[str]) -> list[Finding]:
     """The errors of a code of which there are more than before."""
     old = Counter(finding.code for finding in before if finding.severity is Severity.ERROR)
     new = Counter(finding.code for finding in after if finding.severity is Severity.ERROR)
@@ -346,8 +352,8 @@ def _unless_worse(finding: Finding, findings: list[Finding]) -> Finding:
     """Without its fix where an error that a handler catches would give way to one that nothing catches."""
     if finding.fix is None or finding.withheld or not finding.details.get("caught"):
         return finding
-    errors = (one for one in findings if one.severity is Severity.ERROR and one.code != finding.code)
-    other = next((one for one in errors if one.span == finding.span), None)
+    errors = (other for other in findings if other.severity is Severity.ERROR and other.code != finding.code)
+    other = next((other for other in errors if other.span == finding.span), None)
     return finding if other is None else _withheld(finding, f"a handler hides what {other.code} says of it")
 
 
@@ -361,7 +367,7 @@ def place(finding: Finding) -> Place:
     return finding.code, finding.span, re.sub(r"\bline \d+|:\d+\b", "line", re.sub(r"\s+", " ", finding.message))
 
 
-def _moved(places: dict[Place, str], old: str, new: str) -> dict[Place, str]:
+def _keys_in_new_text(places: dict[Place, str], old: str, new: str) -> dict[Place, str]:
     """Places in ``old``, where their lines are as they were, as they are in ``new``."""
     if not places:
         return places
@@ -384,7 +390,7 @@ def _rows(old: str, new: str) -> dict[int, int]:
     return rows
 
 
-def _as_before(finding: Finding, first: str, text: str) -> Finding:
+def _in_first_text(finding: Finding, first: str, text: str) -> Finding:
     """A finding of ``text`` in the row that it has in the ``first`` text; in the one just above if it has none."""
     if text == first:
         return finding

@@ -20,7 +20,7 @@ _STRING = re.compile(r"(?!(?:true|false|yes|no|on|off|null|y|n)\Z)[A-Za-z_][\w-]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenItem:
     """A name (``is_name``) or a value as a configuration file has it."""
 
     evaluated_value: str | None
@@ -29,7 +29,7 @@ class Written:
     span: Span
 
 
-class PlainEditor:
+class TextEditor:
     """One rewrite of one configuration file; the part of `Editor` that variables need."""
 
     Withheld: ClassVar[type[Withheld]] = Withheld
@@ -55,25 +55,25 @@ class PlainEditor:
         """The rewrite needs a look; ``message`` as in `safe`."""
         self.applicability, self.message = Applicability.UNSAFE, message
 
-    def expression_at(self, span: Span) -> Written:
+    def expression_at(self, span: Span) -> WrittenItem:
         """The name or the value that stands at exactly ``span``.
 
         Raises:
             Withheld: there is none.
         """
-        for one in self._settings:
-            if one.key == span:
-                return Written(one.name, one, True, span)
-            if one.given == span:
-                return Written(one.value, one, False, span)
+        for setting in self._settings:
+            if setting.key == span:
+                return WrittenItem(setting.name, setting, True, span)
+            if setting.given == span:
+                return WrittenItem(setting.value, setting, False, span)
         raise Withheld("the place of the variable can't be told")
 
-    def code(self, node: Written) -> str:
+    def code(self, node: WrittenItem) -> str:
         """A name or value as it is written."""
         line = self._lines[node.span.row - 1]
         return line[node.span.column - 1 : node.span.end_column - 1]
 
-    def replace(self, node: Written, text: str) -> None:
+    def replace(self, node: WrittenItem, text: str) -> None:
         """Write ``text`` in the place of a name or a value.
 
         Raises:
@@ -85,24 +85,24 @@ class PlainEditor:
         self._edits.append(Edit(node.span, new))
         self._wanted.append((text, None) if node.is_name else ("", text))
 
-    def part(self, key: Span, settings: tuple[tuple[str, str], ...]) -> None:
+    def split_settings(self, key: Span, settings: tuple[tuple[str, str], ...]) -> None:
         """Give each of the settings in one value a place of its own.
 
         Raises:
             Withheld: that can't be done here.
         """
-        one = self.expression_at(key).setting
-        given = one.given
-        if given is None or given.row != given.end_row or given.row != one.key.row:
+        setting = self.expression_at(key).setting
+        given = setting.given
+        if given is None or given.row != given.end_row or given.row != setting.key.row:
             raise Withheld("it is written over several lines")
         (_, first), *others = settings
         if not all(_SAFE.fullmatch(value) and value for _, value in settings):
             raise Withheld("one of the values needs quotes")
         row = self._lines[given.row - 1]
-        before = row[: one.key.column - 1]
-        match one.how:
+        before = row[: setting.key.column - 1]
+        match setting.how:
             case "ENV":
-                span = Span(one.key.row, one.key.column, given.end_row, given.end_column)
+                span = Span(setting.key.row, setting.key.column, given.end_row, given.end_column)
                 self._edits.append(Edit(span, " ".join(f"{name}={value}" for name, value in settings)))
             case "export" | "assignment" | "prefix":
                 more = "".join(f" {name}={value}" for name, value in others)
@@ -114,7 +114,7 @@ class PlainEditor:
                 more = "".join(f" {option[1]}{option[2]}{name}={value}" for name, value in others)
                 self._edits.append(Edit(given, first + more))
             case "list" | "file":
-                begun = r"[ \t]*-[ \t]+" if one.how == LIST else r"[ \t]*(?:export[ \t]+)?"
+                begun = r"[ \t]*-[ \t]+" if setting.how == LIST else r"[ \t]*(?:export[ \t]+)?"
                 if re.fullmatch(begun, before) is None:
                     raise Withheld("the entry shares its line with others")
                 more = "".join(f"\n{before}{name}={value}" for name, value in others)
@@ -123,7 +123,7 @@ class PlainEditor:
                 if re.fullmatch(r"[ \t]*", before) is None or row[given.end_column - 1 :].strip():
                     raise Withheld("the entry shares its line with others")
                 more = "".join(f"\n{before}{name}: {_for_mapping(value)}" for name, value in others)
-                self._edits.append(Edit(given, quoted(one, first) + more))
+                self._edits.append(Edit(given, quoted(setting, first) + more))
             case _:
                 raise Withheld("the setting can't be parted")
         self._wanted += settings
@@ -158,9 +158,9 @@ class PlainEditor:
         except ValueError as error:
             raise Withheld(str(error)) from error
         found = read(self.language, text)
-        said = {(one.name, one.value) for one in found.settings} if found is not None else set()
+        said = {(setting.name, setting.value) for setting in found.settings} if found is not None else set()
         for name, value in self._wanted:
-            if not any(name in ("", one) and value in (None, other) for one, other in said):
+            if not any(name in ("", known) and value in (None, other) for known, other in said):
                 raise Withheld("the file would not say that")
         return text
 
@@ -184,11 +184,11 @@ def _for_mapping(text: str) -> str:
     return text if _STRING.fullmatch(text) else f'"{text}"'
 
 
-def pass_on(editor: object, finding: Finding) -> None:
+def pass_to_program(editor: object, finding: Finding) -> None:
     """Set a variable where the program gets it."""
     details, row = finding.details, finding.span.row
     begun, key = details["begun"], details["key"]
-    if not isinstance(editor, PlainEditor) or not isinstance(begun, Span) or not isinstance(key, Span):
+    if not isinstance(editor, TextEditor) or not isinstance(begun, Span) or not isinstance(key, Span):
         raise Withheld("the file is no configuration file")
     line = editor.row(row)
     match details["why"]:

@@ -14,14 +14,14 @@ from tfmemlint.fixes.imports import is_import, is_standard
 from tfmemlint.fixes.trivia import (
     Line,
     comments_inside,
-    head_of,
-    joined,
-    noted,
+    group_comment,
+    join_lines,
+    join_small_statements,
     own_line,
     parse,
-    separated,
+    replacement_lines,
     split_lines,
-    swap,
+    with_comments,
 )
 
 
@@ -81,7 +81,7 @@ class _Piece:
     index: int
 
 
-class Rewriter(cst.CSTTransformer):
+class ChangeTransformer(cst.CSTTransformer):
     """Makes `Changes` of a tree. ``done`` holds the nodes whose change was made: one inside another that is replaced
     would be lost in silence otherwise."""
 
@@ -115,8 +115,8 @@ class Rewriter(cst.CSTTransformer):
 
     def _block(self, original: cst.Module | cst.IndentedBlock, updated: cst.Module | cst.IndentedBlock) -> cst.CSTNode:
         top = self.changes.top if isinstance(original, cst.Module) else {}
-        handles = [one for line in original.body for one in (line, *_small(line))]
-        if not top and not any(self.changes.concerns(one) for one in handles):
+        handles = [node for line in original.body for node in (line, *_small(line))]
+        if not top and not any(self.changes.concerns(handle) for handle in handles):
             return updated
         pieces = [
             piece
@@ -136,14 +136,14 @@ class Rewriter(cst.CSTTransformer):
 
     def _suite(self, original: cst.SimpleStatementSuite, updated: cst.SimpleStatementSuite) -> cst.BaseSuite:
         changes = self.changes
-        concerned = [one for one in original.body if changes.concerns(one)]
+        concerned = [statement for statement in original.body if changes.concerns(statement)]
         if not concerned:
             return updated
-        if all(one in changes.removed and not comments_in(one) for one in concerned):
+        if all(statement in changes.removed and not comments_in(statement) for statement in concerned):
             self.done.update(concerned)
             both = zip(original.body, updated.body, strict=True)
             kept = [after for before, after in both if before not in concerned]
-            return updated.with_changes(body=separated(kept or [cst.Pass()]))
+            return updated.with_changes(body=join_small_statements(kept or [cst.Pass()]))
         line = cst.SimpleStatementLine(body=updated.body)
         body, rest = self._assemble(self._pieces(cst.SimpleStatementLine(body=original.body), line, 0), {})
         return cst.IndentedBlock(body=body or parse("pass"), header=updated.trailing_whitespace, footer=rest)
@@ -159,7 +159,7 @@ class Rewriter(cst.CSTTransformer):
         mergeable = False
         for before, after in zip(original.body, updated.body, strict=True):
             if before in self.changes.removed:
-                line = cst.SimpleStatementLine(body=separated([after]))
+                line = cst.SimpleStatementLine(body=join_small_statements([after]))
                 gone.append(_Piece((before,), line, index))
             elif self.changes.splits(before):
                 kept.append(([before], [after]))
@@ -173,7 +173,8 @@ class Rewriter(cst.CSTTransformer):
         if not kept:
             return [_Piece(tuple(original.body), updated, index)]
         pieces = [
-            _Piece(tuple(handles), cst.SimpleStatementLine(body=separated(small)), index) for handles, small in kept
+            _Piece(tuple(handles), cst.SimpleStatementLine(body=join_small_statements(small)), index)
+            for handles, small in kept
         ]
         pieces[0].line = pieces[0].line.with_changes(leading_lines=updated.leading_lines)
         pieces[-1].line = pieces[-1].line.with_changes(trailing_whitespace=updated.trailing_whitespace)
@@ -183,23 +184,23 @@ class Rewriter(cst.CSTTransformer):
         """The lines of the new block, and what is left for its foot."""
         changes = self.changes
         for piece in pieces:
-            for one in changes.moved.intersection(piece.handles):
-                self._carried[one] = piece.line
+            for handle in changes.moved.intersection(piece.handles):
+                self._carried[handle] = piece.line
         for number, piece in enumerate(pieces):
             self._head(piece, pieces[number + 1 :] if number else None)
         body: list[Line] = list(top.get(-1, ()))
         pending = self._gap(pieces[0].line) if body and pieces else []
         for number, piece in enumerate(pieces):
             handles = piece.handles
-            self.done.update(one for one in handles if changes.concerns(one))
+            self.done.update(handle for handle in handles if changes.concerns(handle))
             loose, tight = split_lines(piece.line.leading_lines)
-            above = [own_line(note) for one in handles for note in changes.above.get(one, ())]
-            before = [new for one in handles for new in self._above(one)]
-            swapped = next((changes.swapped[one] for one in handles if one in changes.swapped), None)
-            notes = [note for one in handles for note in changes.trailing.get(one, ())]
+            above = [own_line(note) for handle in handles for note in changes.above.get(handle, ())]
+            before = [new for handle in handles for new in self._above(handle)]
+            swapped = next((changes.swapped[handle] for handle in handles if handle in changes.swapped), None)
+            notes = [note for handle in handles for note in changes.trailing.get(handle, ())]
             if before:
-                lead = joined(pending, loose)
-                fence = next((changes.fenced[one] for one in handles if one in changes.fenced), None)
+                lead = join_lines(pending, loose)
+                fence = next((changes.fenced[handle] for handle in handles if handle in changes.fenced), None)
                 if fence is not None:
                     lead, before = _fenced(body, lead, before, more=fence)
                 first = before[0].with_changes(leading_lines=[*lead, *before[0].leading_lines])
@@ -208,27 +209,29 @@ class Rewriter(cst.CSTTransformer):
                 parted = bool(tight) or not changes.apart.isdisjoint(handles)
                 # Above a function there are as many blank lines as before.
                 wide = isinstance(piece.line, (cst.FunctionDef, cst.ClassDef))
-                blank = sum(one.comment is None for one in loose) if wide else 1
+                blank = sum(line.comment is None for line in loose) if wide else 1
                 pending, loose = [], [cst.EmptyLine(indent=False)] * (max(1, min(blank, 2)) if parted else 0)
             if changes.moved.intersection(handles):
-                pending = joined(pending, loose)
+                pending = join_lines(pending, loose)
             elif changes.removed.intersection(handles):
-                pending = joined(pending, [*loose, *tight, *above, *map(own_line, comments_inside(piece.line))])
+                pending = join_lines(pending, [*loose, *tight, *above, *map(own_line, comments_inside(piece.line))])
             elif swapped is not None:
-                body.extend(swap(piece.line, swapped, [*joined(pending, loose), *tight, *above], notes))
+                body.extend(
+                    replacement_lines(piece.line, swapped, [*join_lines(pending, loose), *tight, *above], notes)
+                )
                 pending = []
             else:
-                leading = [*joined(pending, loose), *tight, *above]
-                body.append(noted(piece.line.with_changes(leading_lines=leading), notes))
+                leading = [*join_lines(pending, loose), *tight, *above]
+                body.append(with_comments(piece.line.with_changes(leading_lines=leading), notes))
                 pending = []
-            for one in handles:
-                body.extend(changes.after.get(one, ()))
+            for handle in handles:
+                body.extend(changes.after.get(handle, ()))
             following = pieces[number + 1] if number + 1 < len(pieces) else None
             if piece.index in top and (following is None or following.index != piece.index):
                 first, *others = top[piece.index]
                 if any(line.comment is not None for line in pending):
                     # The comments of an import that has gone.
-                    first = first.with_changes(leading_lines=joined(pending, first.leading_lines))
+                    first = first.with_changes(leading_lines=join_lines(pending, first.leading_lines))
                 body.extend([first, *others])
                 pending = self._gap(following.line) if following is not None else []
         return body, pending
@@ -238,13 +241,13 @@ class Rewriter(cst.CSTTransformer):
         moved = self.changes.moved
         if below is None or moved.isdisjoint(piece.handles):
             return
-        left, head, tight = head_of(piece.line.leading_lines)
-        group = takewhile(lambda one: not _opens_a_group(one.line), below)
-        if head and not any(moved.isdisjoint(one.handles) for one in group):
+        left, head, tight = group_comment(piece.line.leading_lines)
+        group = takewhile(lambda candidate: not _opens_a_group(candidate.line), below)
+        if head and not any(moved.isdisjoint(candidate.handles) for candidate in group):
             line = piece.line.with_changes(leading_lines=[*left, *tight])
-            for one in moved.intersection(piece.handles):
-                self._carried[one] = piece.line
-                self._heads[one] = head
+            for handle in moved.intersection(piece.handles):
+                self._carried[handle] = piece.line
+                self._heads[handle] = head
             piece.line = line
 
     def _gap(self, following: Line) -> list[cst.EmptyLine]:
@@ -254,26 +257,26 @@ class Rewriter(cst.CSTTransformer):
     def _above(self, handle: cst.CSTNode) -> list[Line]:
         """The lines to put above ``handle``: new ones as they are, moved ones with the comments that belong to them."""
         found: list[Line] = []
-        for one in self.changes.before.get(handle, ()):
-            if one in self._carried:
-                self.done.add(one)
-                line = self._carried[one]
+        for node in self.changes.before.get(handle, ()):
+            if node in self._carried:
+                self.done.add(node)
+                line = self._carried[node]
                 loose, tight = split_lines(line.leading_lines)
                 blank = loose[-1:] if found else []
-                tight = [*self._heads.get(one, ()), *tight]
+                tight = [*self._heads.get(node, ()), *tight]
                 if isinstance(line, (cst.FunctionDef, cst.ClassDef)):
-                    blank = [one for one in loose if one.comment is None][-2:]
+                    blank = [line for line in loose if line.comment is None][-2:]
                 found.append(line.with_changes(leading_lines=[*blank, *tight]))
             else:
-                found.append(cast("Line", one))
+                found.append(cast("Line", node))
         return found
 
 
 def _opens_a_group(line: Line) -> bool:
     """Whether a comment stands above a line, and a blank line above that."""
     lead = line.leading_lines
-    first = next((index for index, one in enumerate(lead) if one.comment is None), len(lead))
-    return any(one.comment is not None for one in lead[first:])
+    first = next((index for index, line in enumerate(lead) if line.comment is None), len(lead))
+    return any(line.comment is not None for line in lead[first:])
 
 
 def _at_the_top(line: Line, was: cst.CSTNode) -> Line:
@@ -293,7 +296,7 @@ def _fenced(
     imports = next((index for index, line in enumerate(found) if not is_import(line)), len(found))
     below = bool(body) and is_import(body[-1])
     joins = is_standard(found[0]) == is_standard(body[-1]) if imports and below else more and not imports and not below
-    if joins and all(one.comment is None for one in lead):
+    if joins and all(line.comment is None for line in lead):
         lead = []
     blank = cst.EmptyLine(indent=False)
     for index in range(imports, len(found)):
@@ -301,7 +304,7 @@ def _fenced(
         above = [*lead, *line.leading_lines] if not index else line.leading_lines
         wanted = 2 if index > imports and isinstance(found[index - 1], (cst.FunctionDef, cst.ClassDef)) else 0
         wanted = wanted or int(index == imports and (imports > 0 or below))
-        if not any(one.comment is None for one in above):
+        if not any(line.comment is None for line in above):
             found[index] = line.with_changes(leading_lines=[*[blank] * wanted, *line.leading_lines])
     return lead, found
 

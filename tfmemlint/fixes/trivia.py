@@ -37,7 +37,7 @@ def split_lines(lines: Sequence[cst.EmptyLine]) -> tuple[list[cst.EmptyLine], li
     return list(lines[:cut]), list(lines[cut:])
 
 
-def head_of(
+def group_comment(
     lines: Sequence[cst.EmptyLine],
 ) -> tuple[list[cst.EmptyLine], list[cst.EmptyLine], list[cst.EmptyLine]]:
     """The lines above a statement in three: what belongs to the one above, a comment that stands apart and so is about
@@ -48,7 +48,7 @@ def head_of(
     return (loose, [], tight) if start is None else (loose[:start], loose[start:], tight)
 
 
-def joined(first: Sequence[cst.EmptyLine], second: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:
+def join_lines(first: Sequence[cst.EmptyLine], second: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:
     """Two runs of lines, one below the other, without adding up the blank lines where they meet."""
     above, below = list(first), list(second)
     ends = next((count for count, line in enumerate(reversed(above)) if line.comment is not None), len(above))
@@ -57,7 +57,7 @@ def joined(first: Sequence[cst.EmptyLine], second: Sequence[cst.EmptyLine]) -> l
     return above[: len(above) - drop] + below
 
 
-def separated(small: Sequence[cst.BaseSmallStatement]) -> list[cst.BaseSmallStatement]:
+def join_small_statements(small: Sequence[cst.BaseSmallStatement]) -> list[cst.BaseSmallStatement]:
     """Small statements that share a line, the last without a semicolon."""
     return [*small[:-1], small[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)]
 
@@ -67,16 +67,16 @@ def comments_inside(line: Line) -> list[str]:
     return comments_in(line.with_changes(leading_lines=[]))
 
 
-def noted(line: Line, notes: Sequence[str]) -> Line:
+def with_comments(line: Line, notes: Sequence[str]) -> Line:
     """The line with comments at its end; above it where it is a compound statement."""
     if not notes:
         return line
     if not isinstance(line, cst.SimpleStatementLine):
         return line.with_changes(leading_lines=[*line.leading_lines, *map(own_line, notes)])
-    return line.with_changes(trailing_whitespace=noticed(line.trailing_whitespace, notes))
+    return line.with_changes(trailing_whitespace=append_comments(line.trailing_whitespace, notes))
 
 
-def noticed(tail: cst.TrailingWhitespace, notes: Sequence[str]) -> cst.TrailingWhitespace:
+def append_comments(tail: cst.TrailingWhitespace, notes: Sequence[str]) -> cst.TrailingWhitespace:
     """The end of a line with comments added."""
     text = tail.comment.value if tail.comment is not None else ""
     for note in notes:
@@ -95,7 +95,9 @@ def _with_note(text: str, note: str) -> str:
     return f"{text[: there.end()]}, {code}{text[there.end() :]}"
 
 
-def swap(old: Line, new: Sequence[Line], leading: Sequence[cst.EmptyLine], notes: Sequence[str]) -> list[Line]:
+def replacement_lines(
+    old: Line, new: Sequence[Line], leading: Sequence[cst.EmptyLine], notes: Sequence[str]
+) -> list[Line]:
     """The lines that take the place of ``old``: its comment at the end stays there, those within it go above."""
     tail = old.trailing_whitespace if isinstance(old, cst.SimpleStatementLine) else None
     kept = comments_in(tail) if tail is not None else []
@@ -107,6 +109,6 @@ def swap(old: Line, new: Sequence[Line], leading: Sequence[cst.EmptyLine], notes
     last = new[-1]
     if not isinstance(last, cst.SimpleStatementLine):
         inside, kept = [*inside, *kept], []
-    body = [*new[:-1], noted(last, [*kept, *notes])]
+    body = [*new[:-1], with_comments(last, [*kept, *notes])]
     first = body[0].with_changes(leading_lines=[*leading, *map(own_line, inside), *body[0].leading_lines])
     return [first, *body[1:]]

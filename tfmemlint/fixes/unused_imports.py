@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 def drop_imports(editor: Editor, doomed: Iterable[cst.CSTNode], new: str) -> None:
     """Imports of the module that only the code that goes has used go with it; ``new`` is what takes its place."""
-    going = {node for one in doomed for node in walk(one)}
+    going = {node for gone in doomed for node in walk(gone)}
     read = {node.value for node in going if isinstance(node, cst.Name) and is_variable(editor, node)}
     kept = {node.id for node in ast.walk(ast.parse(new)) if isinstance(node, ast.Name)}
-    lines = [one.body[0] for one in editor.module.body if isinstance(one, cst.SimpleStatementLine)]
-    imports = [one for one in lines if isinstance(one, (cst.Import, cst.ImportFrom))]
+    lines = [line.body[0] for line in editor.module.body if isinstance(line, cst.SimpleStatementLine)]
+    imports = [line for line in lines if isinstance(line, (cst.Import, cst.ImportFrom))]
     for node in walk(editor.module):
         if isinstance(node, cst.Name) and node not in going and not _in_import(editor, node):
             kept.add(node.value)
@@ -42,7 +42,7 @@ def _local(alias: cst.ImportAlias) -> str:
 
 
 def _in_import(editor: Editor, node: cst.CSTNode) -> bool:
-    return any(isinstance(one, (cst.Import, cst.ImportFrom)) for one in editor.ancestors(node))
+    return any(isinstance(ancestor, (cst.Import, cst.ImportFrom)) for ancestor in editor.ancestors(node))
 
 
 def is_variable(editor: Editor, node: cst.Name) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tfmemlint.fixes.call_context import device_of, own_statement, settle, spread_out
+from tfmemlint.fixes.call_context import device_of, own_statement, set_applicability, wrap_arguments
 from tfmemlint.fixes.rewrites.render_intent import all_gpus, free_name, growth, growth_for_all, in_mib, spell
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
@@ -25,8 +25,8 @@ def replace_limit_keyword(editor: Editor, call: cst.Call, finding: Finding) -> N
             keyword = cst.Name("memory_limit")
             editor.replace(argument, argument.with_changes(keyword=keyword, value=cst.parse_expression(mib)))
             editor.explain_numbers(call, mib)
-            spread_out(editor, call)
-            settle(editor, "Use memory_limit, in MiB", caught=details["caught"])
+            wrap_arguments(editor, call)
+            set_applicability(editor, "Use memory_limit, in MiB", caught=details["caught"])
             return
     raise Withheld("the rewriter finds no such keyword")
 
@@ -37,22 +37,22 @@ def rename_keyword(editor: Editor, call: cst.Call, finding: Finding) -> None:
         if argument.keyword is not None and argument.keyword.value == finding.details["keyword"]:
             meant = str(finding.details["meant"])
             editor.replace(argument, argument.with_changes(keyword=cst.Name(meant)))
-            settle(editor, f"Call it {meant}", caught=finding.details["caught"])
+            set_applicability(editor, f"Call it {meant}", caught=finding.details["caught"])
             return
     raise Withheld("the rewriter finds no such keyword")
 
 
 def name_argument(editor: Editor, call: cst.Call, finding: Finding, name: str) -> None:
     """An argument that stands in another one's place is given by its own name."""
-    if any(one.keyword is not None and one.keyword.value == name for one in call.args):
+    if any(other.keyword is not None and other.keyword.value == name for other in call.args):
         raise Withheld(f"there is another {name} as well")
     for position, argument in enumerate(call.args):
         if argument.keyword is None and editor.span(argument.value) == finding.span:
-            if any(one.keyword is None for one in call.args[position + 1 :]):
+            if any(other.keyword is None for other in call.args[position + 1 :]):
                 raise Withheld("an argument without a name follows it, whose place would change")
             equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
             editor.replace(argument, argument.with_changes(keyword=cst.Name(name), equal=equal))
-            settle(editor, f"Call it {name}", caught=finding.details["caught"])
+            set_applicability(editor, f"Call it {name}", caught=finding.details["caught"])
             return
     raise Withheld("the rewriter finds no such argument")
 
@@ -62,29 +62,29 @@ def replace_limit_value(editor: Editor, finding: Finding) -> None:
     call = editor.call_at(finding.anchors["call"])
     value = editor.expression_at(finding.span)
     editor.replace(value, in_mib(editor, editor.code(value), "fraction", device_of(editor, call)))
-    spread_out(editor, call)
+    wrap_arguments(editor, call)
     editor.unsafe("Turn the share into MiB")
 
 
-def repair_growth(editor: Editor, finding: Finding) -> None:
+def fix_growth_arguments(editor: Editor, finding: Finding) -> None:
     """A growth call with the wrong arguments is made for every GPU, or with a truth value."""
     details = finding.details
     call = editor.call_at(finding.span, "set_memory_growth")
     kind, enable = str(details["kind"]), str(details["enable"])
     if kind == "name":
         editor.replace(editor.expression_at(finding.anchors["device"]), str(details["device"]).removesuffix(".name"))
-        settle(editor, "Set growth for the device itself", caught=details["caught"])
+        set_applicability(editor, "Set growth for the device itself", caught=details["caught"])
         return
     if kind == "value":
         arguments = [str(details["device"]), enable]
         editor.replace_args(call, *arguments)
-        settle(editor, "Set growth to a truth value", caught=details["caught"], doubtful=True)
+        set_applicability(editor, "Set growth to a truth value", caught=details["caught"], doubtful=True)
         return
     if kind == "listing":
         around = _narrow_listing(editor, call)
         # What else the loop does was done for the CPU, too, before the call raised.
         alone = len(around.body.body) == 1
-        settle(editor, "List the GPUs only", caught=details["caught"], doubtful=not alone)
+        set_applicability(editor, "List the GPUs only", caught=details["caught"], doubtful=not alone)
         return
     statement = own_statement(editor, call)
     if statement is None:
@@ -93,14 +93,14 @@ def repair_growth(editor: Editor, finding: Finding) -> None:
         gpu = free_name(editor, "gpu")
         loop = f"for {gpu} in {details['device']}:\n    {growth(editor, gpu, enable)}\n"
         editor.replace_statement(statement, loop)
-        settle(editor, "Set growth for every GPU of the list", caught=details["caught"])
+        set_applicability(editor, "Set growth for every GPU of the list", caught=details["caught"])
         return
     if details["in_loop"]:
         editor.replace_args(call, _loop_variable(editor, call), enable)
-        settle(editor, "Set growth for the loop's device", caught=details["caught"], doubtful=True)
+        set_applicability(editor, "Set growth for the loop's device", caught=details["caught"], doubtful=True)
         return
     editor.replace_statement(statement, growth_for_all(editor, enable))
-    settle(editor, "Set growth for every GPU", caught=details["caught"], doubtful=True)
+    set_applicability(editor, "Set growth for every GPU", caught=details["caught"], doubtful=True)
 
 
 def _loop_variable(editor: Editor, call: cst.Call) -> str:
@@ -126,7 +126,7 @@ def _narrow_listing(editor: Editor, call: cst.Call) -> cst.For:
     return loop
 
 
-def repair_logical(editor: Editor, finding: Finding) -> None:
+def fix_logical_devices(editor: Editor, finding: Finding) -> None:
     """One configuration becomes a list of it; numbers become configurations."""
     value = editor.expression_at(finding.span)
     if finding.details["kind"] == "single":
@@ -138,11 +138,11 @@ def repair_logical(editor: Editor, finding: Finding) -> None:
                 editor.replace(element.value, f"{name}(memory_limit={editor.code(element.value)})")
         else:
             editor.replace(value, f"[{name}(memory_limit={editor.code(value)})]")
-    spread_out(editor, value)
-    settle(editor, "Make it a list of configurations", caught=finding.details["caught"])
+    wrap_arguments(editor, value)
+    set_applicability(editor, "Make it a list of configurations", caught=finding.details["caught"])
 
 
-def spread_growth(editor: Editor, finding: Finding) -> None:
+def grow_every_gpu(editor: Editor, finding: Finding) -> None:
     """Growth on one GPU becomes growth on every GPU of the list that it is from."""
     call = editor.call_at(finding.span, "set_memory_growth")
     if not finding.details.get("alone", True):
@@ -194,11 +194,11 @@ def drop_import(editor: Editor, finding: Finding) -> None:
     local = editor.code(alias.asname.name if alias.asname is not None else alias.name)
     if any(isinstance(node, ast.Name) and node.id == local for node in ast.walk(ast.parse(editor.text))):
         raise Withheld(f"{local} is used")
-    kept = [one for one in whole.names if one is not alias]
+    kept = [other for other in whole.names if other is not alias]
     if kept:
         if whole.names[-1] is alias:
             kept[-1] = kept[-1].with_changes(comma=alias.comma)
         editor.replace(whole, whole.with_changes(names=kept))
     else:
         editor.remove(editor.statement_of(whole))
-    settle(editor, f"Drop the import of {local}", caught=finding.details["caught"])
+    set_applicability(editor, f"Drop the import of {local}", caught=finding.details["caught"])

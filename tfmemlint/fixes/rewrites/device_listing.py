@@ -71,7 +71,7 @@ def replace_local_devices(editor: Editor, span: Span) -> None:
 
 def _keeps_gpus(editor: Editor, comprehension: cst.CompFor) -> bool:
     """Whether a comprehension keeps the GPUs of a listing, and nothing else decides what it keeps."""
-    tests = [editor.code(one.test).replace("'", '"') for one in comprehension.ifs]
+    tests = [editor.code(condition.test).replace("'", '"') for condition in comprehension.ifs]
     return tests == [f'{editor.code(comprehension.target)}.device_type == "GPU"']
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tfmemlint.fixes.call_context import settle
-from tfmemlint.fixes.text_editor import PlainEditor, Written
+from tfmemlint.fixes.call_context import set_applicability
+from tfmemlint.fixes.text_editor import TextEditor, WrittenItem
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding, Span
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def literal(editor: Editor, span: object, value: object) -> cst.SimpleString:
-    """The string ``value`` that stands at ``span``, written out; of a configuration file, what is `Written` there.
+    """The string ``value`` that stands at ``span``, written out; of a configuration file, what is `WrittenItem` there.
 
     Raises:
         Withheld: another expression gives it.
@@ -24,7 +24,7 @@ def literal(editor: Editor, span: object, value: object) -> cst.SimpleString:
     if not isinstance(span, Span):
         raise Withheld("where the string stands can't be told")
     node = editor.expression_at(span)
-    if not isinstance(node, (cst.SimpleString, Written)) or node.evaluated_value != value:
+    if not isinstance(node, (cst.SimpleString, WrittenItem)) or node.evaluated_value != value:
         raise Withheld(f"{editor.code(node)} is set elsewhere")
     return node
 
@@ -34,12 +34,12 @@ def string(old: cst.SimpleString, text: str) -> cst.SimpleString:
     return cst.SimpleString(f"{old.quote}{text}{old.quote}")
 
 
-def put(editor: Editor, old: cst.BaseExpression | Written, text: str) -> None:
+def write_string(editor: Editor, old: cst.BaseExpression | WrittenItem, text: str) -> None:
     """Write ``text`` in the place and the quotes of a string; of those of a configuration file its editor knows."""
     editor.replace(old, string(old, text) if isinstance(old, cst.SimpleString) else text)  # type: ignore[arg-type]
 
 
-def rename(editor: Editor, finding: Finding) -> None:
+def rename_variable(editor: Editor, finding: Finding) -> None:
     """A name that TensorFlow never reads becomes that of the variable that was meant."""
     details = finding.details
     real, name = str(details["real"]), str(details["name"])
@@ -65,11 +65,11 @@ def rename(editor: Editor, finding: Finding) -> None:
             raise Withheld("where its value stands can't be told")
         value = editor.expression_at(given)
         new = "true"
-        if not isinstance(value, (cst.SimpleString, Written)):
+        if not isinstance(value, (cst.SimpleString, WrittenItem)):
             raise Withheld(f"{editor.code(value)} is set elsewhere")
         if value.evaluated_value != new:
-            put(editor, value, new)
-    put(editor, key, real)
+            write_string(editor, value, new)
+    write_string(editor, key, real)
     message = f"Set {real}"
     if details["safe"]:
         editor.safe(message)
@@ -93,12 +93,12 @@ def set_value(editor: Editor, finding: Finding) -> None:
         ):
             raise Withheld(f"{editor.code(value)} is set elsewhere")
         editor.replace(value, editor.quoted(meant))
-        settle(editor, f"Set it to the string {meant!r}", caught=details["caught"])
+        set_applicability(editor, f"Set it to the string {meant!r}", caught=details["caught"])
         return
     if details["contrary"]:
         raise Withheld("the program sets growth by itself, and the variable would keep it from that: which is meant?")
     old = literal(editor, given, details["value"])
-    put(editor, old, meant)
+    write_string(editor, old, meant)
     message = f"Set it to {meant!r}"
     if details["safe"]:
         editor.safe(message)
@@ -106,24 +106,24 @@ def set_value(editor: Editor, finding: Finding) -> None:
         editor.unsafe(message)
 
 
-def part(editor: Editor, finding: Finding) -> None:
+def split_settings(editor: Editor, finding: Finding) -> None:
     """Several settings in one value get a statement, or an entry, each."""
     details = finding.details
     settings = details["settings"]
     assert isinstance(settings, tuple)
     if details["elsewhere"]:
         raise Withheld(f"{details['elsewhere']} is set in another place as well")
-    if isinstance(editor, PlainEditor):
+    if isinstance(editor, TextEditor):
         key = details["key"]
         assert isinstance(key, Span)
-        editor.part(key, settings)
-        editor.unsafe(f"Set {' and '.join(one for one, _ in settings)} each on its own")
+        editor.split_settings(key, settings)
+        editor.unsafe(f"Set {' and '.join(variable for variable, _ in settings)} each on its own")
         return
     value = literal(editor, details["given"], details["value"])
     (name, first), *others = settings
     holder = editor.parent(value)
     if isinstance(holder, cst.DictElement) and isinstance(holder.key, cst.SimpleString):
-        _part_entry(editor, holder, value, first, others)
+        _split_entry(editor, holder, value, first, others)
     else:
         statement = editor.statement_at(finding.span)
         if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
@@ -138,10 +138,10 @@ def part(editor: Editor, finding: Finding) -> None:
             lines.append(line.replace(editor.code(key), string(key, other).value))
         editor.replace(value, string(value, first))
         editor.insert_after(statement, "\n".join(lines) + "\n")
-    editor.unsafe(f"Set {' and '.join(one for one, _ in settings)} each on its own")
+    editor.unsafe(f"Set {' and '.join(variable for variable, _ in settings)} each on its own")
 
 
-def _part_entry(
+def _split_entry(
     editor: Editor, holder: cst.DictElement, value: cst.SimpleString, first: str, others: list[tuple[str, str]]
 ) -> None:
     mapping = editor.parent(holder)
@@ -157,7 +157,7 @@ def _part_entry(
     editor.replace(mapping, code.replace(old, f"{editor.code(quote)}: {string(value, first).value}{more}"))
 
 
-def renumber(editor: Editor, finding: Finding) -> None:
+def renumber_gpu(editor: Editor, finding: Finding) -> None:
     """The number of a card becomes the one that TensorFlow gives it."""
     details = finding.details
     if details["meant"] is None:
@@ -171,10 +171,10 @@ def renumber(editor: Editor, finding: Finding) -> None:
         editor.replace(node, str(details["meant"]))
     else:
         raise Withheld(f"{editor.code(node)} is set elsewhere")
-    settle(editor, f"Write {details['meant']}", caught=details["caught"], doubtful=bool(details["quiet"]))
+    set_applicability(editor, f"Write {details['meant']}", caught=details["caught"], doubtful=bool(details["quiet"]))
 
 
-def renumber_card(editor: Editor, finding: Finding) -> None:
+def renumber_nvml_gpu(editor: Editor, finding: Finding) -> None:
     """TensorFlow's number becomes the one that NVML has for the card."""
     node = editor.expression_at(finding.span)
     if not isinstance(node, cst.Integer) or node.evaluated_value != finding.details["index"]:

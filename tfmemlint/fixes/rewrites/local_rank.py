@@ -29,7 +29,7 @@ def make_local(editor: Editor, finding: Finding) -> None:
     if isinstance(statement, cst.Assign):
         # The field that is set stands for what it is set to.
         given = statement.value
-    pick: cst.CSTNode = rank if any(one is rank for one in walk(given)) else _variable(editor, given, rank)
+    pick: cst.CSTNode = rank if any(part is rank for part in walk(given)) else _variable(editor, given, rank)
     if pick is not rank and not finding.details["function"]:
         raise Withheld("the rank comes from another function")
     editor.replace(pick, f"{editor.code(rank.func.value)}.local_rank()")
@@ -41,7 +41,7 @@ def _variable(editor: Editor, given: cst.BaseExpression, rank: cst.Call) -> cst.
     assigned = editor.parent(rank)
     target = assigned.targets[0].target if isinstance(assigned, cst.Assign) else None
     if isinstance(target, cst.Name):
-        found = [one for one in walk(given) if isinstance(one, cst.Name) and one.value == target.value]
+        found = [part for part in walk(given) if isinstance(part, cst.Name) and part.value == target.value]
         if len(found) == 1:
             return found[0]
     raise Withheld("the rank comes by more than one variable")

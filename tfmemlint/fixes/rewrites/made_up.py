@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tfmemlint.fixes.call_context import guard_for, own_statement, settle, text_at
+from tfmemlint.fixes.call_context import index_guard, own_statement, set_applicability, text_at
 from tfmemlint.fixes.rewrites import memory_reports
 from tfmemlint.fixes.rewrites.render_intent import (
     all_gpus,
@@ -43,7 +43,7 @@ def replace_made_up(editor: Editor, call: cst.Call, finding: Finding) -> None:
     if details["real"]:
         real = str(details["real"])
         editor.replace(call.func, spell(editor, real))
-        settle(editor, f"Use {real}", caught=caught)
+        set_applicability(editor, f"Use {real}", caught=caught)
         return
     device, amount = text_at(editor, details["device"]), text_at(editor, details["amount"])
     if isinstance(details["number"], int) and wish is not Wish.REPORT:
@@ -60,13 +60,18 @@ def replace_made_up(editor: Editor, call: cst.Call, finding: Finding) -> None:
             editor.replace(call.func, spell(editor, "tf.config.list_physical_devices"))
         else:
             editor.replace(call, all_gpus(editor))
-        settle(editor, "List the physical GPUs" + _guess(details), caught=caught, doubtful=bool(details["guess"]))
+        set_applicability(
+            editor, "List the physical GPUs" + _guess(details), caught=caught, doubtful=bool(details["guess"])
+        )
     elif wish is Wish.REPORT:
         memory_reports.replace_report(editor, call, str(details["value"]), device, details)
     elif call.args and _is_optimizer(str(details["name"])):
         _unwrap(editor, call)
-        settle(editor, "Use the optimizer itself: there are no memory options", caught=caught)
-    elif any(isinstance(one, cst.Call) and _is_optimizer(editor.code(one.func)) for one in editor.ancestors(call)):
+        set_applicability(editor, "Use the optimizer itself: there are no memory options", caught=caught)
+    elif any(
+        isinstance(ancestor, cst.Call) and _is_optimizer(editor.code(ancestor.func))
+        for ancestor in editor.ancestors(call)
+    ):
         raise Withheld("it goes when the call around it is mended")
     else:
         raise Withheld("there is nothing that could stand in its place")
@@ -81,7 +86,7 @@ def _unwrap(editor: Editor, call: cst.Call) -> None:
     """A call becomes its first argument; an assignment of a variable to itself goes."""
     inner = editor.code(call.args[0].value)
     assign = editor.parent(call)
-    if isinstance(assign, cst.Assign) and [editor.code(one.target) for one in assign.targets] == [inner]:
+    if isinstance(assign, cst.Assign) and [editor.code(target.target) for target in assign.targets] == [inner]:
         editor.remove(editor.statement_of(call))
     else:
         editor.replace(call, inner)
@@ -96,9 +101,9 @@ def _set(editor: Editor, call: cst.Call, wish: Wish, device: str, amount: str, d
         if statement is None:
             raise Withheld("its result is used; a setting has none")
         editor.replace_statement(statement, _for_all(editor, wish, amount, details))
-        settle(editor, _MESSAGES[wish] + _guess(details), caught=details["caught"], doubtful=True)
+        set_applicability(editor, _MESSAGES[wish] + _guess(details), caught=details["caught"], doubtful=True)
         return
-    guard, device, depth = guard_for(editor, device, details)
+    guard, device, depth = index_guard(editor, device, details)
     if guard and statement is None:
         raise Withheld("with no GPU it would raise IndexError")
     if wish is Wish.GROWTH:
@@ -110,7 +115,9 @@ def _set(editor: Editor, call: cst.Call, wish: Wish, device: str, amount: str, d
         editor.replace_statement(statement, guard + "\n" + indent(new, "    ") + "\n")
     else:
         editor.replace(call, new)
-    settle(editor, _MESSAGES[wish] + _guess(details), caught=details["caught"], doubtful=bool(details["guess"]))
+    set_applicability(
+        editor, _MESSAGES[wish] + _guess(details), caught=details["caught"], doubtful=bool(details["guess"])
+    )
 
 
 def _guess(details: Mapping[str, object]) -> str:
@@ -152,7 +159,7 @@ def replace_assignment(editor: Editor, finding: Finding) -> None:
     if not device:
         editor.replace_statement(statement, _for_all(editor, wish, amount, details))
     else:
-        guard, device, depth = guard_for(editor, device, details)
+        guard, device, depth = index_guard(editor, device, details)
         if wish is Wish.GROWTH:
             new = growth(editor, device, amount)
         else:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
 
 
-def of_percent(editor: Editor, finding: Finding) -> None:
+def percent_to_fraction(editor: Editor, finding: Finding) -> None:
     """50 becomes 0.5; a name or an expression is divided by 100.
 
     Raises:

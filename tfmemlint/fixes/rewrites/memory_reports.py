@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tfmemlint.fixes.call_context import settle
+from tfmemlint.fixes.call_context import set_applicability
 from tfmemlint.fixes.rewrites.render_intent import all_gpus, free_name, logical_name, width
 from tfmemlint.fixes.rewrites.session_config_flow import Variables
 from tfmemlint.fixes.withheld import Withheld
@@ -21,20 +21,24 @@ if TYPE_CHECKING:
 _INFO = "tf.config.experimental.get_memory_info"
 
 
-def ask(editor: Editor, key: str = "", number: int = 0) -> str:
+def memory_info_code(editor: Editor, key: str = "", number: int = 0) -> str:
     """The memory of a GPU; without it TensorFlow reports zeros, of the CPU."""
     name = logical_name("", number, guarded=False, editor=editor)
     return f"{editor.tf(_INFO)}({name})" + (f"[{editor.quoted(key)}]" if key else "")
 
 
-def asked(editor: Editor, node: cst.CSTNode, key: str = "", around: cst.With | None = None, number: int = 0) -> str:
+def memory_info_at(
+    editor: Editor, node: cst.CSTNode, key: str = "", around: cst.With | None = None, number: int = 0
+) -> str:
     """The same in the place of ``node``; what would make a line too long gets a line of its own above, or above
     ``around``, of which the body alone will be left."""
-    text = ask(editor, key, number)
+    text = memory_info_code(editor, key, number)
     statement, span = editor.statement_of(node), editor.span(node)
     row = editor.text.split("\n")[span.row - 1]
     tail = row[span.end_column - 1 :].split("#")[0].rstrip() if span.row == span.end_row else ""
-    parts = [one for one in editor.ancestors(node) if isinstance(one, (cst.Lambda, cst.CompFor, cst.IfExp))]
+    parts = [
+        ancestor for ancestor in editor.ancestors(node) if isinstance(ancestor, (cst.Lambda, cst.CompFor, cst.IfExp))
+    ]
     alone = isinstance(statement, cst.SimpleStatementLine) and not parts
     if span.column - 1 + len(text) + len(tail) <= width(editor) or not alone:
         return text
@@ -42,7 +46,7 @@ def asked(editor: Editor, node: cst.CSTNode, key: str = "", around: cst.With | N
     statement = around or statement
     block = editor.parent(statement)
     assert isinstance(block, (cst.Module, cst.IndentedBlock))
-    index = next(number for number, one in enumerate(block.body) if one is statement)
+    index = next(number for number, line in enumerate(block.body) if line is statement)
     above = editor.code(block.body[index - 1]).strip() if index else ""
     device, _, named = above.partition(" = ")
     if named != name or not device.isidentifier():
@@ -50,7 +54,7 @@ def asked(editor: Editor, node: cst.CSTNode, key: str = "", around: cst.With | N
     return f"{editor.tf(_INFO)}({device})" + (f"[{editor.quoted(key)}]" if key else "")
 
 
-def total_of(editor: Editor, number: int) -> str:
+def total_memory_code(editor: Editor, number: int) -> str:
     """The code for all of a GPU's memory in bytes; 0 where there is no such GPU."""
     gpu = free_name(editor, "gpu")
     gpus = f"{all_gpus(editor)}[{number}:{number + 1}]" if number else f"{all_gpus(editor)}[:1]"
@@ -62,17 +66,17 @@ def replace_run(editor: Editor, finding: Finding) -> None:
     run = editor.call_at(finding.span, "run")
     session = run.func.value if isinstance(run.func, cst.Attribute) else None
     around = session_block(editor, run, session)
-    editor.replace(run, asked(editor, run, around=around))
+    editor.replace(run, memory_info_at(editor, run, around=around))
     editor.unsafe("Ask get_memory_info, without a session")
     if around is not None:
-        unwrap(editor, around)
+        unwrap_with(editor, around)
 
 
-def unwrap(editor: Editor, around: cst.With) -> None:
+def unwrap_with(editor: Editor, around: cst.With) -> None:
     """The body of a ``with`` takes its place."""
     body = around.body
     assert isinstance(body, cst.IndentedBlock)
-    lines = "".join(editor.code(one) for one in body.body)
+    lines = "".join(editor.code(line) for line in body.body)
     editor.replace_statement(around, dedent(lines))
 
 
@@ -151,7 +155,7 @@ def replace_report(editor: Editor, call: cst.Call, value: str, device: str, deta
         raise Withheld("TensorFlow can't tell the free memory; NVML tells that of the whole device")
     name = logical_name(device, details["index"], guarded=bool(details["guarded"]), editor=editor)
     editor.replace(call, f"{editor.tf(_INFO)}({name})[{editor.quoted(value)}]")
-    settle(editor, f"Ask get_memory_info for {value!r}", caught=details["caught"], doubtful=True)
+    set_applicability(editor, f"Ask get_memory_info for {value!r}", caught=details["caught"], doubtful=True)
 
 
 def replace_key(editor: Editor, finding: Finding) -> None:
@@ -173,7 +177,7 @@ def replace_key(editor: Editor, finding: Finding) -> None:
             named = re.fullmatch(r"""(["'])/?(?:device:)?gpu:(\d+)\1""", device, re.IGNORECASE)
             if named is None:
                 raise Withheld("which GPU this is about isn't known")
-            editor.replace(item, total_of(editor, int(named[2])))
+            editor.replace(item, total_memory_code(editor, int(named[2])))
         elif not device:
             raise Withheld("which GPU this is about isn't known")
         else:

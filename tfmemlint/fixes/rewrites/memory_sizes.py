@@ -25,7 +25,7 @@ def number(text: str) -> float | None:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
-def shown(mib: float) -> str:
+def format_mib(mib: float) -> str:
     """A size as it is written: whole numbers without a point."""
     return str(int(mib)) if mib == int(mib) else str(mib)
 
@@ -46,7 +46,7 @@ def bytes_in_mib(amount: str) -> str:
     value = number(amount)
     if value is not None:
         return str(int(value) // 1024**2)
-    shorter = _without_mib(amount)
+    shorter = _drop_mib_factor(amount)
     return shorter if shorter is not None else f"{_factor(amount)} // 1024**2"
 
 
@@ -65,17 +65,17 @@ _MIB_FACTORS = (
 )
 
 
-def _without_mib(amount: str) -> str | None:
+def _drop_mib_factor(amount: str) -> str | None:
     """An amount that is some number times 1024**2 without that factor; None for any other."""
     text = amount.strip()
     for factor, instead in _MIB_FACTORS:
         head = factor.sub("", text)
-        if head != text and _same(f"{head}{instead}", text):
+        if head != text and _is_same_size(f"{head}{instead}", text):
             return f"{head}{instead}"
     return None
 
 
-def _same(shorter: str, text: str) -> bool:
+def _is_same_size(shorter: str, text: str) -> bool:
     """Whether one product of constants is the other in MiB."""
     try:
         left, right = ast.parse(shorter, mode="eval").body, ast.parse(text, mode="eval").body
@@ -96,10 +96,10 @@ def _factor(text: str) -> str:
     factor = text.strip()
     if isinstance(tree, _ATOMS) and "\n" not in factor:
         return factor
-    return factor if factor.startswith("(") and _wraps(factor) else f"({factor})"
+    return factor if factor.startswith("(") and _is_wrapped(factor) else f"({factor})"
 
 
-def _wraps(text: str) -> bool:
+def _is_wrapped(text: str) -> bool:
     """Whether the first parenthesis is closed by the last character."""
     depth = 0
     for index, char in enumerate(text):

@@ -9,7 +9,7 @@ import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import walk
 from tfmemlint.fixes.rewrites import moved_names
-from tfmemlint.fixes.rewrites.memory_reports import asked, session_block, total_of, unwrap
+from tfmemlint.fixes.rewrites.memory_reports import memory_info_at, session_block, total_memory_code, unwrap_with
 from tfmemlint.fixes.rewrites.session_config_flow import Variables
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
@@ -66,7 +66,7 @@ class _Stats:
     def replace_all_of(self, line: cst.Import | cst.ImportFrom) -> None:
         """The module of the statistics is imported: all its functions that are called are rewritten, and it goes."""
         editor = self._editor
-        calls = [one for one in walk(editor.module) if isinstance(one, cst.Call) and self._report(one)]
+        calls = [node for node in walk(editor.module) if isinstance(node, cst.Call) and self._report(node)]
         for call in sorted(calls, key=editor.span):
             self.replace(call)
         inside = {id(node) for call in calls for node in walk(call)}
@@ -75,7 +75,7 @@ class _Stats:
         local = line.names[0].evaluated_alias or line.names[0].evaluated_name.split(".")[0]
         uses = [node for node in walk(editor.module) if isinstance(node, cst.Name) and node.value == local]
         for node in uses:
-            if id(node) not in inside and not any(one is line for one in editor.ancestors(node)):
+            if id(node) not in inside and not any(ancestor is line for ancestor in editor.ancestors(node)):
                 raise Withheld(f"{local} is used in another way (line {editor.span(node).row})")
         editor.remove(editor.statement_of(line))
 
@@ -116,9 +116,9 @@ class _Stats:
             whole = editor.parent(parent)
             assert isinstance(whole, (cst.List, cst.Tuple, cst.Set, cst.Dict))
             parent = editor.parent(whole)
-            if not all(isinstance(one, (cst.Element, cst.DictElement)) for one in whole.elements):
+            if not all(isinstance(element, (cst.Element, cst.DictElement)) for element in whole.elements):
                 return None
-            if not all(self._source(one.value) is not None for one in whole.elements):
+            if not all(self._source(element.value) is not None for element in whole.elements):
                 return None
         run = editor.parent(parent) if isinstance(parent, cst.Arg) else None
         is_run = isinstance(run, cst.Call) and isinstance(run.func, cst.Attribute) and run.func.attr.value == "run"
@@ -130,8 +130,8 @@ class _Stats:
             return node if self._report(node) else None
         if not isinstance(node, cst.Name):
             return None
-        places = [self._editor.parent(one) for one in self._all().uses(self._all().of(node))]
-        given = [self._editor.parent(one) for one in places if isinstance(one, cst.AssignTarget)]
+        places = [self._editor.parent(use) for use in self._all().uses(self._all().of(node))]
+        given = [self._editor.parent(around) for around in places if isinstance(around, cst.AssignTarget)]
         if len(given) == 1 and isinstance(given[0], cst.Assign) and isinstance(given[0].value, cst.Call):
             return given[0].value if self._report(given[0].value) else None
         return None
@@ -146,21 +146,25 @@ class _Stats:
         target = assigned.targets[0].target
         if len(assigned.targets) != 1 or not isinstance(target, cst.Name):
             return []
-        uses = [one for one in self._all().uses(self._all().of(target)) if one is not target]
-        runs = [self._evaluation(one) for one in uses]
-        found = [one for one in runs if one is not None]
+        uses = [use for use in self._all().uses(self._all().of(target)) if use is not target]
+        runs = [self._evaluation(use) for use in uses]
+        found = [evaluated for evaluated in runs if evaluated is not None]
         if found and len(found) < len(runs):
             raise Withheld(f"{target.value} is used in other ways, too")
-        if not found and any(self._is_handed_on(one) for one in uses):
+        if not found and any(self._is_handed_on(use) for use in uses):
             raise Withheld("its result is run by a session later")
         return found
 
     def _is_handed_on(self, node: cst.BaseExpression) -> bool:
         """Whether some ``run`` gets a node, among other things."""
-        for one in self._editor.ancestors(node):
-            if isinstance(one, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
+        for ancestor in self._editor.ancestors(node):
+            if isinstance(ancestor, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
                 return False
-            if isinstance(one, cst.Call) and isinstance(one.func, cst.Attribute) and one.func.attr.value == "run":
+            if (
+                isinstance(ancestor, cst.Call)
+                and isinstance(ancestor.func, cst.Attribute)
+                and ancestor.func.attr.value == "run"
+            ):
                 return True
         return False
 
@@ -180,11 +184,11 @@ class _Stats:
         around = session_block(editor, outer, outer.func.value)
         given = outer.args[0].value
         if isinstance(given, (cst.List, cst.Tuple, cst.Dict)):
-            for one in given.elements:
-                source = self._source(one.value)
+            for element in given.elements:
+                source = self._source(element.value)
                 assert source is not None
                 self._done.add(source)
-                editor.replace(one.value, self._text(source, outer, around))
+                editor.replace(element.value, self._text(source, outer, around))
             editor.replace(outer, editor.code(given))
         else:
             source = self._source(given)
@@ -192,21 +196,21 @@ class _Stats:
             self._done.add(source)
             editor.replace(outer, self._text(source, outer, around))
         if around is not None:
-            unwrap(editor, around)
+            unwrap_with(editor, around)
 
     def _text(self, call: cst.Call, place: cst.CSTNode, around: cst.With | None = None) -> str:
         """The question that a call of a report becomes, in the place of ``place``."""
         editor, report = self._editor, self._report(call)
         number = self._device(call)
         if report != "total":
-            return asked(editor, place, report, around, number)
+            return memory_info_at(editor, place, report, around, number)
         self.total = True
-        return total_of(editor, number)
+        return total_memory_code(editor, number)
 
     def _device(self, call: cst.Call) -> int:
         """The number of the GPU that a report is about, by the ``with tf.device(...)`` around it."""
-        for one in self._editor.ancestors(call):
-            for item in one.items if isinstance(one, cst.With) else ():
+        for ancestor in self._editor.ancestors(call):
+            for item in ancestor.items if isinstance(ancestor, cst.With) else ():
                 if not isinstance(item.item, cst.Call) or not self._editor.code(item.item.func).endswith("device"):
                     continue
                 given = item.item.args[0].value if item.item.args else None
@@ -222,7 +226,7 @@ class _Stats:
         statement = self._editor.statement_of(assigned)
         block = self._editor.parent(statement)
         around = self._editor.parent(block) if isinstance(block, cst.IndentedBlock) and len(block.body) == 1 else None
-        if isinstance(around, cst.With) and all(one.asname is None for one in around.items):
+        if isinstance(around, cst.With) and all(item.asname is None for item in around.items):
             statement = around
         self._editor.remove(statement)
 

@@ -59,17 +59,17 @@ def import_from(editor: Editor, span: Span, place: Callable[[str], str | None]) 
         name = alias.evaluated_name
         new = place(f"{module}.{name}")
         if new is None:
-            stays.append(_written(name, alias.evaluated_alias or name))
+            stays.append(_imported_as(name, alias.evaluated_alias or name))
             continue
         owner, _, last = new.rpartition(".")
-        goes.setdefault(owner, []).append(_written(last, alias.evaluated_alias or name))
+        goes.setdefault(owner, []).append(_imported_as(last, alias.evaluated_alias or name))
     if stays:
         goes[module] = stays
-    lines = [_line(owner, names) for owner, names in sorted(goes.items())]
+    lines = [_import_line(owner, names) for owner, names in sorted(goes.items())]
     editor.replace_statement(editor.statement_of(line), "".join(lines))
 
 
-def like_it(
+def spelled_alike(
     editor: Editor, node: cst.BaseExpression, name: str, names: Collection[str]
 ) -> Iterator[tuple[cst.Attribute, str]]:
     """Other ``names`` in the function of ``node``, which is canonical ``name``, written as it is: those on ways that
@@ -79,12 +79,12 @@ def like_it(
     if not text.endswith(name.removeprefix("tf")):
         return
     prefix = text.removesuffix(name.removeprefix("tf"))
-    spelled = {prefix + one.removeprefix("tf"): one for one in names}
-    function = next((one for one in editor.ancestors(node) if isinstance(one, cst.FunctionDef)), None)
+    spelled = {prefix + known.removeprefix("tf"): known for known in names}
+    function = next((ancestor for ancestor in editor.ancestors(node) if isinstance(ancestor, cst.FunctionDef)), None)
     for other in walk(function) if function is not None else ():
         if not isinstance(other, cst.Attribute) or other is node or editor.code(other) not in spelled:
             continue
-        if not any(_decides(editor, one) for one in editor.ancestors(other)):
+        if not any(_decides(editor, around) for around in editor.ancestors(other)):
             yield other, spelled[editor.code(other)]
 
 
@@ -105,14 +105,14 @@ def _decides(editor: Editor, node: cst.CSTNode) -> bool:
     return isinstance(node, (cst.Try, cst.TryStar))
 
 
-def _line(module: str, names: Sequence[str]) -> str:
+def _import_line(module: str, names: Sequence[str]) -> str:
     line = f"from {module} import {', '.join(names)}"
     if len(line) <= BLACK:
         return line + "\n"
     return f"from {module} import (\n" + "".join(f"    {name},\n" for name in names) + ")\n"
 
 
-def _written(name: str, local: str) -> str:
+def _imported_as(name: str, local: str) -> str:
     return name if name == local else f"{name} as {local}"
 
 
@@ -124,7 +124,7 @@ def calls_of_import(editor: Editor, span: Span, name: str) -> list[cst.Call]:
     """
     line = import_at(editor, span)
     assert not isinstance(line.names, cst.ImportStar)
-    alias = next((one for one in line.names if one.evaluated_name == name), None)
+    alias = next((imported for imported in line.names if imported.evaluated_name == name), None)
     if alias is None:
         raise Withheld(f"the import of {name} isn't to be found")
     local = alias.evaluated_alias or name
@@ -132,7 +132,7 @@ def calls_of_import(editor: Editor, span: Span, name: str) -> list[cst.Call]:
     for node in walk(editor.module):
         if not isinstance(node, cst.Name) or node.value != local or not is_variable(editor, node):
             continue
-        if any(one is line for one in editor.ancestors(node)):
+        if any(ancestor is line for ancestor in editor.ancestors(node)):
             continue
         parent = editor.parent(node)
         if not isinstance(parent, cst.Call) or parent.func is not node:

@@ -51,14 +51,14 @@ def limit(editor: Editor, device: str, mib: str, column: int = 0) -> str:
     """One logical device of ``mib`` MiB; ``column`` is the indentation of the statement, in characters."""
     function = spell(editor, "tf.config.set_logical_device_configuration")
     logical = spell(editor, "tf.config.LogicalDeviceConfiguration")
-    one = f"[{logical}(memory_limit={mib})]"
-    line = f"{function}({device}, {one})"
+    configuration = f"[{logical}(memory_limit={mib})]"
+    line = f"{function}({device}, {configuration})"
     if column + len(line) <= width(editor) or "\n" in line:
         return line
     # The lines are reckoned from the statement's own indentation, which the tree adds to them.
-    if column + len(one) + 5 > width(editor) == BLACK:
-        one = f"[\n        {logical}(\n            memory_limit={mib},\n        ),\n    ]"
-    return f"{function}(\n    {device},\n    {one},\n)"
+    if column + len(configuration) + 5 > width(editor) == BLACK:
+        configuration = f"[\n        {logical}(\n            memory_limit={mib},\n        ),\n    ]"
+    return f"{function}(\n    {device},\n    {configuration},\n)"
 
 
 def share_for_all(editor: Editor, share: str, gpus: str = "") -> str:

@@ -15,13 +15,13 @@ from tfmemlint.model.finding import Span
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor, Statement
 
-Way = tuple[tuple[cst.If, bool], ...]
+Guards = tuple[tuple[cst.If, bool], ...]
 """The conditions on the way to a place, outermost first, each with whether it has to be true."""
 
 _BLOCKS = (cst.For, cst.While, cst.Try, cst.TryStar, cst.With, cst.Match)
 
 
-def way_to(editor: Editor, node: cst.CSTNode, place: cst.CSTNode) -> Way:
+def guards_of(editor: Editor, node: cst.CSTNode, place: cst.CSTNode) -> Guards:
     """The conditions under which ``node`` is reached where ``place`` is, in the function that ``node`` stands in.
 
     Raises:
@@ -29,25 +29,25 @@ def way_to(editor: Editor, node: cst.CSTNode, place: cst.CSTNode) -> Way:
     """
     found: list[tuple[cst.If, bool]] = []
     below = node
-    for one in editor.ancestors(node):
-        if isinstance(one, (cst.FunctionDef, cst.Lambda, cst.ClassDef)):
+    for around in editor.ancestors(node):
+        if isinstance(around, (cst.FunctionDef, cst.Lambda, cst.ClassDef)):
             break
-        if any(inner is place for inner in walk(one)):
+        if any(inner is place for inner in walk(around)):
             break
-        if isinstance(one, _BLOCKS):
+        if isinstance(around, _BLOCKS):
             raise Withheld("an option is set in a loop, a handler or a with")
-        if isinstance(one, cst.If):
-            found.append((one, below is one.body))
-        below = one
+        if isinstance(around, cst.If):
+            found.append((around, below is around.body))
+        below = around
     return tuple(reversed(found))
 
 
-def exclusive(one: Way, other: Way) -> bool:
+def are_exclusive(guards: Guards, other: Guards) -> bool:
     """Whether two ways can't both be taken."""
-    return any(first is second and yes != no for first, yes in one for second, no in other)
+    return any(first is second and yes != no for first, yes in guards for second, no in other)
 
 
-def with_conditions(editor: Editor, doomed: set[Statement]) -> set[Statement]:
+def with_emptied_conditions(editor: Editor, doomed: set[Statement]) -> set[Statement]:
     """The same; a condition with nothing in it but what goes, goes as a whole.
 
     Raises:
@@ -57,16 +57,20 @@ def with_conditions(editor: Editor, doomed: set[Statement]) -> set[Statement]:
     while True:
         ifs = {
             parent
-            for one in found
-            for parent in [_block_holder(editor, one)]
+            for statement in found
+            for parent in [_block_holder(editor, statement)]
             if isinstance(parent, cst.If) and parent not in found
         }
-        more = {one for one in ifs if all(line in found for line in _lines(one)) and _is_statement(editor, one)}
+        more = {
+            condition
+            for condition in ifs
+            if all(line in found for line in _lines(condition)) and _is_statement(editor, condition)
+        }
         if not more:
             break
-        found = {one for one in found if not any(one in set(walk(whole)) for whole in more)} | more
-    for one in found:
-        parent = _block_holder(editor, one)
+        found = {statement for statement in found if not any(statement in set(walk(whole)) for whole in more)} | more
+    for statement in found:
+        parent = _block_holder(editor, statement)
         if isinstance(parent, cst.If) and any(isinstance(node, cst.Call) for node in walk(parent.test)):
             raise Withheld("a condition that asks something would be asked twice")
     return found
@@ -74,13 +78,13 @@ def with_conditions(editor: Editor, doomed: set[Statement]) -> set[Statement]:
 
 def _block_holder(editor: Editor, statement: cst.CSTNode) -> cst.CSTNode | None:
     """The compound statement that a statement stands in, the ``if`` for its ``else``."""
-    for one in editor.ancestors(statement):
-        if isinstance(one, (cst.If, cst.FunctionDef, cst.ClassDef, *_BLOCKS)):
-            while isinstance(one, cst.If) and not _is_statement(editor, one):
-                parent = editor.parent(one)
+    for around in editor.ancestors(statement):
+        if isinstance(around, (cst.If, cst.FunctionDef, cst.ClassDef, *_BLOCKS)):
+            while isinstance(around, cst.If) and not _is_statement(editor, around):
+                parent = editor.parent(around)
                 assert parent is not None
-                one = parent
-            return one
+                around = parent
+            return around
     return None
 
 
@@ -102,7 +106,7 @@ def _lines(node: cst.If) -> Iterator[cst.CSTNode]:
                 yield line
 
 
-def plain(editor: Editor, statement: Statement, span: Span) -> cst.BaseSmallStatement:
+def bare_statement(editor: Editor, statement: Statement, span: Span) -> cst.BaseSmallStatement:
     """``statement``, which does nothing but call what stands at ``span`` and keep or return what comes of it.
 
     Raises:
@@ -122,15 +126,15 @@ def check_helper(editor: Editor, helper: cst.FunctionDef, doomed: set[Statement]
     Raises:
         Withheld: it does more.
     """
-    inside = {id(node) for one in doomed for node in walk(one)}
+    inside = {id(node) for gone in doomed for node in walk(gone)}
     for node in walk(helper.body):
         if id(node) in inside:
             continue
         value = node.value if isinstance(node, (cst.Assign, cst.Expr)) else None
-        calls = [one for one in walk(value) if isinstance(one, cst.Call)] if value is not None else []
-        harmless = all(editor.code(one.func) in HARMLESS - {"print"} for one in calls)
+        calls = [part for part in walk(value) if isinstance(part, cst.Call)] if value is not None else []
+        harmless = all(editor.code(call.func) in HARMLESS - {"print"} for call in calls)
         quiet = isinstance(node, (cst.Return, cst.Import, cst.ImportFrom, cst.Pass)) or (value is not None and harmless)
-        if isinstance(node, cst.Assign) and not all(isinstance(one.target, cst.Name) for one in node.targets):
+        if isinstance(node, cst.Assign) and not all(isinstance(target.target, cst.Name) for target in node.targets):
             quiet = False
         if isinstance(node, cst.Return) and _block_holder(editor, node) is not helper:
             raise Withheld(f"{helper.name.value} returns in several places")
@@ -138,7 +142,7 @@ def check_helper(editor: Editor, helper: cst.FunctionDef, doomed: set[Statement]
             raise Withheld(f"{helper.name.value} does more than make the options")
 
 
-def is_last(editor: Editor, statement: cst.CSTNode) -> bool:
+def ends_function(editor: Editor, statement: cst.CSTNode) -> bool:
     """Whether a function ends behind ``statement`` whatever stands around it."""
     node = statement
     for parent in editor.ancestors(statement):

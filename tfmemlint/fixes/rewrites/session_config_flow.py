@@ -46,7 +46,7 @@ class Variables:
 
     def in_(self, node: cst.CSTNode) -> set[Variable]:
         """The variables that are named within ``node``."""
-        return {self.of(one) for one in walk(node) if isinstance(one, cst.Name) and _is_variable(self._editor, one)}
+        return {self.of(part) for part in walk(node) if isinstance(part, cst.Name) and _is_variable(self._editor, part)}
 
     def _local(self, scope: cst.CSTNode) -> set[str]:
         if scope not in self._locals:
@@ -63,7 +63,7 @@ def _bound_in(scope: cst.CSTNode) -> Iterator[str]:
     while pending:
         node = pending.pop()
         if isinstance(node, (cst.Global, cst.Nonlocal)):
-            outer |= {one.name.value for one in node.names}
+            outer |= {item.name.value for item in node.names}
         elif isinstance(node, (cst.FunctionDef, cst.ClassDef)):
             found.add(node.name.value)
             continue
@@ -73,7 +73,7 @@ def _bound_in(scope: cst.CSTNode) -> Iterator[str]:
             found.add(node.name.value)
         elif isinstance(node, cst.ImportAlias):
             found.add(node.evaluated_alias or node.evaluated_name.split(".")[0])
-        found |= {one.value for target in targets(node) for one in walk(target) if isinstance(one, cst.Name)}
+        found |= {part.value for target in targets(node) for part in walk(target) if isinstance(part, cst.Name)}
         pending.extend(node.children)
     return iter(found - outer)
 
@@ -82,12 +82,12 @@ def targets(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """What a node binds: names, or tuples of names; no attributes and items."""
     given: list[cst.CSTNode] = []
     if isinstance(node, cst.Assign):
-        given = [one.target for one in node.targets]
+        given = [target.target for target in node.targets]
     elif isinstance(node, (cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr)):
         given = [node.target]
     elif isinstance(node, cst.AsName):
         given = [node.name]
-    return iter([one for one in given if isinstance(one, (cst.Name, cst.Tuple, cst.List))])
+    return iter([target for target in given if isinstance(target, (cst.Name, cst.Tuple, cst.List))])
 
 
 def _is_variable(editor: Editor, node: cst.Name) -> bool:
@@ -99,7 +99,7 @@ def _is_variable(editor: Editor, node: cst.Name) -> bool:
     return not (isinstance(parent, (cst.Arg, cst.Param)) and getattr(parent, "keyword", None) is node)
 
 
-class Carriers:
+class ConfigFlow:
     """Finds the statements that do nothing but make and fill what carries options to a session.
 
     ``home`` is the function that the session stands in, None for the module.
@@ -111,7 +111,7 @@ class Carriers:
         self._helpers: set[str] = set()
         self.variables = Variables(editor)
 
-    def all(self, doomed: set[Statement]) -> set[Statement]:
+    def collect(self, doomed: set[Statement]) -> set[Statement]:
         """``doomed``, with all that makes and fills the messages in it.
 
         Raises:
@@ -124,12 +124,12 @@ class Carriers:
                 self._helpers.add(helper.name.value)
         known: set[Variable] = set()
         while True:
-            fresh = {one for statement in found for one in self._carried(statement)} - known
+            fresh = {variable for statement in found for variable in self._config_variables(statement)} - known
             if not fresh:
                 break
             known |= fresh
             inside = {id(node) for statement in found for node in walk(statement)}
-            for variable in sorted(fresh, key=lambda one: one[0]):
+            for variable in sorted(fresh, key=lambda variable: variable[0]):
                 for node in self.variables.uses(variable):
                     if id(node) not in inside and not self._is_given_back(node):
                         found.add(self._filling(node, variable))
@@ -142,7 +142,9 @@ class Carriers:
             Withheld: something does.
         """
         inside = {id(node) for statement in doomed for node in walk(statement)}
-        for variable in sorted({one for statement in doomed for one in self._bound(statement)}, key=lambda one: one[0]):
+        for variable in sorted(
+            {variable for statement in doomed for variable in self._bound(statement)}, key=lambda variable: variable[0]
+        ):
             for node in self.variables.uses(variable):
                 if id(node) not in inside:
                     raise Withheld(f"{variable[0]} is used elsewhere (line {self._editor.span(node).row})")
@@ -154,21 +156,21 @@ class Carriers:
             return
         for node in walk(statement):
             if isinstance(node, (cst.AssignTarget, cst.AnnAssign)):
-                for one in [_root(node.target)] if not isinstance(node.target, cst.Tuple) else walk(node.target):
-                    if isinstance(one, cst.Name):
-                        yield self.variables.of(one)
+                for part in [_root(node.target)] if not isinstance(node.target, cst.Tuple) else walk(node.target):
+                    if isinstance(part, cst.Name):
+                        yield self.variables.of(part)
 
     def _is_given_back(self, node: cst.Name) -> bool:
         """Whether a helper returns what a name stands for."""
         parent = self._editor.parent(node)
-        function = next((one for one in self._editor.ancestors(node) if isinstance(one, _SCOPES)), None)
+        function = next((ancestor for ancestor in self._editor.ancestors(node) if isinstance(ancestor, _SCOPES)), None)
         return isinstance(parent, cst.Return) and function is not self._home
 
-    def _carried(self, statement: Statement) -> Iterator[Variable]:
+    def _config_variables(self, statement: Statement) -> Iterator[Variable]:
         """The variables of a statement that hold messages, or parts of them."""
         for variable in self.variables.in_(statement):
-            values = [self._assigned(one) for one in self.variables.uses(variable)]
-            if any(value is not None and self._carries(value) for value in values):
+            values = [self._assigned(use) for use in self.variables.uses(variable)]
+            if any(value is not None and self._holds_config(value) for value in values):
                 yield variable
 
     def _assigned(self, node: cst.Name) -> cst.BaseExpression | None:
@@ -179,7 +181,7 @@ class Carriers:
             return whole.value
         return whole.value if isinstance(whole, cst.AnnAssign) and whole.target is node else None
 
-    def _carries(self, value: cst.CSTNode, depth: int = 8) -> bool:
+    def _holds_config(self, value: cst.CSTNode, depth: int = 8) -> bool:
         """Whether an expression is a message, a part of one, or a mapping of messages."""
         if isinstance(value, cst.Call):
             name = self._editor.resolve(value.func)
@@ -188,17 +190,19 @@ class Carriers:
             if name.rpartition(".")[2] in self._helpers:
                 return True
             if name in _PARTS and value.args:
-                return self._carries(value.args[0].value, depth)
+                return self._holds_config(value.args[0].value, depth)
             inner = isinstance(value.func, cst.Call) and self._editor.resolve(value.func.func) in _PARTS
-            return inner and bool(value.args) and self._carries(value.args[0].value, depth)
+            return inner and bool(value.args) and self._holds_config(value.args[0].value, depth)
         if isinstance(value, cst.Dict):
-            return bool(value.elements) and all(self._carries(one.value, depth) for one in value.elements)
+            return bool(value.elements) and all(self._holds_config(element.value, depth) for element in value.elements)
         while isinstance(value, (cst.Attribute, cst.Subscript)):
             value = value.value
         if not isinstance(value, cst.Name) or depth == 0:
             return False
-        given = [self._assigned(one) for one in self.variables.uses(self.variables.of(value))]
-        return any(one is not None and one is not value and self._carries(one, depth - 1) for one in given)
+        given = [self._assigned(use) for use in self.variables.uses(self.variables.of(value))]
+        return any(
+            source is not None and source is not value and self._holds_config(source, depth - 1) for source in given
+        )
 
     def _filling(self, node: cst.Name, variable: Variable) -> Statement:
         """The statement around a name of a variable that holds a message, which only makes it or fills it in.
@@ -211,13 +215,13 @@ class Carriers:
         small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else statement
         value = self._assigned(node)
         if value is not None:
-            if self._carries(value):
+            if self._holds_config(value):
                 return statement
             raise Withheld(f"{variable[0]} is something else, too (line {editor.span(node).row})")
         if isinstance(small, (cst.Assign, cst.AnnAssign)) and small.value is not None:
-            written = [one.target for one in small.targets] if isinstance(small, cst.Assign) else [small.target]
-            roots = [_root(one) for one in written]
-            if all(one is node for one in roots) or self._carries(small.value):
+            written = [target.target for target in small.targets] if isinstance(small, cst.Assign) else [small.target]
+            roots = [_root(target) for target in written]
+            if all(root is node for root in roots) or self._holds_config(small.value):
                 return statement
         if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call) and _quiet(editor, small.value):
             call = small.value
@@ -241,21 +245,21 @@ class Carriers:
                 continue
             if not isinstance(statement, cst.SimpleStatementLine) or "setattr" not in editor.code(statement):
                 continue
-            names = {one.value for one in walk(loop.target) if isinstance(one, cst.Name)}
-            only = isinstance(loop.body, cst.IndentedBlock) and all(one in found for one in loop.body.body)
-            calls = [one for one in walk(loop.iter) if isinstance(one, cst.Call)]
-            quiet = all(isinstance(one.func, cst.Attribute) and one.func.attr.value == "items" for one in calls)
+            names = {part.value for part in walk(loop.target) if isinstance(part, cst.Name)}
+            only = isinstance(loop.body, cst.IndentedBlock) and all(line in found for line in loop.body.body)
+            calls = [part for part in walk(loop.iter) if isinstance(part, cst.Call)]
+            quiet = all(isinstance(call.func, cst.Attribute) and call.func.attr.value == "items" for call in calls)
             used = any(
-                one not in {*walk(loop)} for name in names for one in self.variables.uses(self._variable(loop, name))
+                use not in {*walk(loop)} for name in names for use in self.variables.uses(self._variable(loop, name))
             )
             if not only or not quiet or used or loop.orelse is not None:
                 raise Withheld(f"the loop in line {editor.span(loop).row} does more than fill in the options")
-            whole = {one for one in whole if one not in {*walk(loop)}} | {loop}
+            whole = {statement for statement in whole if statement not in {*walk(loop)}} | {loop}
         return whole
 
     def _variable(self, loop: cst.For, name: str) -> Variable:
         return next(
-            self.variables.of(one) for one in walk(loop.target) if isinstance(one, cst.Name) if one.value == name
+            self.variables.of(part) for part in walk(loop.target) if isinstance(part, cst.Name) if part.value == name
         )
 
 
@@ -267,8 +271,8 @@ def _root(node: cst.CSTNode) -> cst.CSTNode:
 
 def _quiet(editor: Editor, call: cst.Call) -> bool:
     """Whether the arguments of a call do nothing."""
-    inner = [one for argument in call.args for one in walk(argument) if isinstance(one, cst.Call)]
-    return all(editor.code(one.func) in HARMLESS for one in inner)
+    inner = [node for argument in call.args for node in walk(argument) if isinstance(node, cst.Call)]
+    return all(editor.code(call.func) in HARMLESS for call in inner)
 
 
-__all__ = ["Carriers", "Variable", "Variables"]
+__all__ = ["ConfigFlow", "Variable", "Variables"]

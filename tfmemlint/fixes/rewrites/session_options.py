@@ -19,7 +19,7 @@ import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import walk
 from tfmemlint.fixes.rewrites import render_intent
-from tfmemlint.fixes.rewrites.session_conditions import Way, exclusive, way_to
+from tfmemlint.fixes.rewrites.session_conditions import Guards, are_exclusive, guards_of
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding, Span
 
@@ -50,32 +50,36 @@ class _Option:
     span: Span | None
 
 
-def rendered(editor: Editor, finding: Finding, place: cst.CSTNode) -> str:
+def render_options(editor: Editor, finding: Finding, place: cst.CSTNode) -> str:
     """The statements that set by ``tf.config`` what a session's options set, as they come to stand at ``place``.
 
     Raises:
         Withheld: an option would be lost, or can't be read from there.
     """
-    known = {one.name: one for one in _options(finding) if one.name not in _NOTHING or one.value != _NOTHING[one.name]}
+    known = {
+        option.name: option
+        for option in _options(finding)
+        if option.name not in _NOTHING or option.value != _NOTHING[option.name]
+    }
     others = sorted(known.keys() - {GROWTH, SHARE, VISIBLE, COUNT} - _SETTERS.keys())
     if others:
         raise Withheld(f"its other options would be lost: {', '.join(others)}")
     if not known:
         raise Withheld("none of its options means anything here")
-    reader = _Reader(editor, place)
+    reader = _OptionReader(editor, place)
     ways = {name: reader.way(option) for name, option in known.items()}
-    both = GROWTH in known and SHARE in known and not exclusive(ways[GROWTH], ways[SHARE])
+    both = GROWTH in known and SHARE in known and not are_exclusive(ways[GROWTH], ways[SHARE])
     if both and (known[GROWTH].value is not True or ways[GROWTH] != ways[SHARE]):
         raise Withheld("whether both growth and a share of the memory are set isn't known")
     return "".join(_under_conditions(editor, known, ways, reader))
 
 
 def _under_conditions(
-    editor: Editor, known: Mapping[str, _Option], ways: Mapping[str, Way], reader: _Reader
+    editor: Editor, known: Mapping[str, _Option], ways: Mapping[str, Guards], reader: _OptionReader
 ) -> Iterator[str]:
     """The statements for all options, those that are set under one condition together."""
-    groups: dict[Way, dict[str, _Option]] = {}
-    for name in sorted(known, key=lambda one: (len(ways[one]), reader.row(known[one]))):
+    groups: dict[Guards, dict[str, _Option]] = {}
+    for name in sorted(known, key=lambda option: (len(ways[option]), reader.row(known[option]))):
         groups.setdefault(ways[name], {})[name] = known[name]
     pending = list(groups)
     while pending:
@@ -98,7 +102,7 @@ def _under_conditions(
             yield f"if {test if wanted else f'not ({test})'}:\n{indent(lines, '    ')}"
 
 
-def _lines(editor: Editor, known: Mapping[str, _Option], reader: _Reader) -> str:
+def _lines(editor: Editor, known: Mapping[str, _Option], reader: _OptionReader) -> str:
     parts = list(_memory(editor, known, reader))
     for name, setter in _SETTERS.items():
         if name in known:
@@ -106,7 +110,7 @@ def _lines(editor: Editor, known: Mapping[str, _Option], reader: _Reader) -> str
     return "".join(parts)
 
 
-def _memory(editor: Editor, known: Mapping[str, _Option], reader: _Reader) -> Iterator[str]:
+def _memory(editor: Editor, known: Mapping[str, _Option], reader: _OptionReader) -> Iterator[str]:
     if COUNT in known:
         if known[COUNT].value != 0 or isinstance(known[COUNT].value, bool):
             raise Withheld("what a device_count that isn't 0 was for isn't known")
@@ -142,7 +146,7 @@ def _memory(editor: Editor, known: Mapping[str, _Option], reader: _Reader) -> It
         yield f"if {gpus}:\n    {line}\n"
 
 
-def _chosen(editor: Editor, gpus: str, reader: _Reader, option: _Option) -> str:
+def _chosen(editor: Editor, gpus: str, reader: _OptionReader, option: _Option) -> str:
     """The devices that a ``visible_device_list`` names, as code."""
     value = option.value
     if isinstance(value, str):
@@ -153,9 +157,9 @@ def _chosen(editor: Editor, gpus: str, reader: _Reader, option: _Option) -> str:
             return f"{gpus}[{numbers[0]}]"
         return f"[{', '.join(f'{gpus}[{number}]' for number in numbers)}]"
     text = reader.text(option)
-    one = _number_in(text)
-    if one:
-        return f"{gpus}[{one}]"
+    index = _number_in(text)
+    if index:
+        return f"{gpus}[{index}]"
     factor = text if re.fullmatch(r"[\w.]+(\([^()]*\))?(\[[^\[\]]*\])?", text) else f"({text})"
     return f"[{gpus}[int(number)] for number in {factor}.split({editor.quoted(',')})]"
 
@@ -166,14 +170,16 @@ def _number_in(text: str) -> str:
     tree = ast.parse(text, mode="eval").body
     given: ast.expr | None = None
     match tree:
-        case ast.Call(func=ast.Name(id="str"), args=[one], keywords=[]):
-            given = one
-        case ast.JoinedStr(values=[ast.FormattedValue(value=one)]):
-            given = one
-        case ast.Call(func=ast.Attribute(value=ast.Constant(value="{}" | "{0}" | "{:d}"), attr="format"), args=[one]):
-            given = one
-        case ast.BinOp(left=ast.Constant(value="%d" | "%i"), op=ast.Mod(), right=one):
-            given = one
+        case ast.Call(func=ast.Name(id="str"), args=[argument], keywords=[]):
+            given = argument
+        case ast.JoinedStr(values=[ast.FormattedValue(value=argument)]):
+            given = argument
+        case ast.Call(
+            func=ast.Attribute(value=ast.Constant(value="{}" | "{0}" | "{:d}"), attr="format"), args=[argument]
+        ):
+            given = argument
+        case ast.BinOp(left=ast.Constant(value="%d" | "%i"), op=ast.Mod(), right=argument):
+            given = argument
     if given is None:
         return ""
     if isinstance(given, ast.Tuple):
@@ -191,7 +197,7 @@ def _options(finding: Finding) -> Iterator[_Option]:
         yield _Option(name, value, finding.anchors.get(f"field:{name}"))
 
 
-class _Reader:
+class _OptionReader:
     """Reads the expressions that options are given, as they stand in the file."""
 
     def __init__(self, editor: Editor, place: cst.CSTNode) -> None:
@@ -203,7 +209,7 @@ class _Reader:
         """The line where an option is set."""
         return option.span.row if option.span is not None else 0
 
-    def way(self, option: _Option) -> Way:
+    def way(self, option: _Option) -> Guards:
         """The conditions under which an option is set.
 
         Raises:
@@ -212,13 +218,13 @@ class _Reader:
         node = self._setting(option.span) if option.span is not None else None
         if node is None:
             return ()
-        way = way_to(self._editor, node, self._place)
+        way = guards_of(self._editor, node, self._place)
         if isinstance(node, cst.Assign) and way:
             target = self._editor.code(node.targets[0].target)
             function = function_of(self._editor, node)
             for other in walk(function if function is not None else self._editor.module):
                 targets = other.targets if isinstance(other, cst.Assign) and other is not node else ()
-                if any(self._editor.code(one.target) == target for one in targets):
+                if any(self._editor.code(assigned.target) == target for assigned in targets):
                     raise Withheld(f"{option.name} is set in several places")
         return way
 
@@ -230,11 +236,11 @@ class _Reader:
         """
         if _is_variable(condition.test) and function_of(self._editor, condition) not in (None, self.home):
             raise Withheld("an option depends on what only another function knows")
-        names = {one.value for one in walk(condition.test) if isinstance(one, cst.Name)}
-        between = [one for one in walk(self._editor.module) if isinstance(one, (cst.Assign, cst.AugAssign))]
+        names = {part.value for part in walk(condition.test) if isinstance(part, cst.Name)}
+        between = [part for part in walk(self._editor.module) if isinstance(part, (cst.Assign, cst.AugAssign))]
         start, end = self._editor.span(condition), self._editor.span(self._place)
-        for one in between:
-            if start < self._editor.span(one) < end and names & _bound(one):
+        for assignment in between:
+            if start < self._editor.span(assignment) < end and names & _bound(assignment):
                 raise Withheld("what an option depends on is changed before the session is made")
         return self._editor.code(condition.test).strip()
 
@@ -260,7 +266,9 @@ class _Reader:
 
     def _setting(self, span: Span) -> cst.Assign | cst.Arg | None:
         for node in walk(self._editor.module):
-            if isinstance(node, cst.Assign) and any(self._editor.span(one.target) == span for one in node.targets):
+            if isinstance(node, cst.Assign) and any(
+                self._editor.span(assigned.target) == span for assigned in node.targets
+            ):
                 return node
             if isinstance(node, cst.Arg) and span in (self._editor.span(node), self._editor.span(node.value)):
                 return node
@@ -269,14 +277,16 @@ class _Reader:
 
 def function_of(editor: Editor, node: cst.CSTNode) -> cst.CSTNode | None:
     """The function that ``node`` stands in; None at the top level."""
-    return next((one for one in editor.ancestors(node) if isinstance(one, (cst.FunctionDef, cst.Lambda))), None)
+    return next(
+        (ancestor for ancestor in editor.ancestors(node) if isinstance(ancestor, (cst.FunctionDef, cst.Lambda))), None
+    )
 
 
 def _bound(node: cst.Assign | cst.AugAssign) -> set[str]:
-    targets = [one.target for one in node.targets] if isinstance(node, cst.Assign) else [node.target]
-    return {one.value for one in targets if isinstance(one, cst.Name)}
+    targets = [target.target for target in node.targets] if isinstance(node, cst.Assign) else [node.target]
+    return {target.value for target in targets if isinstance(target, cst.Name)}
 
 
 def _is_variable(value: cst.BaseExpression) -> bool:
     """Whether what an expression comes to depends on where it stands."""
-    return any(isinstance(one, cst.Name) and one.value not in ("True", "False", "None") for one in walk(value))
+    return any(isinstance(node, cst.Name) and node.value not in ("True", "False", "None") for node in walk(value))

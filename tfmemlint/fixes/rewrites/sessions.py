@@ -10,8 +10,13 @@ from libcst.helpers import get_full_name_for_node
 from tfmemlint.fixes.concrete_tree import walk
 from tfmemlint.fixes.imports import is_import
 from tfmemlint.fixes.rewrites import session_options
-from tfmemlint.fixes.rewrites.session_conditions import check_helper, is_last, plain, with_conditions
-from tfmemlint.fixes.rewrites.session_config_flow import Carriers
+from tfmemlint.fixes.rewrites.session_conditions import (
+    bare_statement,
+    check_helper,
+    ends_function,
+    with_emptied_conditions,
+)
+from tfmemlint.fixes.rewrites.session_config_flow import ConfigFlow
 from tfmemlint.fixes.unused_imports import drop_imports
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
@@ -24,8 +29,8 @@ def turn_graph_mode_on(editor: Editor) -> None:
     """Graph mode for the whole file, below the import of TensorFlow and the imports that follow it at once."""
     body = editor.module.body
     # What else is imported from TensorFlow may stand above TensorFlow itself.
-    whole = (index for index, one in enumerate(body) if _imports_tensorflow(one, itself=True))
-    first = next(whole, next((index for index, one in enumerate(body) if _imports_tensorflow(one)), 0))
+    whole = (index for index, line in enumerate(body) if _imports_tensorflow(line, itself=True))
+    first = next(whole, next((index for index, line in enumerate(body) if _imports_tensorflow(line)), 0))
     imported = False
     for statement in body[first:]:
         if is_import(statement):
@@ -39,9 +44,9 @@ def turn_graph_mode_on(editor: Editor) -> None:
 
 def _imports_tensorflow(line: cst.CSTNode, *, itself: bool = False) -> bool:
     small = line.body if isinstance(line, cst.SimpleStatementLine) else ()
-    if not itself and any(isinstance(one, cst.ImportFrom) and _is_of_tensorflow(one) for one in small):
+    if not itself and any(isinstance(part, cst.ImportFrom) and _is_of_tensorflow(part) for part in small):
         return True
-    aliases = (alias for one in small if isinstance(one, cst.Import) for alias in one.names)
+    aliases = (alias for part in small if isinstance(part, cst.Import) for alias in part.names)
     return any(alias.evaluated_name in ("tensorflow", "tensorflow.compat.v1") for alias in aliases)
 
 
@@ -58,18 +63,18 @@ def replace_session(editor: Editor, finding: Finding) -> None:
     """
     statement = editor.statement_at(finding.span)
     home = session_options.function_of(editor, statement)
-    small = plain(editor, statement, finding.span)
-    new = session_options.rendered(editor, finding, statement)
-    if isinstance(small, cst.Return) and not is_last(editor, statement):
+    small = bare_statement(editor, statement, finding.span)
+    new = session_options.render_options(editor, finding, statement)
+    if isinstance(small, cst.Return) and not ends_function(editor, statement):
         new += "return\n"
     doomed = {statement, *_fields(editor, finding)}
     if "session" in finding.anchors:
         doomed.add(editor.statement_at(finding.anchors["session"]))
-    carriers = Carriers(editor, home)
-    doomed = carriers.all(doomed)
-    doomed = with_conditions(editor, _with_helpers(editor, doomed, home) - {statement}) | {statement}
+    flow = ConfigFlow(editor, home)
+    doomed = flow.collect(doomed)
+    doomed = with_emptied_conditions(editor, _with_helpers(editor, doomed, home) - {statement}) | {statement}
     _only_statements(doomed)
-    carriers.unused_elsewhere(doomed)
+    flow.unused_elsewhere(doomed)
     for other in doomed - {statement}:
         editor.remove(other)
     editor.replace_statement(statement, new)
@@ -77,7 +82,7 @@ def replace_session(editor: Editor, finding: Finding) -> None:
     editor.unsafe("Configure the physical devices by tf.config")
 
 
-def say_by_tf_config(editor: Editor, finding: Finding) -> None:
+def add_tf_config(editor: Editor, finding: Finding) -> None:
     """What a session's options say is said by ``tf.config`` above it, too; the session keeps them, for the two have to
     agree: TensorFlow 2.12, 2.15 and 2.21 take both then, and raise where the session lacks the visible devices.
 
@@ -87,7 +92,7 @@ def say_by_tf_config(editor: Editor, finding: Finding) -> None:
     statement = editor.statement_at(finding.span)
     if not isinstance(editor.parent(statement), (cst.Module, cst.IndentedBlock)):
         raise Withheld("the session shares a line with another statement")
-    editor.insert_before(statement, session_options.rendered(editor, finding, statement))
+    editor.insert_before(statement, session_options.render_options(editor, finding, statement))
     editor.unsafe("Configure the physical devices by tf.config as well")
 
 
@@ -98,15 +103,15 @@ def replace_proto(editor: Editor, finding: Finding) -> None:
         Withheld: other options would be lost, or the message is used elsewhere.
     """
     place = editor.statement_at(finding.span)
-    carriers = Carriers(editor, session_options.function_of(editor, place))
-    doomed = carriers.all({place, *_fields(editor, finding)})
-    new = session_options.rendered(editor, finding, place)
-    doomed = with_conditions(editor, doomed)
-    last = max(doomed, key=lambda one: editor.span(one))
+    flow = ConfigFlow(editor, session_options.function_of(editor, place))
+    doomed = flow.collect({place, *_fields(editor, finding)})
+    new = session_options.render_options(editor, finding, place)
+    doomed = with_emptied_conditions(editor, doomed)
+    last = max(doomed, key=lambda statement: editor.span(statement))
     if editor.parent(last) is not editor.parent(place):
         raise Withheld("an option is set under a condition that has more to do")
     _only_statements(doomed)
-    carriers.unused_elsewhere(doomed)
+    flow.unused_elsewhere(doomed)
     for other in doomed - {last}:
         editor.remove(other)
     editor.replace_statement(last, new)
@@ -130,7 +135,7 @@ def _with_helpers(editor: Editor, doomed: set[Statement], home: cst.CSTNode | No
             continue
         check_helper(editor, helper, doomed)
         own = {id(node) for node in walk(helper)}
-        going = {id(node) for one in doomed for node in walk(one)}
+        going = {id(node) for gone in doomed for node in walk(gone)}
         names = (node for node in walk(editor.module) if isinstance(node, cst.Name) and node.value == helper.name.value)
         if all(id(node) in own or id(node) in going for node in names):
             found.add(helper)
@@ -140,5 +145,5 @@ def _with_helpers(editor: Editor, doomed: set[Statement], home: cst.CSTNode | No
 def _only_statements(doomed: set[Statement]) -> None:
     """Refuse where what goes is a part of more."""
     whole = (cst.SimpleStatementLine, cst.BaseSmallStatement, cst.FunctionDef, cst.If, cst.For)
-    if not all(isinstance(one, whole) for one in doomed):
+    if not all(isinstance(statement, whole) for statement in doomed):
         raise Withheld("the session is more than a statement of its own")

@@ -29,21 +29,23 @@ def split(editor: Editor, finding: Finding) -> None:
     if not isinstance(loop, cst.For) or loop.orelse is not None or not isinstance(loop.body, cst.IndentedBlock):
         raise Withheld("the loop isn't one that can be made two")
     body = list(loop.body.body)
-    first = next((i for i, one in enumerate(body) if editor.span(one).contains(finding.anchors["configure"])), None)
-    start = next((i for i, one in enumerate(body) if editor.span(one).contains(finding.span)), None)
+    first = next(
+        (i for i, statement in enumerate(body) if editor.span(statement).contains(finding.anchors["configure"])), None
+    )
+    start = next((i for i, statement in enumerate(body) if editor.span(statement).contains(finding.span)), None)
     if first is None or start is None or first == start:
         raise Withheld("what configures and what starts the runtime stand in one statement")
-    configuring = [one for one in body if _configures(editor.code(one))]
-    others = [one for one in body if one not in configuring]
-    if any(body.index(one) < body.index(configuring[0]) for one in others):
+    configuring = [statement for statement in body if _configures(editor.code(statement))]
+    others = [statement for statement in body if statement not in configuring]
+    if any(body.index(statement) < body.index(configuring[0]) for statement in others):
         raise Withheld("the loop does other things before it configures")
     _independent(editor, loop, configuring, others)
     iterated = editor.code(loop.iter)
     if _consumes(ast.parse(f"({iterated})", mode="eval").body, _assigned(editor)):
         raise Withheld("what the loop goes over can be gone through once only")
     head = f"for {editor.code(loop.target)} in {iterated}:\n"
-    new = head + "".join(_line(editor, one) for one in configuring)
-    new += head + "".join(_line(editor, one) for one in others)
+    new = head + "".join(_line(editor, statement) for statement in configuring)
+    new += head + "".join(_line(editor, statement) for statement in others)
     editor.replace_statement(loop, new)
     editor.unsafe("Configure all GPUs in a loop of their own first")
 
@@ -72,14 +74,14 @@ def _independent(
     left, right = (_names(editor, part) for part in (configuring, others))
     if (left[1] & (right[0] | right[1])) or (right[1] & left[0]):
         raise Withheld("the parts of the loop depend on each other")
-    text = "".join(editor.code(one) for one in (*configuring, *others))
+    text = "".join(editor.code(statement) for statement in (*configuring, *others))
     if any(isinstance(node, (ast.Break, ast.Continue)) for node in ast.walk(_parsed(text))):
         raise Withheld("the loop is left early")
 
 
 def _names(editor: Editor, statements: list[cst.BaseStatement]) -> tuple[set[str], set[str]]:
     """The names that statements read, and those that they bind."""
-    tree = _parsed("".join(editor.code(one) for one in statements))
+    tree = _parsed("".join(editor.code(statement) for statement in statements))
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     return (
         {node.id for node in names if isinstance(node.ctx, ast.Load)},

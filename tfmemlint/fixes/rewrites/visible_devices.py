@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tfmemlint.fixes.call_context import settle
+from tfmemlint.fixes.call_context import set_applicability
 from tfmemlint.fixes.rewrites.render_intent import all_gpus, spell
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding, Span
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
 
 
-def repair(editor: Editor, finding: Finding) -> None:
+def fix_devices(editor: Editor, finding: Finding) -> None:
     """Wrong devices, or a wrong type, become those that were meant.
 
     Raises:
@@ -30,8 +30,8 @@ def repair(editor: Editor, finding: Finding) -> None:
         message = f"Spell the type {details['type']}"
     else:
         call = editor.call_at(finding.span, "set_visible_devices")
-        message = _REPAIRS[kind](editor, call, finding.anchors)
-    settle(editor, message, caught=details["caught"], doubtful=bool(details["doubtful"]))
+        message = _FIXES[kind](editor, call, finding.anchors)
+    set_applicability(editor, message, caught=details["caught"], doubtful=bool(details["doubtful"]))
 
 
 def _name_type(editor: Editor, call: cst.Call, anchors: Mapping[str, Span]) -> str:
@@ -39,7 +39,7 @@ def _name_type(editor: Editor, call: cst.Call, anchors: Mapping[str, Span]) -> s
         if argument.keyword is not None and argument.keyword.value == "device_type":
             editor.replace(argument.value, editor.quoted("GPU"))
             return "Name the type of the devices"
-    arguments = [editor.code(one).strip().rstrip(",") for one in call.args]
+    arguments = [editor.code(argument).strip().rstrip(",") for argument in call.args]
     if len(arguments) == 2:
         editor.replace(call.args[1].value, editor.quoted("GPU"))
     elif call.args[0].keyword is not None:
@@ -74,8 +74,8 @@ def _make_list(editor: Editor, call: cst.Call, anchors: Mapping[str, Span]) -> s
     devices = editor.expression_at(anchors["devices"])
     if not isinstance(devices, cst.Tuple):
         raise Withheld("the rewriter finds no tuple there")
-    items = ", ".join(editor.code(one.value) for one in devices.elements)
-    argument = next(one for one in call.args if one.value is devices)
+    items = ", ".join(editor.code(element.value) for element in devices.elements)
+    argument = next(given for given in call.args if given.value is devices)
     editor.replace(argument, argument.with_changes(value=cst.parse_expression(f"[{items}]")))
     return "Make it a list"
 
@@ -106,7 +106,7 @@ def _listing(editor: Editor, anchors: Mapping[str, Span]) -> cst.Call:
     return node
 
 
-_REPAIRS = {
+_FIXES = {
     "hides": _name_type,
     "string": _take_device,
     "number": _take_device,
