@@ -121,7 +121,7 @@ def _project(rng: random.Random, folder: Path, configures: bool, number: int) ->
 
 
 def _with_imports(text: str, imports: str) -> str:
-    """A module with more imports behind its own."""
+    """Return a module with more imports behind its own."""
     return text.replace("import tensorflow as tf\n", f"import tensorflow as tf\n{imports}", 1)
 
 

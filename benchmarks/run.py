@@ -104,7 +104,7 @@ def _measure(folder: Path, runs: int, files: int) -> list[Result]:
 
 
 def _script(name: str) -> str:
-    """A command of the environment that runs this."""
+    """Return a command of the environment that runs this."""
     found = shutil.which(name, path=sysconfig.get_path("scripts")) or shutil.which(name)
     if found is None:
         sys.exit(f"benchmarks/run.py: {name} is not installed here: pip install -e '.[test]'")

@@ -55,12 +55,12 @@ def main() -> int:
 
 
 def _few(versions: list[str]) -> list[str]:
-    """The first, the middle and the last of many."""
+    """Return the first, the middle and the last of many."""
     return versions if len(versions) <= 3 else [versions[0], versions[len(versions) // 2], versions[-1]]
 
 
 def _matrix(runs: Mapping[str, Mapping[str, Outcome]]) -> str:
-    """How many came out as expected, release by release."""
+    """Return how many came out as expected, release by release."""
     lines = ["| release | scenarios as expected | trainings as expected |", "|---|---:|---:|"]
     for version, outcomes in runs.items():
         counts = [

@@ -114,7 +114,7 @@ def examine(ground: Ground, only: str) -> tuple[dict[str, Any], list[dict[str, A
 
 
 def merge(old: dict[str, Any] | None, record: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """The evidence of several releases in one: what was seen alike stands there once."""
+    """Return the evidence of several releases in one: what was seen alike stands there once."""
     release = ".".join(record["tensorflow"].split(".")[:2])
     runs = [one for one in (old or {}).get("runs", []) if one["tensorflow"].split(".")[:2] != release.split(".")]
     cases: dict[tuple[str, str, int, str], dict[str, list[str]]] = {}
@@ -145,7 +145,7 @@ def as_text(data: dict[str, Any]) -> str:
 
 
 def table(folder: Path) -> str:
-    """A page with one row for each run whose evidence lies in ``folder``."""
+    """Return a page with one row for each run whose evidence lies in ``folder``."""
     lines = [
         "# Evidence",
         "",

@@ -139,14 +139,14 @@ def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def _found(folder: Path, options: Sequence[str]) -> Sequence[str]:
-    """The files of which something is found."""
+    """Return the files of which something is found."""
     done = _run(folder, "check", "--output-format", "json", *options, ".")
     found: list[dict[str, Any]] = json.loads(done.stdout)
     return [str(Path(one["filename"]).relative_to(folder.resolve())) for one in found]
 
 
 def _mend(folder: Path, seen: Seen, options: Sequence[str]) -> int:
-    """How many findings were mended."""
+    """Return how many findings were mended."""
     done = _run(folder, "fix", "--unsafe-fixes", "--allow-dirty", *options, ".")
     if done.returncode not in (0, 1) or "Traceback" in done.stderr:
         seen.problems.append(f"the fix ended with {done.returncode}: {done.stderr[-500:]}")

@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def _block(page: str, name: str, text: str) -> str:
-    """The page with another text between the two marks of a block."""
+    """Return the page with another text between the two marks of a block."""
     begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
     first, last = page.index(begin) + len(begin), page.index(end)
     return page[:first] + text + page[last:]

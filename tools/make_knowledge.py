@@ -39,7 +39,7 @@ show: attributes of classes, private modules, and the parts of `tf.contrib`. The
 
 
 def page() -> str:
-    """The text of the page."""
+    """Return the text of the page."""
     found = read_wheels.load()
     before: set[str] = set()
     lines = []

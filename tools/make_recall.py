@@ -55,7 +55,7 @@ class Variant:
     comes_of_it: str
 
     def line(self, rule: str) -> str:
-        """Its row in the table of its group."""
+        """Return its row in the table of its group."""
         rows = ", ".join(map(str, self.rows))
         return f"| {rule} | [{self.words}](../{self.path}) | {rows}: {_code(self.code)} | {self.comes_of_it} |"
 
@@ -77,7 +77,7 @@ def main() -> int:
 
 
 def page() -> str:
-    """The text of the page."""
+    """Return the text of the page."""
     own = [rule for rule in rules() if type(rule).__module__.startswith("tfmemlint.rules.")]
     found = {rule.code: list(variants(rule.code)) for rule in own}
     programs = [read_program(folder) for folder in program_folders("bad")]
@@ -98,7 +98,7 @@ def page() -> str:
 
 
 def _summary(own: Sequence[Rule], found: dict[str, list[Variant]], programs: Sequence[ProgramFixture]) -> Iterator[str]:
-    """How many spellings there are of each rule."""
+    """Yield how many spellings there are of each rule."""
     across = Counter(code for one in programs if not one.known for code in {code for _, _, code in one.expected})
     total, whole = sum(map(len, found.values())), sum(not one.known for one in programs)
     missed = sum(bool(one.known) for one in programs)
@@ -112,7 +112,7 @@ def _summary(own: Sequence[Rule], found: dict[str, list[Variant]], programs: Seq
 
 
 def variants(code: str) -> Iterator[Variant]:
-    """The spellings of one rule's defect, sorted by their names."""
+    """Yield the spellings of one rule's defect, sorted by their names."""
     for path in sorted((FIXTURES / code).glob("*.py")):
         if path.name.endswith(".fixed.py") or path.name.startswith("ok_"):
             continue
@@ -129,7 +129,7 @@ def variants(code: str) -> Iterator[Variant]:
 
 
 def _across(programs: Sequence[ProgramFixture]) -> list[str]:
-    """The programs of several files."""
+    """Return the programs of several files."""
     lines = ["| program | reported | TensorFlow |", "|---|---|---|"]
     for one in programs:
         if not one.known:
@@ -185,7 +185,7 @@ _OBSERVED = {"all": "all that is free is taken", "runs": "it runs, where it shou
 
 
 def _words(name: str) -> str:
-    """``bad_growth_in_capitals`` as words."""
+    """Return ``bad_growth_in_capitals`` as words."""
     return name.removeprefix("bad_").removeprefix("ok_").replace("_", " ")
 
 
@@ -194,7 +194,7 @@ def _place(path: Path) -> str:
 
 
 def _code(line: str) -> str:
-    """A line of code in a cell of a table."""
+    """Return a line of code in a cell of a table."""
     text = line.strip()
     text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
     if not text:

@@ -63,7 +63,7 @@ STAYS: dict[str, tuple[dict[str, str], str]] = {
                         tf.config.experimental.set_memory_growth(gpu, True)
                 """,
         },
-        "stand in one statement",
+        "are in one statement",
     ),
     "a star import stands between": (
         {
@@ -77,7 +77,7 @@ STAYS: dict[str, tuple[dict[str, str], str]] = {
                     tf.config.experimental.set_memory_growth(gpu, True)
                 """,
         },
-        "train.py:6 can't be moved above train.py:2: a star import stands between (line 3)",
+        "train.py:6 can't be moved above train.py:2: there is a star import in between (line 3)",
     ),
     "it is in another file": (
         {
@@ -95,7 +95,7 @@ STAYS: dict[str, tuple[dict[str, str], str]] = {
                 main()
                 """,
         },
-        "train.py:6 leads to it, and comes after train.py:1",
+        "train.py:6 leads to it, and runs after train.py:1",
     ),
     "others import the module": (
         {
@@ -137,7 +137,7 @@ STAYS: dict[str, tuple[dict[str, str], str]] = {
     main()
     """,
         },
-        "it needs what line 6 gives, which may be another by then",
+        "it needs what line 6 gives, which may have another value by then",
     ),
     "main is called under a condition": (
         {
@@ -154,7 +154,7 @@ STAYS: dict[str, tuple[dict[str, str], str]] = {
         main()
     """,
         },
-        "what line 14 calls is called under a condition",
+        "line 14 makes its call under a condition",
     ),
     "its names are names of the module": (
         {
@@ -173,7 +173,7 @@ STAYS: dict[str, tuple[dict[str, str], str]] = {
     print(gpu)
     """,
         },
-        "gpu would be a name of the module, and there is one already",
+        "gpu would become a name of the module, which has one already",
     ),
     "a method configures": (
         {
@@ -190,7 +190,7 @@ STAYS: dict[str, tuple[dict[str, str], str]] = {
     Trainer().run()
     """,
         },
-        "the function around line 10 is none of the module",
+        "the function around line 10 is not at the module's top level",
     ),
     "a command calls main": (
         {
@@ -210,7 +210,7 @@ STAYS: dict[str, tuple[dict[str, str], str]] = {
                     decode(1)
                 """,
         },
-        "core/cli.py:7 can't be moved above core/cli.py:2: what calls main() stands outside of this file",
+        "core/cli.py:7 can't be moved above core/cli.py:2: what calls main() is outside of this file",
     ),
     "what would move along starts the runtime itself": (
         {

@@ -17,7 +17,7 @@ STAYS = {
         for gpu in tf.config.list_physical_devices("GPU")[: len(sizes)]:
             tf.config.experimental.set_memory_growth(gpu, True)
         """,
-        "sizes may be changed by it, and is used between (line 4)",
+        "sizes may be changed by it, and is used in between (line 4)",
     ),
     "a setting that a function between reads would be another": (
         """
@@ -31,7 +31,7 @@ STAYS = {
         for gpu in tf.config.list_physical_devices("GPU")[: settings["gpus"]]:
             tf.config.experimental.set_memory_growth(gpu, True)
         """,
-        "settings may be changed by it, and is used between (line 6)",
+        "settings may be changed by it, and is used in between (line 6)",
     ),
     "the strategy itself is needed": (
         """
@@ -50,7 +50,7 @@ STAYS = {
             tf.config.experimental.set_memory_growth(gpu, True)
             model.fit(data)
         """,
-        "the statement around it holds more than configuration: model.fit(...)",
+        "the statement around it does more than configure: model.fit(...)",
     ),
     "the guard holds the training too": (
         """
@@ -83,7 +83,7 @@ STAYS = {
         for gpu in gpus:
             tf.config.experimental.set_memory_growth(gpu, True)
         """,
-        "gpus is used or bound between (line 4)",
+        "gpus is used or bound in between (line 4)",
     ),
     "a return stands between": (
         """
@@ -95,7 +95,7 @@ STAYS = {
             for gpu in tf.config.list_physical_devices("GPU"):
                 tf.config.experimental.set_memory_growth(gpu, True)
         """,
-        "a return stands between (line 4)",
+        "there is a return in between (line 4)",
     ),
     "it stands in a function of its own": (
         """
@@ -123,7 +123,7 @@ STAYS = {
             tf.config.experimental.set_memory_growth(gpu, True)
             strategy = tf.distribute.MirroredStrategy()
         """,
-        "stands below",
+        "is below the configuration",
     ),
     "a star import stands between": (
         """
@@ -133,7 +133,7 @@ STAYS = {
         for gpu in tf.config.list_physical_devices("GPU"):
             tf.config.experimental.set_memory_growth(gpu, True)
         """,
-        "a star import stands between",
+        "there is a star import in between",
     ),
     "a function called between sets the name": (
         """
@@ -349,7 +349,7 @@ def test_a_loop_variable_read_later_matters() -> None:
             tf.config.experimental.set_memory_growth(gpu, True)
         print(gpu)
         """
-    assert "gpu is used or bound between" in refusal(code(text))
+    assert "gpu is used or bound in between" in refusal(code(text))
 
 
 def test_the_comment_over_a_group_goes_with_all_of_it() -> None:

@@ -88,9 +88,9 @@ def test_a_return_in_the_midst_of_a_function_still_leaves_it() -> None:
         ),
         (
             "if input():\n    print(1)\n" + indented(GROWTH) + SESSION,
-            "asked twice",
+            "evaluated twice",
         ),
-        ("if x:\n" + indented(GROWTH) + "x = 0\n" + SESSION, "is changed before"),
+        ("if x:\n" + indented(GROWTH) + "x = 0\n" + SESSION, "changes before the session is made"),
     ],
 )
 def test_what_would_be_lost_is_withheld(middle: str, reason: str) -> None:

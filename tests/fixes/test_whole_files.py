@@ -85,7 +85,7 @@ def test_a_loop_over_an_iterator_is_not_made_two() -> None:
             tf.config.experimental.set_memory_growth(gpu, True)
             print(tf.config.experimental.get_memory_info(f"GPU:{i}"))
         """)
-    assert reasons(outcome, "TFM106") == ["what the loop goes over can be gone through once only"]
+    assert reasons(outcome, "TFM106") == ["the loop's iterator can be consumed only once"]
 
 
 def test_a_loop_over_an_enumerated_list_is_made_two() -> None:

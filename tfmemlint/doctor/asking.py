@@ -44,7 +44,7 @@ class Answer:
 
     @property
     def last_words(self) -> str:
-        """The last line of the log that isn't mere information."""
+        """Return the last line of the log that isn't mere information."""
         lines = [line for line in self.log.splitlines() if line.strip()]
         return next((line for line in reversed(lines) if ": I " not in line and not line.startswith("I0")), "")
 
@@ -130,7 +130,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _facts(path: Path) -> dict[str, dict[str, Any]]:
-    """The facts by their step; a line that was cut off in the middle is left out."""
+    """Return the facts by their step; a line that was cut off in the middle is left out."""
     found: dict[str, dict[str, Any]] = {}
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     for line in text.split("\n")[:-1]:

@@ -124,7 +124,7 @@ def _gpus(tf: Any) -> list[dict[str, Any]]:
 
 
 def _uuids() -> list[str]:
-    """The UUIDs of the cards that CUDA sees, in its order. TensorFlow has initialised the driver before."""
+    """Return the UUIDs of the cards that CUDA sees, in its order. TensorFlow has initialised the driver before."""
     try:
         cuda = ctypes.CDLL("libcuda.so.1")
         count = ctypes.c_int()

@@ -66,7 +66,7 @@ _ASIDE = {
 
 
 def settings(env: Mapping[str, str], cards: int | None = None) -> tuple[VariableSetting, ...]:
-    """The variables in ``env`` that matter, in alphabetical order.
+    """Return the variables in ``env`` that matter, in alphabetical order.
 
     Args:
         env: the environment of the program that is to run.
@@ -77,7 +77,7 @@ def settings(env: Mapping[str, str], cards: int | None = None) -> tuple[Variable
 
 
 def hides_all(env: Mapping[str, str]) -> bool:
-    """Whether ``CUDA_VISIBLE_DEVICES`` leaves no GPU, whatever there is."""
+    """True if ``CUDA_VISIBLE_DEVICES`` leaves no GPU, whatever there is."""
     value = env.get("CUDA_VISIBLE_DEVICES")
     return value is not None and (not value.strip() or value.strip().startswith("-"))
 
@@ -121,7 +121,7 @@ def _either(values: tuple[str, ...]) -> str:
 
 
 def _nearest(name: str, value: str) -> str:
-    """The value that was meant, where that is plain."""
+    """Return the value that was meant, where that is plain."""
     if name == "TF_FORCE_GPU_ALLOW_GROWTH":
         meant = value.strip().lower()
         if meant in ("1", "true", "yes", "on"):

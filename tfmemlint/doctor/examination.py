@@ -33,12 +33,12 @@ class Examination:
 
     @property
     def best(self) -> Ground | None:
-        """The best ground that is possible; None if none is."""
+        """Return the best ground that is possible; None if none is."""
         return next((ground for ground in self.grounds if ground.possible), None)
 
     @property
     def better(self) -> Ground | None:
-        """The next better ground than the best that is possible; None if there is no better one."""
+        """Return the next better ground than the best that is possible; None if there is no better one."""
         place = self.grounds.index(self.best) if self.best is not None else len(self.grounds)
         return self.grounds[place - 1] if place else None
 

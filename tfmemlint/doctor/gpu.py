@@ -51,7 +51,7 @@ def troubles(
 
 
 def _unexplained(machine: Machine, tensorflow: TensorFlow) -> Trouble:
-    """All seems to be there: then TensorFlow's own words, if it has any, say most."""
+    """Return all seems to be there: then TensorFlow's own words, if it has any, say most."""
     there = ["NVML lists a GPU"] * bool(machine.cards) + ["all libraries can be opened"] * bool(tensorflow.libraries)
     said = f": {'; '.join(tensorflow.said)}" if tensorflow.said else ""
     return Trouble(
@@ -101,7 +101,7 @@ def _into_container(around: Surroundings) -> str:
 
 
 def not_for_cuda(python: Interpreter, tensorflow: TensorFlow, *, libraries: bool = True) -> Trouble:
-    """That this TensorFlow is no CUDA build, and which to install.
+    """Return that this TensorFlow is no CUDA build, and which to install.
 
     Args:
         python: the interpreter. tensorflow: what it has.
@@ -144,7 +144,9 @@ def _of_libraries(python: Interpreter, tensorflow: TensorFlow, *, driver: bool) 
 
 
 def _of_versions(machine: Machine, tensorflow: TensorFlow) -> Iterator[Trouble]:
-    """A driver serves the CUDA that it is made for, and older ones; within one major version, later ones as well."""
+    """Yield a driver serves the CUDA that it is made for, and older ones; within one major version, later ones as
+    well.
+    """
     has, needs = (text.split(".")[0] for text in (machine.cuda, tensorflow.cuda))
     if has.isdecimal() and needs.isdecimal() and int(has) < int(needs):
         yield Trouble(

@@ -42,12 +42,12 @@ class Ground:
 
     @property
     def possible(self) -> bool:
-        """Whether nothing stands in its way."""
+        """True if nothing stands in its way."""
         return not self.missing
 
 
 def grounds(python: Interpreter, machine: Machine, around: Surroundings, env: Mapping[str, str]) -> tuple[Ground, ...]:
-    """All grounds, the best first.
+    """Return all grounds, the best first.
 
     Args:
         python: the interpreter, and its TensorFlow. machine, around: the hardware and the driver.

@@ -43,7 +43,9 @@ _PREFIX = re.compile(r"^.*?\.cc:\d+\] ")
 
 
 def tried(log: str) -> dict[str, str]:
-    """The libraries that TensorFlow tried by its own log, and the loader's complaint; "" for one that it opened."""
+    """Return the libraries that TensorFlow tried by its own log, and the loader's complaint; "" for one that it
+    opened.
+    """
     stems = {name.split(".so")[0] for _, name, _, _ in NEEDED}
     found = dict.fromkeys(_OPENED.findall(log), "")
     found.update(_NOT_OPENED.findall(log))

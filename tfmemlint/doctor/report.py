@@ -44,7 +44,7 @@ def _lines(found: Examination, width: int) -> Iterator[Line]:
 
 
 def as_json(found: Examination) -> str:
-    """One object; sizes are in MiB, and what isn't known is null, or "" where text is expected."""
+    """Return one object; sizes are in MiB, and what isn't known is null, or "" where text is expected."""
     python = asdict(found.python)
     tensorflow = python.pop("tensorflow")
     shown: dict[str, Any] = {

@@ -22,7 +22,7 @@ _SPACES = re.compile("( +)")
 
 
 def python(found: Examination) -> list[Paragraph]:
-    """The interpreter."""
+    """Return the interpreter."""
     about = found.python
     version = ".".join(map(str, about.version))
     return [_plain(f"{version}, {about.platform} {about.machine}"), _dim(about.path)]
@@ -74,7 +74,7 @@ def libraries(found: Examination) -> list[Paragraph]:
 
 
 def driver(found: Examination) -> list[Paragraph]:
-    """The NVIDIA driver, or why nothing is known of one."""
+    """Return the NVIDIA driver, or why nothing is known of one."""
     machine = found.machine
     lines: list[Paragraph] = []
     if machine.driver:
@@ -85,7 +85,7 @@ def driver(found: Examination) -> list[Paragraph]:
 
 
 def cards(found: Examination) -> list[Paragraph]:
-    """The cards, with their memory and who uses it."""
+    """Return the cards, with their memory and who uses it."""
     if not found.machine.cards:
         on_bus = found.around.nvidia_on_bus
         seen = "" if on_bus is None else f"; {on_bus or 'no'} NVIDIA GPU{'s' * (on_bus > 1)} on the PCI bus"
@@ -121,7 +121,7 @@ def _process(process: Process) -> str:
 
 
 def environment(found: Examination) -> list[Paragraph]:
-    """The variables that are set."""
+    """Return the variables that are set."""
     return [_setting(setting) for setting in found.settings] or [_dim("nothing is set that bears on GPU memory")]
 
 
@@ -133,7 +133,7 @@ def _setting(setting: VariableSetting) -> Paragraph:
 
 
 def verification(found: Examination) -> list[Paragraph]:
-    """The grounds, the best first, and what is missing for each."""
+    """Return the grounds, the best first, and what is missing for each."""
     lines: list[Paragraph] = []
     said: set[Trouble] = set()
     for ground in found.grounds:
@@ -177,7 +177,7 @@ def wrapped(paragraph: Paragraph, width: int) -> Iterator[Line]:
 
 
 def _words(paragraph: Paragraph) -> list[Paragraph]:
-    """The words, and the spaces between them; a word may have parts of different styles."""
+    """Return the words, and the spaces between them; a word may have parts of different styles."""
     found: list[Paragraph] = []
     for part in paragraph:
         for text in _SPACES.split(part.text):
@@ -189,7 +189,7 @@ def _words(paragraph: Paragraph) -> list[Paragraph]:
 
 
 def _joined(line: Line) -> Line:
-    """The line with as few parts as there are styles one after the other."""
+    """Return the line with as few parts as there are styles one after the other."""
     parts: Line = []
     for part in line:
         if parts and parts[-1].style == part.style:

@@ -82,7 +82,7 @@ class TensorFlow:
 
     @property
     def release(self) -> tuple[int, ...]:
-        """The version's numbers, such as (2, 21)."""
+        """Return the version's numbers, such as (2, 21)."""
         return tuple(int(part) for part in self.version.split(".")[:2] if part.isdigit())
 
 
@@ -107,7 +107,7 @@ class Interpreter:
 
     @property
     def command(self) -> str:
-        """The interpreter, as it is written in a shell."""
+        """Return the interpreter, as it is written in a shell."""
         return shlex.quote(self.path)
 
 

@@ -19,6 +19,6 @@ class Trouble:
 
 
 def one_line(text: object, longest: int = 300) -> str:
-    """``text`` on one line of at most ``longest`` characters; "..." stands for what is cut off."""
+    """Return ``text`` on one line of at most ``longest`` characters; "..." stands for what is cut off."""
     line = " ".join(str(text).split())
     return line if len(line) <= longest else line[: longest - 3] + "..."

@@ -94,7 +94,7 @@ class Fitting:
 
     @property
     def measured(self) -> Seen:
-        """The run whose peak says what the script needs."""
+        """Return the run whose peak says what the script needs."""
         return self.asked if self.roomy is None else self.roomy
 
 
@@ -172,7 +172,7 @@ class _Runner:
 
 
 def _search(runner: _Runner, seen: Seen, say: Callable[[str], None]) -> Limit:
-    """The smallest limit under which the script runs.
+    """Return the smallest limit under which the script runs.
 
     It lies near the peak: above it where memory is in pieces that are too small, below it where the allocator had given
     more than it was asked for because there was enough.
@@ -207,7 +207,7 @@ def _search(runner: _Runner, seen: Seen, say: Callable[[str], None]) -> Limit:
 
 
 def describe_failure(seen: Seen, conditions: Conditions) -> str:
-    """Why a run says nothing, in one or two sentences."""
+    """Return why a run says nothing, in one or two sentences."""
     result = seen.result
     if result.timed_out:
         so_far = f", after {steps_words(seen.steps)}" if seen.steps else ", before its first training step ended"
@@ -228,7 +228,7 @@ def describe_failure(seen: Seen, conditions: Conditions) -> str:
 
 
 def steps_words(steps: int) -> str:
-    """So many training steps."""
+    """Return so many training steps."""
     return "1 training step" if steps == 1 else f"{steps} training steps"
 
 

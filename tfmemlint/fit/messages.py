@@ -30,7 +30,7 @@ class Refused:
 
 
 def is_exhausted(message: str) -> bool:
-    """Whether an error's text is about a GPU's memory."""
+    """True if an error's text is about a GPU's memory."""
     return _OF_GPU.search(message) is not None
 
 
@@ -46,7 +46,7 @@ def refused(message: str) -> Refused:
 
 
 def of_allocator(message: str) -> str:
-    """The line of an error's text that is about memory."""
+    """Return the line of an error's text that is about memory."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     line = next((line for line in lines if is_exhausted(line)), lines[0] if lines else "")
     return _FRAME.sub("", line)[:500].strip()

@@ -57,7 +57,7 @@ class Seen:
 
     @property
     def failed(self) -> bool:
-        """The script ended otherwise than a script should."""
+        """Return the script ended otherwise than a script should."""
         return not self.result.ok or bool(self.result.exit_code)
 
     @property

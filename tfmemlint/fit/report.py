@@ -207,7 +207,7 @@ def _times(number: int) -> str:
 
 
 def _output(seen: Seen) -> list[Line]:
-    """The end of what the script has printed."""
+    """Return the end of what the script has printed."""
     said = (seen.result.stdout + seen.result.stderr).strip().splitlines()
     shown = [line[:500] for line in said[-SHOWN_LINES:]]
     if not shown:

@@ -1,4 +1,4 @@
-"""How names of modules are written in a file, and the imports and the function that are added for them."""
+"""Spell names of modules as a file does, and add the imports and the NVML helper that a rewrite needs."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class ImportAdder:
         self._helper = ""
         self._new_helper = ""
         self.sorted_imports: list[NewImport] = []
-        """The new imports that have a place among those of the file; known after `lines`."""
+        """The new imports that go between the file's own; set by `top_lines`."""
 
     def tf(self, name: str, at: cst.CSTNode | None, target: Target) -> str:
-        """How canonical ``name`` is written at ``at``; an import is added where there is none to use."""
+        """Return the spelling of canonical ``name`` at ``at``. An import is added if the file has none to use."""
         for binding in self._imports.visible(at):
             if binding.name == "tensorflow" or binding.name == "tensorflow.compat.v2":
                 self._rely(binding.node, at)
@@ -57,7 +57,7 @@ class ImportAdder:
         return self.add("tensorflow", None, "tf") + name.removeprefix("tf")
 
     def add(self, module: str, name: str | None = None, asname: str | None = None) -> str:
-        """The text by which ``module`` (or ``name`` of it) is used, imported anew where it isn't imported yet."""
+        """Return the text by which ``module`` (or ``name`` of it) is used. It is imported if it isn't yet."""
         full = f"{module}.{name}" if name else module
         for binding in self._imports.visible(None):
             plain = isinstance(binding.node, cst.Import) and "." not in full
@@ -75,7 +75,7 @@ class ImportAdder:
         return local
 
     def memory_helper(self) -> str:
-        """The name of the function that asks NVML for a device's memory; it is added where the file lacks it."""
+        """Return the name of the function that asks NVML for a device's memory. It is added if the file lacks it."""
         if self._helper:
             return self._helper
         for line in self._tree.module.body:
@@ -87,13 +87,13 @@ class ImportAdder:
         return self._helper
 
     def top_lines(self, touched: set[cst.CSTNode]) -> dict[int, list[Line]]:
-        """The new lines at the top of the module, by the index of the statement that they follow."""
+        """Return the new lines at the top of the module, by the index of the statement that they follow."""
         body = self._tree.module.body
         indices = [index for node in touched if (index := self._index(node)) is not None]
         limit = min(indices, default=len(body))
         for text, index in self._relied.items():
             if index > limit:
-                # The import that was counted on stands below the code that is to use it.
+                # The import that was to be used is below the code that needs it.
                 self._added.setdefault(text, "")
         texts = [_import_text(what, local) for what, local in self._added.items()]
         if not texts and not self._new_helper:
@@ -115,7 +115,9 @@ class ImportAdder:
         return {after: found} if found else {}
 
     def _run(self, limit: int) -> list[cst.SimpleStatementLine]:
-        """The imports that the file begins with, above statement ``limit``; those of ``__future__`` left out."""
+        """Return the imports at the beginning of the file, above statement ``limit``, without those of
+        ``__future__``.
+        """
         found: list[cst.SimpleStatementLine] = []
         for line in self._tree.module.body[:limit]:
             if isinstance(line, cst.SimpleStatementLine) and is_import(line):
@@ -126,7 +128,7 @@ class ImportAdder:
         return found
 
     def blank_lines_below(self) -> int:
-        """How many blank lines have to follow the new lines."""
+        """Return how many blank lines have to follow the new lines."""
         return 2 if self._new_helper else 1
 
     def _text(self, name: str, *, add: bool = False) -> str:
@@ -152,7 +154,7 @@ class ImportAdder:
             self._relied[self._tree.code(node).strip().rstrip(";").rstrip()] = index
 
     def _index(self, node: cst.CSTNode) -> int | None:
-        """The index of the statement of the module that ``node`` is or stands in."""
+        """Return the index of the module's statement that is ``node`` or contains it."""
         for around in (node, *self._tree.ancestors(node)):
             if self._tree.parents.get(around) is self._tree.module:
                 return next(index for index, line in enumerate(self._tree.module.body) if line is around)
@@ -161,7 +163,7 @@ class ImportAdder:
 
 @dataclass(frozen=True, slots=True)
 class NewImport:
-    """An import that goes above or below one of the file's own; ``apart``: a blank line parts the two."""
+    """An import to put above or below an import of the file. ``apart``: a blank line separates the two."""
 
     text: str
     beside: cst.SimpleStatementLine
@@ -170,8 +172,10 @@ class NewImport:
 
 
 def _sorted_in(run: list[cst.SimpleStatementLine], text: str) -> NewImport | None:
-    """Where an import belongs among others: the standard library's first, then by name; None where only the latter's
-    are there, and it is none."""
+    """Return an import with its place in ``run``: the standard library first, then by name.
+
+    Return None if ``run`` has only imports of the standard library and this is not one.
+    """
     key = _sort_key(parse(text)[0])
     alike = [line for line in run if _sort_key(line)[0] == key[0]]
     if alike:
@@ -181,7 +185,7 @@ def _sorted_in(run: list[cst.SimpleStatementLine], text: str) -> NewImport | Non
 
 
 def _sort_key(line: cst.CSTNode) -> tuple[bool, bool, str]:
-    """Whether an import is no one of the standard library; whether it is a ``from``; what it imports."""
+    """Return the sort key of an import: not in the standard library, written with ``from``, the module's name."""
     first = line.body[0] if isinstance(line, cst.SimpleStatementLine) else line
     return not is_standard(line), not isinstance(first, cst.Import), imported_module(line)
 

@@ -1,4 +1,4 @@
-"""What stands around a call that is rewritten, and what that means for the rewrite."""
+"""Read the code around a call that is rewritten: its statement, its device, the guard that it needs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tfmemlint.fixes.rewrites.render_intent import WIDTH, free_name
+from tfmemlint.fixes.rewrites.render_intent import MAX_LINE_CHARACTERS, free_name
 from tfmemlint.model.finding import Span
 
 if TYPE_CHECKING:
@@ -16,18 +16,21 @@ if TYPE_CHECKING:
 
 
 def text_at(editor: Editor, span: object) -> str:
-    """The code at ``span``, "" where there is no span."""
+    """Return the code at ``span``, "" where there is no span."""
     return editor.code(editor.expression_at(span)) if isinstance(span, Span) else ""
 
 
 def own_statement(editor: Editor, call: cst.CSTNode) -> Statement | None:
-    """The statement that consists of ``call`` alone, if there is one."""
+    """Return the statement that consists of ``call`` alone; None if there is none."""
     return editor.statement_of(call) if isinstance(editor.parent(call), cst.Expr) else None
 
 
 def set_applicability(editor: Editor, message: str, *, caught: object, doubtful: bool = False) -> None:
-    """Safe where a call that always raised becomes the one that was meant, and nothing caught the error; a new
-    import is a change of its own."""
+    """Set the message and the applicability of a rewrite that replaces a call which raised.
+
+    It is safe if the call always raised and nothing caught the error, as the new call is the one that was meant. A new
+    import makes it unsafe: it is a change of its own.
+    """
     if caught:
         editor.unsafe(f"{message} (a handler catches the error today, so the program's flow changes)")
     elif doubtful or editor.needs:
@@ -37,8 +40,10 @@ def set_applicability(editor: Editor, message: str, *, caught: object, doubtful:
 
 
 def index_guard(editor: Editor, device: str, details: Mapping[str, object]) -> tuple[str, str, int]:
-    """What has to stand above a call for ``gpus[0]`` so that it is right without a GPU; the device to use; and how much
-    deeper that is."""
+    """Return the guard that a call for ``gpus[0]`` needs on a machine without a GPU, and the device to use under it.
+
+    The third item is the indentation, in characters, that the guard adds.
+    """
     try:
         node = ast.parse(device, mode="eval").body
     except SyntaxError:
@@ -56,7 +61,7 @@ def index_guard(editor: Editor, device: str, details: Mapping[str, object]) -> t
 
 
 def device_of(editor: Editor, configuration: cst.Call) -> str:
-    """The device that a ``LogicalDeviceConfiguration(...)`` inside a call is for, "" where that can't be seen."""
+    """Return the device that a ``LogicalDeviceConfiguration(...)`` inside a call is for, "" if that isn't visible."""
     for node in editor.ancestors(configuration):
         if isinstance(node, cst.BaseSmallStatement):
             break
@@ -71,14 +76,14 @@ def device_of(editor: Editor, configuration: cst.Call) -> str:
 
 
 def wrap_arguments(editor: Editor, node: cst.CSTNode) -> None:
-    """A call of two arguments that a change at ``node`` has made too long for a line gets a line for each of them."""
+    """Give each argument of a call of two a line of its own, if a change at ``node`` has made the call too long."""
     outer: cst.CSTNode | None = node
     while outer is not None and own_statement(editor, outer) is None:
         outer = editor.parent(outer)
     if not isinstance(outer, cst.Call) or len(outer.args) != 2:
         return
     code = editor.code(outer)
-    if "\n" in code or editor.span(outer).column - 1 + len(code) <= WIDTH:
+    if "\n" in code or editor.span(outer).column - 1 + len(code) <= MAX_LINE_CHARACTERS:
         return
     lines = "".join(f"    {editor.code(argument).rstrip().rstrip(',')},\n" for argument in outer.args)
     editor.replace(outer, f"{editor.code(outer.func)}(\n{lines})")

@@ -1,4 +1,4 @@
-"""One file's concrete syntax tree with its positions and parents, computed once per text."""
+"""Parse a file into LibCST's concrete syntax tree, with positions and parents, once per text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Span
 
 Block: TypeAlias = cst.Module | cst.IndentedBlock | cst.SimpleStatementSuite
-"""What holds statements."""
+"""A node that contains statements."""
 
 Statement: TypeAlias = cst.BaseStatement | cst.BaseSmallStatement
 """A whole line, a compound statement, or one of several small statements that share a line."""
@@ -39,7 +39,7 @@ class ConcreteTree:
         if parsed.code != text:
             raise Withheld("the rewriter would not write this file back as it was")
         parents = _parents(parsed)
-        # A copy costs more than the parsing. It is for trees in which one node stands in two places.
+        # A copy costs more than the parsing. Only trees in which one node is in two places need it.
         wrapper = MetadataWrapper(parsed, unsafe_skip_copy=parents is not None)
         self.text = text
         self.module = wrapper.module
@@ -57,13 +57,13 @@ class ConcreteTree:
 
     @cached_property
     def quote(self) -> str:
-        """The quotes that most of the file's short strings are in; where it has none, those that formatters write."""
+        """Return the quote of most of the file's short strings; ``"``, as formatters write it, if it has none."""
         strings = (node for node in self.ranges if isinstance(node, cst.SimpleString))
         quotes = Counter(node.quote for node in strings if len(node.quote) == 1)
         return "'" if quotes["'"] and quotes["'"] >= quotes['"'] else '"'
 
     def span(self, node: cst.CSTNode) -> Span:
-        """Where ``node`` stands; the decorators of a definition are part of it."""
+        """Return the position of ``node``, from its first decorator if it is a definition."""
         span = _span(self.ranges[node])
         if isinstance(node, (cst.FunctionDef, cst.ClassDef)) and node.decorators:
             first = self.span(node.decorators[0])
@@ -71,22 +71,22 @@ class ConcreteTree:
         return span
 
     def at(self, span: Span) -> list[cst.CSTNode]:
-        """The nodes at exactly this place, outermost first."""
+        """Return the nodes at exactly ``span``, outermost first."""
         return sorted(self._at.get(span, ()), key=lambda node: sum(1 for _ in self.ancestors(node)))
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """The nodes around ``node``, innermost first."""
+        """Yield the nodes around ``node``, innermost first."""
         parent = self.parents.get(node)
         while parent is not None:
             yield parent
             parent = self.parents.get(parent)
 
     def code(self, node: cst.CSTNode) -> str:
-        """The text of ``node``."""
+        """Return the text of ``node``."""
         return self.module.code_for_node(node)
 
     def statement_of(self, node: cst.CSTNode) -> Statement:
-        """The smallest whole statement that ``node`` stands in (or is)."""
+        """Return the smallest whole statement that is ``node`` or contains it."""
         for around in (node, *self.ancestors(node)):
             parent = self.parents.get(around)
             if isinstance(around, cst.BaseSmallStatement) and parent is not None:
@@ -94,13 +94,13 @@ class ConcreteTree:
                 return cast("cst.SimpleStatementLine", parent) if line else around
             if isinstance(around, cst.SimpleStatementLine):
                 return around.body[0] if len(around.body) > 1 else around
-            # An `elif` is an `If` too, but no statement of its own.
+            # An `elif` is an `If` too, but not a statement of its own.
             if isinstance(around, _COMPOUND) and isinstance(parent, (cst.Module, cst.IndentedBlock)):
                 return around
         raise Withheld("the rewriter finds no statement there")
 
     def statement_at(self, span: Span) -> Statement:
-        """The smallest whole statement that contains ``span``."""
+        """Return the smallest whole statement that contains ``span``."""
         best: Statement | None = None
         for node in self.ranges:
             if not isinstance(node, (cst.BaseSmallStatement, cst.SimpleStatementLine, *_COMPOUND)):
@@ -114,7 +114,9 @@ class ConcreteTree:
         return best
 
     def emptied_by(self, statement: Statement) -> Statement:
-        """The outermost loop, condition or handler that does nothing once ``statement`` is gone; else itself."""
+        """Return the outermost loop, condition or handler that does nothing without ``statement``; else
+        ``statement``.
+        """
         while True:
             line = self.parents.get(statement) if isinstance(statement, cst.BaseSmallStatement) else statement
             block = self.parents.get(line) if line is not None else None
@@ -126,7 +128,7 @@ class ConcreteTree:
             statement = holder
 
     def _only_asks_for_devices(self, holder: cst.CSTNode) -> bool:
-        """Whether all that a compound statement does beyond its body is to ask for devices."""
+        """True if a compound statement does nothing but ask for devices, apart from its body."""
         if isinstance(holder, (cst.For, cst.If)) and holder.orelse is None:
             head = holder.iter if isinstance(holder, cst.For) else holder.test
             if isinstance(holder, cst.For) and self._is_read_after(holder.target, holder):
@@ -149,14 +151,14 @@ class ConcreteTree:
         )
 
     def block_of(self, statement: Statement) -> Block:
-        """The block that ``statement`` stands in."""
+        """Return the block that contains ``statement``."""
         for parent in self.ancestors(statement):
             if isinstance(parent, (cst.Module, cst.IndentedBlock, cst.SimpleStatementSuite)):
                 return parent
         raise AssertionError("a statement stands in a block")
 
     def statements(self, block: Block) -> list[Statement]:
-        """The whole statements of a block, in order; those that share a line one by one."""
+        """Return the statements of a block in order. Those that share a line are listed one by one."""
         found: list[Statement] = []
         for child in block.body:
             if isinstance(child, cst.SimpleStatementLine) and len(child.body) > 1:
@@ -166,7 +168,7 @@ class ConcreteTree:
         return found
 
     def function_of(self, node: cst.CSTNode) -> cst.CSTNode:
-        """The function or lambda in whose body ``node`` stands, or the module."""
+        """Return the function or lambda whose body contains ``node``, or the module."""
         below = node
         for parent in self.ancestors(node):
             if isinstance(parent, (cst.FunctionDef, cst.Lambda)) and below is parent.body:
@@ -185,7 +187,7 @@ def _nodes(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def _parents(module: cst.Module) -> dict[cst.CSTNode, cst.CSTNode] | None:
-    """The node around each node, None where some node is in two places."""
+    """Return the parent of each node; None if some node is in two places."""
     found: dict[cst.CSTNode, cst.CSTNode] = {}
     pending: list[cst.CSTNode] = [module]
     while pending:
@@ -199,7 +201,7 @@ def _parents(module: cst.Module) -> dict[cst.CSTNode, cst.CSTNode] | None:
 
 
 def walk(node: cst.CSTNode) -> list[cst.CSTNode]:
-    """``node`` and all that is in it, in no certain order."""
+    """Return ``node`` and all nodes in it, in no particular order."""
     found: list[cst.CSTNode] = []
     pending = [node]
     while pending:
@@ -210,12 +212,12 @@ def walk(node: cst.CSTNode) -> list[cst.CSTNode]:
 
 
 def reading_differs(span: Span) -> Withheld:
-    """What is said where the two readings of the code don't agree."""
+    """Return the error for code that ``ast`` and LibCST read differently."""
     return Withheld(f"the rewriter reads the code differently in line {span.row}")
 
 
 def comments_in(node: cst.CSTNode) -> list[str]:
-    """The comments within ``node``, in order."""
+    """Return the comments within ``node``, in order."""
     if isinstance(node, cst.Comment):
         return [node.value]
     return [comment for child in node.children for comment in comments_in(child)]
@@ -223,7 +225,7 @@ def comments_in(node: cst.CSTNode) -> list[str]:
 
 @lru_cache(maxsize=16)
 def comments_of(text: str) -> tuple[str, ...]:
-    """The comments of a whole text, in order.
+    """Return the comments of a whole text, in order.
 
     Raises:
         Withheld: it is no Python.
@@ -241,5 +243,5 @@ def _span(place: CodeRange) -> Span:
 
 @lru_cache(maxsize=16)
 def tree_of(text: str) -> ConcreteTree:
-    """The tree of ``text``; shared by all that rewrite it, and never changed."""
+    """Return the tree of ``text``. All rewrites of the text share it; it never changes."""
     return ConcreteTree(text)

@@ -1,4 +1,4 @@
-"""Which names a statement reads and binds, what it may change, and whether it leaves its block."""
+"""Find the names that a statement reads and binds, the objects that it may change, and jumps out of its block."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 
 @dataclass(slots=True)
 class DefUse:
-    """What statements do with names, as seen from the scope that they stand in.
+    """The definitions and uses of names in statements, as seen from the scope that contains them.
 
     Attributes:
         reads: names whose value from outside they need, in nested functions as well.
@@ -43,14 +43,14 @@ class DefUse:
 
 
 def def_use_of(code: str) -> DefUse:
-    """The names of a piece of code, which stands at the left margin."""
+    """Return the definitions and uses in ``code``, which begins at the left margin."""
     collector = _Collector()
     collector.block(ast.parse(code).body)
     return collector.names
 
 
 def target_names(target: ast.AST) -> set[str]:
-    """The plain names that an assignment's target binds."""
+    """Return the plain names that the target of an assignment binds."""
     return {node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
@@ -62,7 +62,7 @@ class _Collector:
         self._loops = 0
 
     def block(self, body: Sequence[ast.stmt]) -> None:
-        """Statements in a row: what one binds for sure is not read from outside by the next."""
+        """Visit statements in a row. A name that one binds for sure is not read from outside by the next."""
         with self._hiding(set()) as bound:
             for statement in body:
                 self.visit(statement)
@@ -75,7 +75,7 @@ class _Collector:
         self._hidden.pop()
 
     def visit(self, node: ast.AST) -> None:
-        """Look at one node."""
+        """Visit one node."""
         _BY_TYPE.get(type(node), _Collector._children)(self, node)
 
     def _children(self, node: ast.AST) -> None:
@@ -170,7 +170,7 @@ class _Collector:
     def _handler(self, node: ast.ExceptHandler) -> None:
         if node.type is not None:
             self.visit(node.type)
-        # The name is unbound again where the handler ends.
+        # The end of the handler unbinds the name.
         with self._hiding({node.name} if node.name else set()):
             self.block(node.body)
 
@@ -216,7 +216,7 @@ class _Collector:
         self._depth -= 1
 
     def _walrus(self, node: ast.NamedExpr) -> None:
-        # Inside a comprehension it binds in the scope around.
+        # Inside a comprehension it binds in the enclosing scope.
         self.names.binds.add(node.target.id)
         self.visit(node.value)
 
@@ -304,4 +304,4 @@ _READING = """
 READS_ONLY = frozenset(_READING.split())
 """Methods of strings, of Python's own collections and of loggers that change nothing."""
 HARMLESS = frozenset(f"{_BUILTINS} {_FUNCTIONS}".split())
-"""Calls that change none of their arguments and do nothing that configuration depends on."""
+"""Calls that change none of their arguments and have no effect on configuration."""

@@ -1,4 +1,4 @@
-"""What a rule rewrites code with: find a place in the concrete tree, say what is to change, get the new text."""
+"""The editor by which a rule rewrites code: find a place in the concrete tree, change it, get the new text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = ["Editor", "Statement", "Withheld"]
 
 
 class Editor:
-    """One rewrite of one text. Nodes and statements stay valid however much is asked for; `finish` does it all.
+    """One rewrite of one text. Nodes and statements stay valid until `finish` makes all changes at once.
 
     Attributes:
         module: the concrete tree; it never changes. target: the release that the new code is for.
@@ -48,7 +48,7 @@ class Editor:
     ENVIRONMENT_SET: ClassVar[tuple[str, str, str]] = ENVIRONMENT_SET
 
     def __init__(self, text: str, target: Target, gpu_memory_mib: float | None = None) -> None:
-        """``text`` with line ends as ``\\n``.
+        r"""Parse ``text``, whose line ends are ``\n``.
 
         Raises:
             Withheld: the concrete parser can't read the text.
@@ -69,20 +69,20 @@ class Editor:
         self._rendered: set[cst.CSTNode] = set()
         self._named: dict[tuple[cst.CSTNode, str], str] = {}
 
-    # What the rewrite is
+    # Applicability
 
     def safe(self, message: str) -> None:
-        """The rewrite is safe; ``message`` says what it does, as a sentence without a full stop."""
+        """Mark the rewrite as safe. ``message`` says what it does, as a sentence without a full stop."""
         self.applicability, self.message = Applicability.SAFE, message
 
     def unsafe(self, message: str) -> None:
-        """The rewrite needs a look; ``message`` as in `safe`."""
+        """Mark the rewrite as unsafe: a person should look at it. ``message`` is as in `safe`."""
         self.applicability, self.message = Applicability.UNSAFE, message
 
-    # Where
+    # Places
 
     def call_at(self, span: Span, *last_names: str) -> cst.Call:
-        """The call at exactly ``span``; the last part of what it calls is one of ``last_names``, where any is given.
+        """Return the call at exactly ``span``, of a function whose last name is in ``last_names`` if any is given.
 
         Raises:
             Withheld: there is none.
@@ -94,7 +94,7 @@ class Editor:
         raise reading_differs(span)
 
     def node_at(self, span: Span, *types: type[NodeT]) -> NodeT:
-        """The outermost node of one of ``types`` at exactly ``span``.
+        """Return the outermost node of one of ``types`` at exactly ``span``.
 
         Raises:
             Withheld: there is none.
@@ -106,7 +106,7 @@ class Editor:
         raise reading_differs(span)
 
     def expression_at(self, span: Span) -> cst.BaseExpression:
-        """The outermost expression at exactly ``span``.
+        """Return the outermost expression at exactly ``span``.
 
         Raises:
             Withheld: there is none.
@@ -118,7 +118,7 @@ class Editor:
         raise reading_differs(span)
 
     def statement_at(self, span: Span) -> Statement:
-        """The smallest whole statement that contains ``span``.
+        """Return the smallest whole statement that contains ``span``.
 
         Raises:
             Withheld: there is none.
@@ -127,21 +127,21 @@ class Editor:
         return found
 
     def statement_of(self, node: cst.CSTNode) -> Statement:
-        """The smallest whole statement that ``node`` stands in."""
+        """Return the smallest whole statement that contains ``node``."""
         return self._tree.statement_of(node)
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        """The node around ``node``."""
+        """Return the parent of ``node``."""
         return self._tree.parents.get(node)
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """The nodes around ``node``, innermost first."""
+        """Yield the nodes around ``node``, innermost first."""
         return self._tree.ancestors(node)
 
     def nearest(
         self, node: cst.CSTNode, kind: type[NodeT], *, until: tuple[type[cst.CSTNode], ...] = ()
     ) -> NodeT | None:
-        """The innermost node of a kind around ``node``; None where there is none before one of ``until``."""
+        """Return the innermost node of a kind around ``node``; None if there is none inside one of ``until``."""
         for ancestor in self.ancestors(node):
             if isinstance(ancestor, kind):
                 return ancestor
@@ -150,11 +150,11 @@ class Editor:
         return None
 
     def span(self, node: cst.CSTNode) -> Span:
-        """Where ``node`` stands."""
+        """Return the position of ``node``."""
         return self._tree.span(node)
 
     def code(self, node: cst.CSTNode) -> str:
-        """The text of ``node``, with what has been asked for inside it."""
+        """Return the text of ``node``, with the changes that were made inside it."""
         transformer = ChangeTransformer(self._changes)
         new = node.visit(transformer)
         assert isinstance(new, cst.CSTNode)
@@ -162,19 +162,21 @@ class Editor:
         return self.module.code_for_node(new)
 
     def resolve(self, name: cst.BaseExpression) -> str:
-        """The canonical dotted name that a name or an attribute stands for; its code where it is none."""
+        """Return the canonical dotted name of a name or an attribute; its code if it has none."""
         return self._imports.resolve(self._tree.code(name))
 
     def import_of(self, name: cst.BaseExpression) -> cst.Import | cst.ImportFrom | None:
-        """The import that binds the first part of a dotted name; None where none does."""
+        """Return the import that binds the first part of a dotted name; None if none does."""
         root = self._tree.code(name).split(".")[0]
         return next((binding.node for binding in self._imports.bindings if binding.local == root), None)
 
-    # What
+    # Changes
 
     def replace(self, node: cst.CSTNode, new: str | cst.CSTNode) -> None:
-        """Put an expression in the place of ``node`` (an expression, or the value of an argument). Text gets
-        parentheses where it needs them. Comments that would be lost get a line above the statement."""
+        """Replace ``node`` (an expression, or the value of an argument) by another expression.
+
+        Text gets parentheses where it needs them. Comments that would be lost get a line above the statement.
+        """
         text = new if isinstance(new, str) else self.module.code_for_node(new)
         if isinstance(new, str):
             new = cst.parse_expression(fit_quotes(self._tree, node, new).strip())
@@ -190,22 +192,22 @@ class Editor:
         self._attach_notes(statement, text)
 
     def replace_args(self, call: cst.Call, *args: str) -> None:
-        """Give ``call`` these arguments (``"device"``, ``"enable=True"``) in the place of its own."""
+        """Replace the arguments of ``call`` by these (``"device"``, ``"enable=True"``)."""
         func = self.code(call.func)
         self.replace(call, f"{func}({', '.join(args)})")
 
     def remove(self, statement: Statement) -> None:
-        """Take a statement away; its comments stay, on lines of their own."""
+        """Remove a statement. Its comments stay, on lines of their own."""
         self._changes.removed.add(self._whole(statement))
 
     drop = remove
 
     def drop_with_what_is_empty(self, statement: Statement) -> None:
-        """Take a statement away, and the loops, conditions and handlers around it that would do nothing without it."""
+        """Remove a statement, and the loops, conditions and handlers around it that would do nothing without it."""
         self.remove(self._tree.emptied_by(self._whole(statement)))
 
     def insert_before(self, statement: Statement, lines: str, *, apart: bool = False) -> None:
-        """Put new statements above ``statement``; with blank lines around them where they are to stand ``apart``."""
+        """Insert new statements above ``statement``, with blank lines around them if ``apart``."""
         whole = self._whole(statement)
         new = parse(lines)
         if apart:
@@ -216,8 +218,10 @@ class Editor:
         self._attach_notes(statement, lines)
 
     def named_above(self, statement: Statement, value: str, name: str) -> str:
-        """The variable that has ``value`` at ``statement``: ``name``, which it gets on a line of its own above, or the
-        one that this rewrite has given it there already."""
+        """Return the variable that has ``value`` at ``statement``.
+
+        It is ``name``, assigned on a line above, or the variable that this rewrite has already assigned there.
+        """
         place = self._whole(statement), value
         if place not in self._named:
             self._named[place] = name
@@ -225,32 +229,34 @@ class Editor:
         return self._named[place]
 
     def insert_after(self, statement: Statement, lines: str) -> None:
-        """Put new statements below ``statement``."""
+        """Insert new statements below ``statement``."""
         self._changes.after.setdefault(self._whole(statement), []).extend(parse(lines))
         self._attach_notes(statement, lines)
 
     def replace_statement(self, statement: Statement, lines: str) -> None:
-        """Put new statements in the place of ``statement``; its comments and indentation stay."""
+        """Replace ``statement`` by new statements. Its comments and indentation stay."""
         self._changes.swapped[self._whole(statement)] = parse(lines)
         self._attach_notes(statement, lines)
 
     def comment(self, place: cst.CSTNode, text: str) -> None:
-        """Put a comment at the end of the statement that ``place`` is or stands in (above a compound statement)."""
+        """Add a comment at the end of the statement that is ``place`` or contains it (above a compound statement)."""
         note = text if text.startswith("#") else f"# {text}"
         notes = self._changes.trailing.setdefault(self._whole(self._tree.statement_of(place)), [])
         if note not in notes:
             notes.append(note)
 
     def explain_numbers(self, place: cst.CSTNode, text: str) -> None:
-        """Explain the numbers of `mib_of_share` in ``text`` at the statement that ``place`` stands in, for text
-        that went into a node by other ways than `replace` with text."""
+        """Explain the numbers of `mib_of_share` in ``text`` at the statement that contains ``place``.
+
+        It is for text that was put into a node by other means than `replace` with text.
+        """
         self._attach_notes(place, text)
 
-    # Moving
+    # Moves
 
     def hoist(self, statements: Sequence[Statement], above: Statement) -> None:
-        """Move whole statements above another one in the same block, or out of ``with`` blocks, with all that they
-        need.
+        """Move whole statements, with all that they need, above another statement in the same block or around ``with``
+        blocks.
 
         Raises:
             Withheld: it can't be done, or another thing would come out.
@@ -259,26 +265,27 @@ class Editor:
         self._move(Hoist(self._tree, self._imports).plan(whole, self._whole(above)), above)
 
     def _move(self, moved: Sequence[Statement], above: Statement) -> None:
-        # What two moves need goes with the first of them.
+        # The first of two moves takes along what both need.
         moved = [statement for statement in moved if statement not in self._changes.moved]
         self._changes.moved.update(moved)
         if any(line.comment is None for statement in moved for line in getattr(statement, "leading_lines", ())):
-            # What was parted by a blank line stays so.
+            # A blank line that separated them stays.
             self._changes.apart.add(self._whole(above))
         self._changes.before.setdefault(self._whole(above), []).extend(moved)
 
     def move_above_start(self, finding: Finding, why: tuple[str, str, str] = GPU_MEMORY_CONFIGURED) -> None:
-        """Move the configuration of ``finding`` above what starts the runtime (``finding.anchors["start"]``); with
-        comments about ``why`` where that is an import.
+        """Move the configuration of ``finding`` above what starts the runtime (``finding.anchors["start"]``).
+
+        If an import starts it, comments say ``why`` the configuration is above it.
 
         Raises:
-            Withheld: as `hoist`; or the two don't stand in one function, or more than configuration would move.
+            Withheld: as `hoist`; or the two are in different functions, or more than configuration would move.
         """
         before = finding.details.get("before")
         if before is not None:
             raise Withheld(f"line {before} has set another value already; it can be set once only")
         if finding.details.get("training"):
-            raise Withheld("it is to change the memory while training goes on, which no call can")
+            raise Withheld("it is meant to change the memory during training, and no call can")
         moved, above, message = plan_move_above_start(Hoist(self._tree, self._imports), finding)
         self.unsafe(message)
         self._move(moved, above)
@@ -288,24 +295,30 @@ class Editor:
     # Names
 
     def tf(self, name: str, at: cst.CSTNode | None = None) -> str:
-        """How the canonical name ``tf.config.X`` is spelled at ``at`` (where the rule has looked last, by default); an
-        import is added where the file has none that can be used."""
+        """Return the spelling of the canonical name ``tf.config.X`` at ``at`` (by default, where the rule looked last).
+
+        An import is added if the file has none that can be used.
+        """
         return self._imports_added.tf(name, at or self._focus, self.target)
 
     def add_import(self, module: str, name: str | None = None, asname: str | None = None) -> str:
-        """Import ``module`` (or ``name`` from it) at the top level, if it isn't yet; gives the text to use it by."""
+        """Import ``module`` (or ``name`` from it) at the top level if it isn't yet, and return the text to use it
+        by.
+        """
         return self._imports_added.add(module, name, asname)
 
     def quoted(self, text: str) -> str:
-        """``text`` (without quotes in it) as a string in the quotes that the file uses."""
+        """Return ``text``, which has no quotes in it, as a string in the quotes that the file uses."""
         return f"{self._tree.quote}{text}{self._tree.quote}"
 
     # Memory
 
     def mib_of_share(self, device_text: str, share_text: str) -> str:
-        """The code for a share (``0.5``, or any expression) of a device's memory in MiB: a number where the memory is
-        known (with a comment, where it is put into a statement by this editor), else a call of a function that asks
-        NVML, which is added to the file."""
+        """Return the code for a share (``0.5``, or any expression) of a device's memory in MiB.
+
+        It is a number if the memory is known, explained by a comment on the statement that gets it. Otherwise it is a
+        call of a function that asks NVML; the function is added to the file.
+        """
         if self.gpu_memory_mib is None:
             self.needs.add("pynvml")
             return memory_sizes.product(f"{self._imports_added.memory_helper()}({device_text.strip()})", share_text)
@@ -318,21 +331,21 @@ class Editor:
         return limit
 
     def total_mib(self, device_text: str) -> str:
-        """The code for a device's total memory in MiB, as `mib_of_share` has it."""
+        """Return the code for a device's total memory in MiB, in the way of `mib_of_share`."""
         if self.gpu_memory_mib is not None:
             return memory_sizes.format_mib(self.gpu_memory_mib)
         self.needs.add("pynvml")
         return f"{self._imports_added.memory_helper()}({device_text.strip()})"
 
-    # The end
+    # Result
 
     def finish(self) -> str:
-        """The new text.
+        """Make all changes, and return the new text.
 
         Raises:
-            Withheld: what was asked for can't be done together, would lose a comment, or gives no valid code.
+            Withheld: two changes conflict, a comment would be lost, or the new code is not valid.
         """
-        # An import that goes asks for no other import above it.
+        # A removed import needs no other import above it.
         touched = {node for node in self._changes.nodes() if not is_import(node)}
         self._changes.top = self._imports_added.top_lines(touched)
         for new_import in self._imports_added.sorted_imports:
@@ -353,7 +366,7 @@ class Editor:
         text = module.code
         after = comments_of(text)
         lost = Counter(comments_of(self.text)) - Counter(after)
-        # A code may have joined those of a comment.
+        # A code may have been added to those of a comment.
         kept = "  ".join([*after, *(comment.replace(f", {E402}", "") for comment in after)])
         if any(comment not in kept for comment in lost):
             raise Withheld("a comment would be lost")
@@ -364,7 +377,7 @@ class Editor:
         return text
 
     def _calls(self, call: cst.Call, names: Sequence[str]) -> bool:
-        """Whether what ``call`` calls ends in one of ``names``, as written or as imported."""
+        """True if the name of the function that ``call`` calls ends in one of ``names``, as written or as imported."""
         if _last_name(call.func) in names:
             return True
         return self._imports.resolve(self._tree.code(call.func)).rpartition(".")[2] in names
@@ -373,14 +386,16 @@ class Editor:
         return self._tree.statement_of(statement)
 
     def _attach_notes(self, place: cst.CSTNode, text: str) -> None:
-        """Explain the numbers that `mib_of_share` has given, on the statement that they come to stand in."""
+        """Explain the numbers of `mib_of_share` at the statement that gets them."""
         for note in self._notes[:]:
             if re.search(rf"(?<![\w.]){re.escape(note[0])}(?![\w.])", text):
                 self._notes.remove(note)
                 self.comment(place, note[1])
 
     def _bracketed(self, old: cst.BaseExpression, new: cst.BaseExpression) -> cst.BaseExpression:
-        """``new`` with the parentheses of ``old``, or with new ones where it would be read differently without."""
+        """Return ``new`` with the parentheses of ``old``, or with new ones if it would be parsed differently
+        without.
+        """
         if new.lpar:
             return new
         if old.lpar:

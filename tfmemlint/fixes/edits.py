@@ -1,4 +1,4 @@
-"""The difference between two texts as edits, and its way back."""
+"""Turn the difference between two texts into edits, and apply edits to a text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tfmemlint.model.finding import Edit, Span
 
 
 def difference(old: str, new: str) -> tuple[Edit, ...]:
-    """The replacements of whole lines that make ``new`` of ``old``; as few lines as can be, in order."""
+    """Return the replacements of whole lines that turn ``old`` into ``new``, in order and as few as possible."""
     before, after = _lines(old), _lines(new)
     head = 0
     while head < min(len(before), len(after)) and before[head] == after[head]:
@@ -28,7 +28,7 @@ def difference(old: str, new: str) -> tuple[Edit, ...]:
 
 
 def apply(text: str, edits: Iterable[Edit]) -> str:
-    """``text`` with ``edits`` made; where two insert at one place, in the order in which they are given.
+    """Return ``text`` with ``edits`` applied. Insertions at one place keep the order in which they are given.
 
     Raises:
         ValueError: two edits overlap, or one lies outside of the text.
@@ -53,7 +53,7 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
 
 
 def overlap(first_edit: Edit, other: Edit) -> bool:
-    """Whether two edits touch the same text; two that insert at the same place do."""
+    """True if two edits touch the same text. Two insertions at one place do."""
     first, second = sorted((first_edit.span, other.span))
     if (first.row, first.column) == (second.row, second.column):
         return True
@@ -61,7 +61,7 @@ def overlap(first_edit: Edit, other: Edit) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    # str.splitlines would also split at form feeds and the like, which are no line ends to Python.
+    # str.splitlines would also split at form feeds and the like, which Python does not take for line ends.
     lines = text.split("\n")
     return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 

@@ -1,4 +1,4 @@
-"""Expressions inside f-strings: before Python 3.12 they may hold neither the string's quote nor a backslash."""
+"""Fit expressions into f-strings, which before Python 3.12 may hold neither the string's quote nor a backslash."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from tfmemlint.fixes.withheld import Withheld
 
 
 def fit_quotes(tree: ConcreteTree, node: cst.CSTNode, text: str) -> str:
-    """``text`` as it can stand in the place of ``node``: with other quotes where ``node`` is part of an f-string.
+    """Return ``text`` as it can replace ``node``: with other quotes if ``node`` is part of an f-string.
 
     Raises:
-        Withheld: there is no such text.
+        Withheld: no quotes fit.
     """
     outer = [ancestor.quote for ancestor in tree.ancestors(node) if isinstance(ancestor, cst.FormattedString)]
     for quote in outer:

@@ -1,4 +1,4 @@
-"""Moving configuration up: what has to come along, and when it must not be moved."""
+"""Plan to move configuration up: find what has to move with it, and when it must not move."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PURE_MODULES = (
 
 @dataclass(frozen=True, slots=True)
 class HoistEntry:
-    """A statement on the way up, or the head of a ``with`` (which has no ``node``: it never moves)."""
+    """A statement between the two places of a move, or the head of a ``with`` (it has no ``node``: it never moves)."""
 
     node: Statement | None
     names: DefUse
@@ -45,7 +45,7 @@ class HoistEntry:
 
 
 def split_trace(finding: Finding) -> tuple[Sequence[Step], Sequence[Step]]:
-    """The steps to what starts the runtime, and those to the configuration, from where the two part."""
+    """Return the steps to what starts the runtime and those to the configuration, from where the two diverge."""
     started, parting = finding.details.get("started"), finding.details.get("parting", 0)
     if not isinstance(started, int):
         spans = [step.span for step in finding.trace]
@@ -55,8 +55,10 @@ def split_trace(finding: Finding) -> tuple[Sequence[Step], Sequence[Step]]:
 
 
 def is_outside_file(step: Step, tree: ConcreteTree) -> bool:
-    """Whether a step is done by what no file of the project says, such as the command that calls a function: it is said
-    to stand at no place then, or where that function does."""
+    """True if a step happens outside the project's files, as a command's call of a function does.
+
+    Such a step has an empty span, or the span of that function.
+    """
     span = step.span
     if (span.row, span.column) == (span.end_row, span.end_column):
         return True
@@ -66,22 +68,22 @@ def is_outside_file(step: Step, tree: ConcreteTree) -> bool:
 
 
 def places_in_function(finding: Finding, tree: ConcreteTree) -> tuple[Span, Span]:
-    """The places of configuration and start within one function: themselves, or the calls that lead to them.
+    """Return the places of the configuration and of the start within one function, or of the calls that lead to them.
 
     Raises:
-        Withheld: nothing in the finding's own file leads to the start, or the two part in another file.
+        Withheld: nothing in the finding's own file leads to the start, or the two diverge in another file.
     """
     early, late = split_trace(finding)
     if early and late and (early[0].path != finding.path or late[0].path != finding.path):
         first, then = early[0], next((step for step in reversed(late) if step.path != finding.path), late[0])
-        raise Withheld(f"{then.path}:{then.span.row} leads to it, and comes after {first.path}:{first.span.row}")
+        raise Withheld(f"{then.path}:{then.span.row} leads to it, and runs after {first.path}:{first.span.row}")
     if "start" not in finding.anchors:
         raise Withheld("what starts the runtime is not known")
     start = finding.anchors["start"]
     if not late:
         return finding.span, start
     if is_outside_file(late[0], tree):
-        raise Withheld(f"what {late[0].words} stands outside of this file")
+        raise Withheld(f"what {late[0].words} is outside of this file")
     function = tree.function_of(tree.statement_at(late[0].span))
     own = list(takewhile(lambda step: step.path == finding.path, early))
     for step in reversed(own):
@@ -91,7 +93,7 @@ def places_in_function(finding: Finding, tree: ConcreteTree) -> tuple[Span, Span
 
 
 class Hoist:
-    """Plans moves within one file."""
+    """A planner of moves within one file."""
 
     def __init__(self, tree: ConcreteTree, imports: ImportBindings) -> None:
         self.tree = tree
@@ -104,15 +106,15 @@ class Hoist:
             self.declared |= names.declared
 
     def plan(self, statements: Sequence[Statement], above: Statement) -> list[Statement]:
-        """What moves above ``above``, in order: ``statements``, and what they need of what stands between.
+        """Return what moves above ``above``, in order: ``statements``, and the statements in between that they need.
 
         Raises:
-            Withheld: it can't be moved, or another thing would come out.
+            Withheld: it can't be moved, or the program would behave differently.
         """
         return self.select_moved(self._statements_between(statements, above), statements)
 
     def select_moved(self, row: Sequence[HoistEntry], statements: Sequence[Statement]) -> list[Statement]:
-        """What of ``row``, the statements that are run one after another, moves above its first, as `plan` has it."""
+        """Return the entries of ``row`` that move above its first, as `plan` does; ``row`` is run in order."""
         moved = {index for index, entry in enumerate(row) if entry.node is not None and entry.node in statements}
         for index in sorted(moved):
             self._movable(row[index])
@@ -131,16 +133,16 @@ class Hoist:
         return [node for index in sorted(moved) if (node := row[index].node) is not None]
 
     def locate(self, finding: Finding) -> tuple[Statement, Statement]:
-        """What to move so that ``finding`` is gone, and above what.
+        """Return the statement to move so that ``finding`` is gone, and the statement to move it above.
 
         Raises:
-            Withheld: the two don't stand in one block, or more than configuration would move.
+            Withheld: the two are in different blocks, or more than configuration would move.
         """
         tree = self.tree
         call, start = places_in_function(finding, tree)
         late, early = tree.statement_at(call), tree.statement_at(start)
         if tree.function_of(late) is not tree.function_of(early):
-            raise Withheld("the configuration and what starts the runtime stand in different functions")
+            raise Withheld("the configuration and what starts the runtime are in different functions")
         chain = [early, *(ancestor for ancestor in tree.ancestors(early) if ancestor in tree.parents)]
         line: Statement | None = None
         above: Statement | None = None
@@ -155,32 +157,32 @@ class Hoist:
         if line is None or above is None:
             raise Withheld("the configuration and what starts the runtime have no block in common")
         if line is above:
-            raise Withheld("the configuration and what starts the runtime stand in one statement")
+            raise Withheld("the configuration and what starts the runtime are in one statement")
         if tree.span(above) > tree.span(line):
-            raise Withheld("what starts the runtime stands below the configuration")
+            raise Withheld("what starts the runtime is below the configuration")
         if isinstance(above, (cst.FunctionDef, cst.ClassDef)):
-            raise Withheld("what starts the runtime stands in a definition")
+            raise Withheld("what starts the runtime is in a definition")
         return self.innermost(line, call), above
 
     def innermost(self, line: Statement, call: Span) -> Statement:
-        """The outermost statement around ``call`` that holds configuration only."""
+        """Return the outermost statement around ``call`` that contains configuration only."""
         while isinstance(line, (cst.FunctionDef, cst.ClassDef)) or (foreign := self.unrelated_call(self.read(line))):
             if isinstance(line, (cst.FunctionDef, cst.ClassDef)):
-                raise Withheld("the configuration stands in a definition")
+                raise Withheld("the configuration is in a definition")
             inner = line.body if isinstance(line, cst.With) else None
             within = self.tree.statements(inner) if isinstance(inner, cst.IndentedBlock) else []
             child = next((statement for statement in within if self.tree.span(statement).contains(call)), None)
             if child is None:
-                raise Withheld(f"the statement around it holds more than configuration: {foreign}")
+                raise Withheld(f"the statement around it does more than configure: {foreign}")
             line = child
         return line
 
     def read(self, statement: Statement) -> DefUse:
-        """The names of a statement."""
+        """Return the definitions and uses of names in a statement."""
         return def_use_of(self.tree.code(statement))
 
     def entry_of(self, node: Statement | None, names: DefUse, row: int) -> HoistEntry:
-        """A statement with all that it does by the functions of this file that it calls."""
+        """Return a statement with all that it does through the functions of this file that it calls."""
         pending, seen = list(names.called), set()
         while pending:
             name = pending.pop()
@@ -196,12 +198,12 @@ class Hoist:
         return HoistEntry(node, names, row)
 
     def _statements_between(self, statements: Sequence[Statement], above: Statement) -> list[HoistEntry]:
-        """What stands between: from ``above`` down to the last of ``statements``."""
+        """Return the statements from ``above`` down to the last of ``statements``."""
         tree = self.tree
         target = tree.block_of(above)
         within = tree.block_of(statements[0])
         if any(tree.block_of(statement) is not within for statement in statements):
-            raise Withheld("what is to be moved stands in several blocks")
+            raise Withheld("what has to move is in several blocks")
         parts: list[list[HoistEntry]] = []
         block, last = within, max(statements, key=tree.span)
         while True:
@@ -215,25 +217,25 @@ class Hoist:
                 break
             holder = tree.parents.get(block)
             if not isinstance(holder, cst.With):
-                raise Withheld("it would leave the block that it stands in")
+                raise Withheld("it would leave its block")
             head = cst.With(items=holder.items, body=cst.IndentedBlock([cst.SimpleStatementLine([cst.Pass()])]))
             parts.insert(0, [self.entry_of(None, def_use_of(tree.code(head)), tree.span(holder).row)])
             last, block = holder, tree.block_of(holder)
         row = [entry for part in parts for entry in part]
         first = next((index for index, entry in enumerate(row) if entry.node is above), None)
         if first is None:
-            raise Withheld("the spot to move it to stands below it")
+            raise Withheld("the place to move it to is below it")
         return row[first:]
 
     def _movable(self, entry: HoistEntry) -> None:
         if entry.names.leaves:
-            raise Withheld(f"a {entry.names.leaves} stands in it (line {entry.row})")
+            raise Withheld(f"it contains a {entry.names.leaves} (line {entry.row})")
         foreign = self.unrelated_call(entry.names)
         if foreign:
-            raise Withheld(f"it does more than to configure (line {entry.row}): {foreign}")
+            raise Withheld(f"it does more than configure (line {entry.row}): {foreign}")
 
     def _needs(self, reader: DefUse, other: DefUse) -> set[str]:
-        """The names that ``one`` needs as ``other`` leaves them."""
+        """Return the names that ``reader`` needs with the values that ``other`` gives them."""
         steady = self.imports.imported() | set(self.bodies)
         return (reader.reads & other.binds) | (reader.reads & other.touches - steady)
 
@@ -245,37 +247,42 @@ class Hoist:
         foreign = self.unrelated_call(names, allow_pure=True)
         if names.leaves or foreign or names.star:
             what = foreign or f"line {needed.row}"
-            raise Withheld(f"it needs {name}, and moving {what} up might change what comes out")
+            raise Withheld(f"it needs {name}, and moving {what} up might change the result")
 
     def _check_conflict(self, row: Sequence[HoistEntry], index: int, other: int) -> None:
-        """Refuse to move ``row[index]`` above ``row[other]`` where either would see another thing."""
+        """Refuse to move ``row[index]`` above ``row[other]`` if either would then read another value."""
         own, passed = row[index].names, row[other].names
         if passed.leaves:
-            raise Withheld(f"a {passed.leaves} stands between (line {row[other].row})")
+            raise Withheld(f"there is a {passed.leaves} in between (line {row[other].row})")
         if passed.star:
-            raise Withheld(f"a star import stands between (line {row[other].row})")
+            raise Withheld(f"there is a star import in between (line {row[other].row})")
         used = own.binds & passed.reads
         both = {name for name in own.binds & passed.binds if self._read_elsewhere(name, row[index], row[other])}
         if used or both:
-            raise Withheld(f"{min(used | both)} is used or bound between (line {row[other].row})")
+            raise Withheld(f"{min(used | both)} is used or bound in between (line {row[other].row})")
         changed = (own.touches - self.imports.imported() - set(self.bodies)) & passed.reads
         if changed:
-            raise Withheld(f"{min(changed)} may be changed by it, and is used between (line {row[other].row})")
+            raise Withheld(f"{min(changed)} may be changed by it, and is used in between (line {row[other].row})")
         secret = self.declared & (own.reads | own.binds)
         if secret and any(name not in HARMLESS and name in self.bodies for name in passed.called):
-            raise Withheld(f"{min(secret)} may be set by a function called between (line {row[other].row})")
+            raise Withheld(f"{min(secret)} may be set by a function called in between (line {row[other].row})")
         if own.environment and passed.environment and own.keys & passed.keys:
-            raise Withheld(f"the environment is used between (line {row[other].row})")
+            raise Withheld(f"the environment is used in between (line {row[other].row})")
 
     def _read_elsewhere(self, name: str, entry: HoistEntry, other: HoistEntry) -> bool:
-        """Whether anything but the loops that bind a name reads it: then the order of the two matters."""
+        """True if anything but the loops that bind a name reads it. Then the order of the two matters."""
         if name in entry.names.reads or name in other.names.reads:
             return True
         anywhere = self.tree.statements(self.tree.block_of(entry.node)) if entry.node is not None else []
         return any(name in self.read(each).reads for each in anywhere)
 
     def unrelated_call(self, names: DefUse, *, allow_pure: bool = False, seen: frozenset[str] = frozenset()) -> str:
-        """The first call that is not about configuration, or ""; ``allow_pure``: calls that only compute are let pass."""
+        """Return the first call that is not about configuration, or "".
+
+        Args:
+            allow_pure: ignore calls that only compute.
+            seen: functions of the file that are being looked into.
+        """
         for name in names.called:
             full = self.imports.resolve(name)
             last = name.rpartition(".")[2]

@@ -1,7 +1,8 @@
-"""Moving configuration out of a function, above an import of the module that it stands in.
+"""Plan to move configuration out of a function, above an import of its module.
 
-What an import of a module starts has started before any function of that module is called: configuration in there never
-comes in time. At the top level, above the import, it does; but then it takes place for whoever imports the module.
+A runtime that an import starts is running before any function of the module is called, so configuration inside a
+function is always too late. At the top level, above the import, it is in time; but then it also runs for every importer
+of the module.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from tfmemlint.model.finding import Finding, Span
 
 
 def plan_move_above_start(hoist: Hoist, finding: Finding) -> tuple[list[Statement], Statement, str]:
-    """What moves so that ``finding`` is gone, and above what; and what that is called.
+    """Return what moves so that ``finding`` is gone, the statement that it moves above, and the message of the fix.
 
     Raises:
-        Withheld: it can't be moved, or another thing would come out.
+        Withheld: it can't be moved, or the program would behave differently.
     """
     try:
         line, above = hoist.locate(finding)
@@ -50,7 +51,7 @@ def plan_move_above_start(hoist: Hoist, finding: Finding) -> tuple[list[Statemen
 
 
 class FunctionHoist:
-    """Plans moves to the top level of one file."""
+    """A planner of moves to the top level of one file."""
 
     def __init__(self, hoist: Hoist, finding: Finding) -> None:
         self.hoist = hoist
@@ -63,8 +64,10 @@ class FunctionHoist:
         self.steps = [step.span for step in late]
 
     def above(self) -> Statement | None:
-        """The import at the top level that starts the runtime, if the configuration is in a function, or under ``if
-        __name__ == "__main__"``."""
+        """Return the top-level import that starts the runtime.
+
+        Return None if the configuration is neither in a function nor under ``if __name__ == "__main__"``.
+        """
         if self.early is None or not self.steps:
             return None
         above = self.tree.statement_at(self.early)
@@ -74,10 +77,10 @@ class FunctionHoist:
         return above if len(self.steps) > 1 or self._guard(first) is not None else None
 
     def plan(self, above: Statement) -> tuple[list[Statement], str]:
-        """What moves, and the name of the function that it leaves ("" for none).
+        """Return what moves, and the name of the function that it moves out of ("" if there is none).
 
         Raises:
-            Withheld: it can't be moved, another thing would come out, or others import the module.
+            Withheld: it can't be moved, the program would behave differently, or other files import the module.
         """
         reason: Withheld | None = None
         for depth in range(len(self.steps)):
@@ -86,15 +89,15 @@ class FunctionHoist:
             try:
                 moved, function = self._from(above, depth)
             except Withheld as found:
-                # The outermost call may do more than to configure; what it calls may not.
+                # The outermost call may do more than configure; the function that it calls may not.
                 reason = found
                 continue
             _check_not_imported(self.finding.path)
             return moved, function
-        raise reason or Withheld("it stands in no function")
+        raise reason or Withheld("it is in no function")
 
     def _from(self, above: Statement, depth: int) -> tuple[list[Statement], str]:
-        """The move of what is done at one of the steps to the configuration."""
+        """Return the move of what happens at step ``depth`` towards the configuration."""
         tree, hoist = self.tree, self.hoist
         first = tree.statement_at(self.steps[0])
         guard = self._guard(first)
@@ -120,19 +123,19 @@ class FunctionHoist:
         holding = self._statement_containing(tree.statements(block), self.steps[depth])
         line = hoist.innermost(holding, self.steps[depth])
         if line is not holding:
-            raise Withheld(f"the statement in line {tree.span(holding).row} does more than to configure")
+            raise Withheld(f"the statement in line {tree.span(holding).row} does more than configure")
         row.append(hoist.entry_of(line, hoist.read(line), tree.span(line).row))
         moved = hoist.select_moved(row, [line])
         self._check_module_level(moved, function)
         return moved, function.name.value if function is not None else ""
 
     def _check_unconditional(self, block: Block, span: Span) -> None:
-        """Refuse a call that is made under a condition, or in a loop."""
+        """Refuse a call that is made under a condition or in a loop."""
         if self.tree.block_of(self.tree.statement_at(span)) is not block:
-            raise Withheld(f"what line {span.row} calls is called under a condition")
+            raise Withheld(f"line {span.row} makes its call under a condition")
 
     def _statements_before(self, statements: Sequence[Statement], last: Statement) -> list[HoistEntry]:
-        """The statements above ``last``, as they are run."""
+        """Return the statements above ``last``, in the order in which they run."""
         before = statements[: statements.index(last)]
         return [
             self.hoist.entry_of(statement, self.hoist.read(statement), self.tree.span(statement).row)
@@ -140,7 +143,7 @@ class FunctionHoist:
         ]
 
     def _guard(self, statement: Statement) -> cst.If | None:
-        """The ``if __name__ == "__main__"`` of the module around a statement."""
+        """Return the module's ``if __name__ == "__main__"`` around a statement."""
         found = None
         for ancestor in self.tree.ancestors(statement):
             if isinstance(ancestor, cst.If) and self.tree.parents.get(ancestor) is self.tree.module:
@@ -153,13 +156,13 @@ class FunctionHoist:
     def _function(self, span: Span) -> cst.FunctionDef:
         function = self.tree.function_of(self.tree.statement_at(span))
         if not isinstance(function, cst.FunctionDef) or self.tree.parents.get(function) is not self.tree.module:
-            raise Withheld(f"the function around line {span.row} is none of the module")
+            raise Withheld(f"the function around line {span.row} is not at the module's top level")
         if function.decorators or function.asynchronous is not None:
-            raise Withheld(f"{function.name.value} (line {self.tree.span(function).row}) is no plain function")
+            raise Withheld(f"{function.name.value} (line {self.tree.span(function).row}) is not a plain function")
         return function
 
     def _head(self, function: cst.FunctionDef) -> HoistEntry:
-        """What the call of a function binds."""
+        """Return an entry for the names that a call of the function binds."""
         code = self.tree.code(function.with_changes(body=cst.SimpleStatementSuite([cst.Pass()]), leading_lines=[]))
         node = ast.parse(code).body[0]
         given = {parameter.arg for parameter in ast.walk(node) if isinstance(parameter, ast.arg)}
@@ -172,8 +175,10 @@ class FunctionHoist:
         return found
 
     def _check_module_level(self, moved: Sequence[Statement], function: cst.FunctionDef | None) -> None:
-        """Refuse what would not be the same at the top level: what is needed has to be the same from the start, and
-        the names that are bound have to be free."""
+        """Refuse code that would do something else at the top level.
+
+        What it needs must have the same value from the start, and the names that it binds must be free.
+        """
         hoist, tree = self.hoist, self.tree
         local = [statement for statement in moved if function is not None and tree.function_of(statement) is function]
         for stated in moved:
@@ -183,7 +188,7 @@ class FunctionHoist:
                 if foreign:
                     raise Withheld(f"it needs what {foreign} gives (line {row}), for whoever imports this file too")
             elif not (isinstance(stated, cst.FunctionDef) or _imports(stated) or self._is_constant_assignment(stated)):
-                raise Withheld(f"it needs what line {row} gives, which may be another by then")
+                raise Withheld(f"it needs what line {row} gives, which may have another value by then")
         bound = {name for statement in moved for name in hoist.read(statement).binds}
         steady = hoist.imports.imported() | set(hoist.bodies) | bound | set(dir(builtins))
         for stated in moved:
@@ -191,7 +196,7 @@ class FunctionHoist:
                 if not any(
                     name in hoist.read(line).binds and self._is_constant_assignment(line) for line in self._top()
                 ):
-                    raise Withheld(f"it needs {name}, which may be another by then")
+                    raise Withheld(f"it needs {name}, which may have another value by then")
         mine = {name for statement in local for name in hoist.read(statement).binds}
         rest = (
             [statement for statement in tree.statements(_block(function)) if statement not in local]
@@ -204,13 +209,13 @@ class FunctionHoist:
         ]:
             taken = mine & (names.reads | names.binds | names.declared)
             if taken:
-                raise Withheld(f"{min(taken)} would be a name of the module, and there is one already")
+                raise Withheld(f"{min(taken)} would become a name of the module, which has one already")
 
     def _top(self) -> list[Statement]:
         return self.tree.statements(self.tree.module)
 
     def _is_constant_assignment(self, statement: Statement) -> bool:
-        """Whether a statement gives constants to names that are bound nowhere else."""
+        """True if a statement assigns constants to names that nothing else binds."""
         node = ast.parse(self.tree.code(statement)).body[0]
         if not isinstance(node, ast.Assign) or not _is_constant(node.value):
             return False
@@ -220,7 +225,7 @@ class FunctionHoist:
 
 
 def _is_constant(node: ast.expr) -> bool:
-    """Whether an expression is a value that nobody can change."""
+    """True if an expression is an immutable constant."""
     try:
         ast.literal_eval(node)
     except ValueError:
@@ -235,12 +240,12 @@ def _imports(statement: Statement) -> bool:
 def _block(holder: cst.CSTNode) -> cst.IndentedBlock:
     body = getattr(holder, "body", None)
     if not isinstance(body, cst.IndentedBlock):
-        raise Withheld("what is to be moved shares a line with what holds it")
+        raise Withheld("what has to move shares a line with the statement around it")
     return body
 
 
 def _check_not_imported(path: str) -> None:
-    """Refuse where a file of the project imports this one: what it does at its top level, it does there as well."""
+    """Refuse if a file of the project imports this one: code at its top level would run there, too."""
     from tfmemlint.project.reaching import LARGEST_PROJECT, graph
     from tfmemlint.project.roots import project_root
     from tfmemlint.sources import walk

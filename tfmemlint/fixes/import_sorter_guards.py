@@ -1,14 +1,14 @@
-"""The comments that keep configuration above imports: one line for people, the others for sorters and linters.
+"""Comments that keep configuration above imports: one line for people, the others for sorters and linters.
 
 Measured with isort 5.13.2 and 9.0.2 (without options, with the profiles black and google, and each with float_to_top),
 ruff 0.17.5 (I, E402, RUF100, and its fixes), pycodestyle 2.15.0, flake8 7.5.0 and autopep8 2.3.2:
 
-- Code between imports parts what is sorted, but for isort with float_to_top: that moves the imports above the code,
-  unless ``# isort: split`` stands between, on a line of its own. ``# isort: dont-float-to-top`` does not help there.
-- A comment right above an import goes wherever that is sorted to; above ``# isort: split`` it stays.
-- ``# noqa: E402`` at each import below is what silences E402, and what keeps autopep8 from moving them up. For an
-  import in parentheses it has to stand in the first line. Of several ``noqa`` in a line only the first counts.
-- Conditions, ``try`` and ``with`` may stand above imports; so may assignments to ``os.environ`` for ruff alone.
+- Code between imports splits what is sorted, except in isort with float_to_top: it moves the imports above the code,
+  unless ``# isort: split`` is between them, on a line of its own. ``# isort: dont-float-to-top`` does not help there.
+- A comment right above an import moves with that import when it is sorted; above ``# isort: split`` it stays.
+- ``# noqa: E402`` at each import below silences E402, and keeps autopep8 from moving them up. For an import in
+  parentheses it has to be on the first line. Of several ``noqa`` on a line only the first counts.
+- Conditions, ``try`` and ``with`` are allowed above imports; for ruff alone, so are assignments to ``os.environ``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tfmemlint.fixes.transformer import Changes
 from tfmemlint.fixes.trivia import append_comments
 
 GPU_MEMORY_CONFIGURED = ("GPU memory is configured before", "TensorFlow's runtime", "start")
-"""What stands above, and what the imports below do: the words for set memory growth, limits and visible devices."""
+"""The words of the comment for memory growth, limits and visible devices: what is above, what the imports do."""
 ENVIRONMENT_SET = ("The environment is set before", "TensorFlow read it", "make")
 ISORT_SPLIT = "# isort: split"
 E402 = "E402"
@@ -37,7 +37,7 @@ _DUNDER = re.compile(r"__\w+__$")
 def add_guards(
     tree: ConcreteTree, changes: Changes, moved: Sequence[Statement], above: Statement, why: tuple[str, str, str]
 ) -> None:
-    """Say why ``moved`` stands above the import ``above``, and keep it there."""
+    """Add comments that say why ``moved`` is above the import ``above``, and that keep it there."""
     said = any(_WHY.match(comment) for line in getattr(above, "leading_lines", ()) for comment in comments_in(line))
     changes.fenced[above] = said
     changes.apart.add(above)
@@ -51,26 +51,26 @@ def add_guards(
         notes = [f"# {first} {those} {verb}{'' if many else 's'} {what}", *([ISORT_SPLIT] if top and plain else [])]
         changes.above.setdefault(above, []).extend(notes)
     body = tree.statements(tree.module)
-    # Where code stands above them already, whoever minds has said so.
+    # If there is code above them already, the linters have been silenced.
     if top and any(map(_is_code, moved)) and not any(map(_is_code, body[: body.index(above)])):
         for sibling in plain:
             _silence(changes, sibling)
 
 
 def is_sortable_import(statement: cst.CSTNode) -> bool:
-    """Whether a statement is an import that sorters move and linters want at the top."""
+    """True if a statement is an import that sorters move and linters want at the top."""
     lines = statement.body if isinstance(statement, cst.SimpleStatementLine) else [statement]
     return any(isinstance(part, (cst.Import, cst.ImportFrom)) for part in lines)
 
 
 def _below(tree: ConcreteTree, above: Statement) -> list[Statement]:
-    """The statement ``above`` and those below it, up to what no import may stand below anyway."""
+    """Return ``above`` and the statements below it, up to the first that no import may follow anyway."""
     body = tree.statements(tree.module)
     return [above, *takewhile(lambda sibling: not _is_code(sibling), body[body.index(above) + 1 :])]
 
 
 def _is_code(statement: Statement) -> bool:
-    """Whether linters want imports above a statement of a module."""
+    """True if linters want the imports of a module above this statement."""
     if isinstance(statement, (cst.If, cst.Try, cst.TryStar, cst.With)):
         return False
     if isinstance(statement, cst.SimpleStatementLine):

@@ -1,4 +1,4 @@
-"""What a file imports, and how a name of a module is spelled in it."""
+"""The imports of a file, and the canonical names that its names resolve to."""
 
 from __future__ import annotations
 
@@ -14,11 +14,18 @@ from libcst.helpers import get_full_name_for_node
 from tfmemlint.facts.names import canonical
 from tfmemlint.fixes.concrete_tree import ConcreteTree, comments_in
 
+_MAX_ALIASES = 8
+"""The number of aliases through which a name is resolved; a bound against cycles, without a deeper reason."""
+
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A name that an import binds: ``local`` in the code, the dotted ``name`` it stands for, the statement, and the
-    scope (a function's node, or the module)."""
+    """A name that an import binds.
+
+    Attributes:
+        local: the name in the code. name: the dotted name that it refers to.
+        node: the import. scope: the node of the function that contains it, or the module.
+    """
 
     local: str
     name: str
@@ -27,7 +34,7 @@ class Binding:
 
 
 class ImportBindings:
-    """The imports of one file, in order; those only for type checkers left out."""
+    """The imports of one file, in order, without those for type checkers only."""
 
     def __init__(self, tree: ConcreteTree) -> None:
         self.tree = tree
@@ -64,8 +71,10 @@ class ImportBindings:
             self._collect(child)
 
     def taken(self) -> set[str]:
-        """The names that a new import can't use: those that are bound in any scope; those only read may well wait for
-        the import, unless a star import gives them."""
+        """Return the names that a new import can't use: those that are bound in any scope.
+
+        A name that is only read may be waiting for this import, unless the file has a star import that may bind it.
+        """
         found = set(dir(builtins))
         star = False
         for node in ast.walk(ast.parse(self.tree.text)):
@@ -87,16 +96,18 @@ class ImportBindings:
         return found
 
     def is_from_star(self, name: str) -> bool:
-        """Whether the file reads a name that it binds nowhere, and a star import may give it: the interpreter has taken
-        ``tf`` for TensorFlow then."""
+        """True if the file reads ``name``, binds it nowhere, and has a star import that may bind it.
+
+        The interpreter took such a ``tf`` for TensorFlow.
+        """
         tree = ast.parse(self.tree.text)
         star = any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in ast.walk(tree))
         uses = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name]
         return star and bool(uses) and all(isinstance(node.ctx, ast.Load) for node in uses)
 
     def resolve(self, dotted: str) -> str:
-        """The canonical name of a dotted name: through imports and through aliases such as ``exp = tf.config``."""
-        for _ in range(8):
+        """Return the canonical name of a dotted name, through imports and aliases such as ``exp = tf.config``."""
+        for _ in range(_MAX_ALIASES):
             root, _, rest = dotted.partition(".")
             found = next((binding.name for binding in self.bindings if binding.local == root), None)
             if found is not None:
@@ -107,7 +118,9 @@ class ImportBindings:
         return dotted
 
     def visible(self, at: cst.CSTNode | None) -> list[Binding]:
-        """The imports that can be used at ``at`` (at the top level of the module for None), the nearest scope first."""
+        """Return the imports that can be used at ``at``, nearest scope first; None stands for the module's top
+        level.
+        """
         if at is None:
             return [
                 binding
@@ -128,7 +141,7 @@ class ImportBindings:
         ]
 
     def imported(self) -> set[str]:
-        """The names that imports bind, in any scope."""
+        """Return the names that imports bind, in any scope."""
         return {binding.local for binding in self.bindings}
 
     def _in_class(self, node: cst.CSTNode) -> bool:
@@ -141,7 +154,7 @@ class ImportBindings:
 
 
 def is_import(line: cst.CSTNode) -> bool:
-    """Whether a line of a module imports: a plain import, or a ``try`` that holds nothing but imports."""
+    """True if a line of a module is an import, or a ``try`` that contains imports only."""
     if isinstance(line, cst.SimpleStatementLine):
         return any(isinstance(part, (cst.Import, cst.ImportFrom)) for part in line.body)
     if isinstance(line, cst.Try):
@@ -150,7 +163,7 @@ def is_import(line: cst.CSTNode) -> bool:
 
 
 def imported_module(line: cst.CSTNode) -> str:
-    """The module that an import asks for first; "~" for a relative one, which sorts last."""
+    """Return the first module that an import names; "~" if it is relative, so that it sorts last."""
     first = line.body[0] if isinstance(line, cst.SimpleStatementLine) else line
     if isinstance(first, cst.Import):
         return get_full_name_for_node(first.names[0].name) or ""
@@ -159,12 +172,12 @@ def imported_module(line: cst.CSTNode) -> str:
 
 
 def is_standard(line: cst.CSTNode) -> bool:
-    """Whether what a line imports first is of the standard library."""
+    """True if the first module that a line imports is in the standard library."""
     return imported_module(line).split(".")[0] in sys.stdlib_module_names
 
 
 def is_docstring(line: cst.CSTNode) -> bool:
-    """Whether a line is a plain string."""
+    """True if a line is a plain string."""
     return (
         isinstance(line, cst.SimpleStatementLine)
         and len(line.body) == 1
@@ -174,7 +187,9 @@ def is_docstring(line: cst.CSTNode) -> bool:
 
 
 def insertion_index(module: cst.Module, limit: int) -> int:
-    """The index of the statement below which a new import belongs, above statement ``limit``; -1 for the very top."""
+    """Return the index of the statement below which a new import goes, above statement ``limit``; -1 is the very
+    top.
+    """
     best = 0 if module.body and limit > 0 and is_docstring(module.body[0]) else -1
     for index, line in enumerate(module.body[: max(limit, 0)]):
         if isinstance(line, (cst.FunctionDef, cst.ClassDef)):
@@ -186,5 +201,5 @@ def insertion_index(module: cst.Module, limit: int) -> int:
 
 @lru_cache(maxsize=16)
 def imports_of(tree: ConcreteTree) -> ImportBindings:
-    """The imports of a file; every rewrite of one text shares them."""
+    """Return the imports of a file. All rewrites of one text share them."""
     return ImportBindings(tree)

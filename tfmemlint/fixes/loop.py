@@ -1,4 +1,4 @@
-"""Fixing a file: rewrites are computed, tried, and kept only where the finding is gone and nothing worse has come."""
+"""The fix loop: compute rewrites, try them, and keep those that remove the finding and bring nothing worse."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ DECLINED = "declined"
 STILL_THERE = "the finding would still be there"
 _USER_CHOICES = (NEEDS_UNSAFE, NOT_CHOSEN, DECLINED)
 _MAX_CHAINED_FIXES = 4
+"""The number of further fixes that one fix may need; a bound against endless chains, without a deeper reason."""
 
 
 class Fixer(Protocol):
-    """A rule, for the fix loop: it has a code, and rewrites the code of one of its findings."""
+    """The part of a rule that the fix loop uses: its code, and the rewrite of one of its findings."""
 
     @property
     def code(self) -> str: ...
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Rewrite the code of ``finding`` by means of ``editor``.
+        """Rewrite the code of ``finding`` with ``editor``.
 
         Raises:
             Withheld: the rewrite would not be right; the text says why.
@@ -44,18 +45,18 @@ class Fixer(Protocol):
 
 
 Place = tuple[object, ...]
-"""What a finding is known by within one text."""
+"""The key of a finding within one text, see `place`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the user allows.
+    """The fixes that the user allows.
 
     Attributes:
-        unsafe: unsafe fixes, too. gpu_memory_mib: the memory of one GPU, in MiB, where it is told.
-        only: the codes of rules, or their beginnings, whose findings alone are fixed; () for all.
-        ask: asked before each change, with the finding, the source as it is and as it would be; None to ask nobody.
-        refused: findings of the text that aren't to be fixed, by `place`, and why.
+        unsafe: also unsafe fixes. gpu_memory_mib: the memory of one GPU in MiB, if the user gave it.
+        only: rule codes, or their prefixes, whose findings alone are fixed; () for all.
+        ask: called before each change, with the finding, the current source and the new source; None to ask nobody.
+        refused: findings that must not be fixed, by `place`, with the reason.
     """
 
     unsafe: bool = False
@@ -67,12 +68,12 @@ class Options:
 
 @dataclass(slots=True)
 class Fixed:
-    """The outcome for one file.
+    """The result for one file.
 
     Attributes:
-        text: the new text. applied: the findings that are gone, each in the row that it has in the old text (or that
-            is just above what another fix has new_errors there), with its fix (the edits of which are in terms of the
-            text just before it). findings: what remains, with the reason why it wasn't fixed.
+        text: the new text. applied: the findings that are gone, each with its fix, whose edits refer to the text just
+            before it. Each is at its row in the old text, or at the row just above if another fix introduced the code.
+        findings: what remains, with the reason why it wasn't fixed.
         needs: packages that the new code imports and the old code did not.
     """
 
@@ -83,7 +84,7 @@ class Fixed:
 
 
 def compute(source: Source, finding: Finding, rule: Fixer, target: Target, options: Options) -> Finding:
-    """``finding`` with its fix, or with the reason why there is none; never raises because of a rule."""
+    """Return ``finding`` with its fix, or with the reason why it has none. An error in the rule is such a reason."""
     if not finding.fixable:
         return finding
     try:
@@ -107,7 +108,7 @@ def compute(source: Source, finding: Finding, rule: Fixer, target: Target, optio
 
 
 def _editor(source: Source, target: Target, options: Options) -> Editor:
-    # Concrete trees are expensive to import: only what has something to fix pays for them.
+    # Importing LibCST is slow: only a file with something to fix pays for it.
     if source.language == PYTHON:
         from tfmemlint.fixes.editor import Editor
 
@@ -118,7 +119,7 @@ def _editor(source: Source, target: Target, options: Options) -> Editor:
 
 
 def _parse(source: Source, text: str) -> None:
-    """Read a text as what ``source`` is written in.
+    """Parse a text in the language of ``source``.
 
     Raises:
         SyntaxError, ValueError, RecursionError: it can't be read.
@@ -135,15 +136,15 @@ def fix_source(
     check: Callable[[Source], list[Finding]],
     options: Options,
 ) -> Fixed:
-    """Fix all that may be fixed, round after round, until nothing changes any more.
+    """Fix all that may be fixed, round after round, until nothing changes.
 
-    ``check`` gives the findings of a source. What it finds in the text that comes out is in ``findings``.
+    ``check`` returns the findings of a source. ``findings`` of the result are those of the new text.
     """
     return _FixRun({rule.code: rule for rule in rules}, target, check, options).run(source)
 
 
 _FixStep = tuple["Source", list[Finding], list[tuple[Finding, str]]]
-"""A changed source, what is found in it, and what was mended, with the text that each was found in."""
+"""A changed source, its findings, and the fixed findings with the text that each was found in."""
 
 
 class _FixRun:
@@ -162,6 +163,7 @@ class _FixRun:
         done = Fixed(first)
         seen = {first}
         reasons: dict[Place, str] = {}
+        # A finding is fixed or refused in one round; the rest is room for findings that fixes bring to light.
         for _ in range(2 * len(findings) + 10):
             computed = [_unless_worse(self._computed(source, finding), findings) for finding in findings]
             computed = self._withhold_partial_groups(computed)
@@ -189,7 +191,7 @@ class _FixRun:
         return done
 
     def _computed(self, source: Source, finding: Finding) -> Finding:
-        """The finding with its fix, or with the reason why it isn't made."""
+        """Return the finding with its fix, or with the reason why it isn't fixed."""
         rule = self.rules.get(finding.code)
         if rule is None or not finding.fixable:
             return finding
@@ -208,8 +210,11 @@ class _FixRun:
 
     @staticmethod
     def _withhold_partial_groups(computed: list[Finding]) -> list[Finding]:
-        """The findings; of errors that belong together (``details["whole"]``) none has a fix where one can't have one:
-        code that is rewritten by half runs no more than before, and nowhere."""
+        """Return the findings, without the fixes of a group of errors (``details["whole"]``) of which one can't be
+        fixed.
+
+        Code that is half rewritten runs on no release at all.
+        """
         reasons: dict[object, str] = {}
         for finding in computed:
             group = finding.details.get("whole")
@@ -227,7 +232,9 @@ class _FixRun:
     def _try_together(
         self, source: Source, findings: list[Finding], ready: list[Finding], seen: set[str]
     ) -> _FixStep | None:
-        """As many fixes at once as don't overlap, if all of them do what they should; a person is asked one by one."""
+        """Make as many non-overlapping fixes at once as possible, if all of them work. With ``ask`` they are made
+        one by one.
+        """
         if self.options.ask is not None:
             return None
         chosen: list[Finding] = []
@@ -259,7 +266,7 @@ class _FixRun:
         seen: set[str],
         reasons: dict[Place, str],
     ) -> _FixStep | None:
-        """The first fix that does what it should; for those before it, the reason why they don't."""
+        """Return the first fix that works. The reasons why those before it don't are added to ``reasons``."""
         for finding in ready:
             step = self._chain(source, findings, finding, seen, _MAX_CHAINED_FIXES)
             if not isinstance(step, str):
@@ -270,14 +277,14 @@ class _FixRun:
     def _chain(
         self, source: Source, findings: list[Finding], finding: Finding, seen: set[str], depth: int
     ) -> _FixStep | str:
-        """One fix, and the fixes of the errors that it brings to light; or why that leads nowhere."""
+        """Make one fix, and the fixes of the errors that it uncovers; or return the reason why that does not work."""
         assert finding.fix is not None
         tried = self._try(source, finding.fix.edits, seen)
         if isinstance(tried, str):
             return tried
         new, after = tried
         applied = [(finding, source.text)]
-        # What starts the runtime next may take the place of what has been mended: it is mended too.
+        # The next statement that starts the runtime may cause the same finding again: fix it, too.
         while _count(after, finding.code) >= _count(findings, finding.code):
             further = (
                 self._another_of_rule(new, after, finding.code, seen | {new.text}) if len(applied) <= depth else None
@@ -310,7 +317,7 @@ class _FixRun:
     def _another_of_rule(
         self, source: Source, findings: list[Finding], code: str, seen: set[str]
     ) -> tuple[Source, list[Finding], Finding] | None:
-        """One more fix of the same rule, that makes nothing worse."""
+        """Make one more fix of the same rule that makes nothing worse."""
         for other in findings:
             repair = self._computed(source, other) if other.code == code else other
             if repair.fix is None or repair.withheld:
@@ -321,7 +328,7 @@ class _FixRun:
         return None
 
     def _try(self, source: Source, edits: Iterable[Edit], seen: set[str]) -> tuple[Source, list[Finding]] | str:
-        """The source with edits made, and what is found in it; or why it can't be."""
+        """Return the source with edits applied and its findings; or the reason why that isn't possible."""
         try:
             text = apply(source.text, edits)
             _parse(source, text)
@@ -338,7 +345,7 @@ class _FixRun:
 
 
 def _new_errors(before: list[Finding], after: list[Finding], without: set[str]) -> list[Finding]:
-    """The errors of a code of which there are more than before."""
+    """Return the errors whose code occurs more often than before."""
     old = Counter(finding.code for finding in before if finding.severity is Severity.ERROR)
     new = Counter(finding.code for finding in after if finding.severity is Severity.ERROR)
     return [
@@ -349,7 +356,9 @@ def _new_errors(before: list[Finding], after: list[Finding], without: set[str]) 
 
 
 def _unless_worse(finding: Finding, findings: list[Finding]) -> Finding:
-    """Without its fix where an error that a handler catches would give way to one that nothing catches."""
+    """Return the finding without its fix if an error that a handler catches would give way to one that nothing
+    catches.
+    """
     if finding.fix is None or finding.withheld or not finding.details.get("caught"):
         return finding
     errors = (other for other in findings if other.severity is Severity.ERROR and other.code != finding.code)
@@ -362,13 +371,13 @@ def _count(findings: list[Finding], code: str) -> int:
 
 
 def place(finding: Finding) -> Place:
-    """What a finding is known by within one text."""
+    """Return a key that identifies a finding within one text."""
     # Other fixes may move the lines that the message names.
     return finding.code, finding.span, re.sub(r"\bline \d+|:\d+\b", "line", re.sub(r"\s+", " ", finding.message))
 
 
 def _keys_in_new_text(places: dict[Place, str], old: str, new: str) -> dict[Place, str]:
-    """Places in ``old``, where their lines are as they were, as they are in ``new``."""
+    """Return the keys of findings in ``old`` as they are in ``new``, for lines that did not change."""
     if not places:
         return places
     rows = _rows(old, new)
@@ -382,7 +391,7 @@ def _keys_in_new_text(places: dict[Place, str], old: str, new: str) -> dict[Plac
 
 
 def _rows(old: str, new: str) -> dict[int, int]:
-    """The rows of the lines of ``old`` that are in ``new`` as well, and the row of each there."""
+    """Return the new row of each line of ``old`` that is still in ``new``."""
     rows: dict[int, int] = {}
     matcher = difflib.SequenceMatcher(None, old.split("\n"), new.split("\n"), autojunk=False)
     for first, second, size in matcher.get_matching_blocks():
@@ -391,7 +400,7 @@ def _rows(old: str, new: str) -> dict[int, int]:
 
 
 def _in_first_text(finding: Finding, first: str, text: str) -> Finding:
-    """A finding of ``text`` in the row that it has in the ``first`` text; in the one just above if it has none."""
+    """Return a finding of ``text`` at its row in the ``first`` text, or at the row just above if it is new."""
     if text == first:
         return finding
     rows = _rows(text, first)

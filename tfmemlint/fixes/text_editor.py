@@ -1,4 +1,4 @@
-"""What a rule rewrites configuration files with: names and values in place, in the quotes that they have."""
+"""The editor by which a rule rewrites configuration files: names and values in place, with their quotes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tfmemlint.model.configuration import LIST, MAPPING, VariableSetting
 from tfmemlint.model.finding import Applicability, Edit, Finding, Span
 
 _SAFE = re.compile(r"[\w.,:/@%+-]*")
-"""Values that stand without quotes in any of these languages."""
+"""Values that need no quotes in any of these languages."""
 _STRING = re.compile(r"(?!(?:true|false|yes|no|on|off|null|y|n)\Z)[A-Za-z_][\w-]*", re.IGNORECASE)
 """Values that YAML takes for strings without quotes."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenItem:
-    """A name (``is_name``) or a value as a configuration file has it."""
+    """A name (``is_name``) or a value as a configuration file writes it."""
 
     evaluated_value: str | None
     setting: VariableSetting
@@ -30,7 +30,7 @@ class WrittenItem:
 
 
 class TextEditor:
-    """One rewrite of one configuration file; the part of `Editor` that variables need."""
+    """One rewrite of one configuration file: the part of `Editor` that fixes of variables need."""
 
     Withheld: ClassVar[type[Withheld]] = Withheld
 
@@ -48,15 +48,15 @@ class TextEditor:
         self._settings = found.settings if found is not None else []
 
     def safe(self, message: str) -> None:
-        """The rewrite is safe; ``message`` says what it does, as a sentence without a full stop."""
+        """Mark the rewrite as safe. ``message`` says what it does, as a sentence without a full stop."""
         self.applicability, self.message = Applicability.SAFE, message
 
     def unsafe(self, message: str) -> None:
-        """The rewrite needs a look; ``message`` as in `safe`."""
+        """Mark the rewrite as unsafe: a person should look at it. ``message`` is as in `safe`."""
         self.applicability, self.message = Applicability.UNSAFE, message
 
     def expression_at(self, span: Span) -> WrittenItem:
-        """The name or the value that stands at exactly ``span``.
+        """Return the name or the value at exactly ``span``.
 
         Raises:
             Withheld: there is none.
@@ -66,15 +66,15 @@ class TextEditor:
                 return WrittenItem(setting.name, setting, True, span)
             if setting.given == span:
                 return WrittenItem(setting.value, setting, False, span)
-        raise Withheld("the place of the variable can't be told")
+        raise Withheld("the place of the variable isn't known")
 
     def code(self, node: WrittenItem) -> str:
-        """A name or value as it is written."""
+        """Return a name or a value as the file writes it."""
         line = self._lines[node.span.row - 1]
         return line[node.span.column - 1 : node.span.end_column - 1]
 
     def replace(self, node: WrittenItem, text: str) -> None:
-        """Write ``text`` in the place of a name or a value.
+        """Replace a name or a value by ``text``.
 
         Raises:
             Withheld: it can't be written there.
@@ -86,7 +86,7 @@ class TextEditor:
         self._wanted.append((text, None) if node.is_name else ("", text))
 
     def split_settings(self, key: Span, settings: tuple[tuple[str, str], ...]) -> None:
-        """Give each of the settings in one value a place of its own.
+        """Give each of several settings in one value an entry of its own.
 
         Raises:
             Withheld: that can't be done here.
@@ -110,7 +110,7 @@ class TextEditor:
             case "option":
                 option = re.search(r"(-e|--env)([ =]?)[\"']?$", before)
                 if option is None or before[-1:] in "\"'":
-                    raise Withheld("the option can't be parted")
+                    raise Withheld("the option can't be split")
                 more = "".join(f" {option[1]}{option[2]}{name}={value}" for name, value in others)
                 self._edits.append(Edit(given, first + more))
             case "list" | "file":
@@ -125,33 +125,33 @@ class TextEditor:
                 more = "".join(f"\n{before}{name}: {_for_mapping(value)}" for name, value in others)
                 self._edits.append(Edit(given, quoted(setting, first) + more))
             case _:
-                raise Withheld("the setting can't be parted")
+                raise Withheld("the setting can't be split")
         self._wanted += settings
 
     def insert(self, row: int, column: int, text: str) -> None:
-        """Put ``text`` in front of a character."""
+        """Insert ``text`` in front of a character; ``row`` and ``column`` count from 1."""
         self._edits.append(Edit(Span(row, column, row, column), text))
 
     def row(self, number: int) -> str:
-        """One row of the file."""
+        """Return one row of the file."""
         return self._lines[number - 1]
 
     def replace_row(self, number: int, text: str) -> None:
-        """Give a row another text."""
+        """Replace the text of a row."""
         self._edits.append(Edit(Span(number, 1, number, len(self.row(number)) + 1), text))
 
     def move_row(self, number: int, above: int) -> None:
-        """Take a row from its place and put it above another one."""
+        """Move a row above another one."""
         self.insert(above, 1, f"{self.row(number)}\n")
         last = number == len(self._lines)
         end = Span(number, 1, number, len(self.row(number)) + 1) if last else Span(number, 1, number + 1, 1)
         self._edits.append(Edit(end, ""))
 
     def finish(self) -> str:
-        """The new text.
+        """Make all changes, and return the new text.
 
         Raises:
-            Withheld: what comes out does not say what it should.
+            Withheld: the new text does not have the settings that the changes were to make.
         """
         try:
             text = apply(self.text, self._edits)
@@ -166,13 +166,13 @@ class TextEditor:
 
 
 def quoted(setting: VariableSetting, text: str) -> str:
-    """``text`` as the value of a setting, in the quotes that its value has.
+    """Return ``text`` as the value of a setting, in the quotes of its present value.
 
     Raises:
         Withheld: only a part of the value is in quotes, or the text needs others.
     """
     if setting.quote is None:
-        raise Withheld("the value is put together from parts")
+        raise Withheld("the value is composed of several parts")
     if not _SAFE.fullmatch(text):
         raise Withheld("the value needs quotes of its own")
     if setting.how == MAPPING and not setting.quote:
@@ -185,11 +185,11 @@ def _for_mapping(text: str) -> str:
 
 
 def pass_to_program(editor: object, finding: Finding) -> None:
-    """Set a variable where the program gets it."""
+    """Set a variable in a place where the program receives it."""
     details, row = finding.details, finding.span.row
     begun, key = details["begun"], details["key"]
     if not isinstance(editor, TextEditor) or not isinstance(begun, Span) or not isinstance(key, Span):
-        raise Withheld("the file is no configuration file")
+        raise Withheld("the file is not a configuration file")
     line = editor.row(row)
     match details["why"]:
         case "unexported":

@@ -1,4 +1,4 @@
-"""The changes that a rewrite asks for, collected by node, and made in one go."""
+"""Collect the changes that a rewrite makes, by node, and apply them in one pass over the tree."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from tfmemlint.fixes.trivia import (
 
 @dataclass(slots=True)
 class Changes:
-    """What is to be done, by the nodes of the shared tree.
+    """The changes to make, by the nodes of the shared tree.
 
     Attributes:
-        replaced: expressions (or arguments) and what takes their place.
-        removed: statements that go, their comments staying. moved: statements that go with their comments.
-        swapped: statements and the lines that take their place.
-        before: what is put above a statement: new lines, or statements of the tree (which are then in ``moved``).
-        after: what is put below a statement.
+        replaced: expressions (or arguments), with their replacements.
+        removed: statements to remove; their comments stay. moved: statements to move, with their comments.
+        swapped: statements, with the lines that replace them.
+        before: nodes to put above a statement: new lines, or statements of the tree (which are then in ``moved``).
+        after: lines to put below a statement.
         above: comments that get a line of their own above a statement. trailing: comments at the end of a statement.
         top: new lines at the top of the module, by the index of the statement that they follow (-1: the very top).
-        gap: how many blank lines follow the new lines at the top.
-        apart: statements that a blank line parts from what is put above them.
-        fenced: imports above which code is put, and whether more of it stands there: the imports that it brings join
+        gap: the number of blank lines below the new lines at the top.
+        apart: statements that a blank line separates from what is put above them.
+        fenced: imports above which code is put; True if such code is there already. Imports that come with it join
             those above, and a blank line follows.
     """
 
@@ -57,15 +57,15 @@ class Changes:
     fenced: dict[cst.CSTNode, bool] = field(default_factory=dict)
 
     def nodes(self) -> set[cst.CSTNode]:
-        """Every node that something is to be done with or at."""
+        """Return every node that is changed, or at which something is inserted."""
         return {node for group in (self.replaced, *self._groups()) for node in group}
 
     def concerns(self, statement: cst.CSTNode) -> bool:
-        """Whether anything is to be done with or at ``statement`` as a whole."""
+        """True if ``statement`` as a whole is changed, or something is inserted at it."""
         return any(statement in group for group in self._groups())
 
     def splits(self, statement: cst.CSTNode) -> bool:
-        """Whether ``statement`` can't stay on the line that it shares with others."""
+        """True if ``statement`` can't stay on the line that it shares with others."""
         return any(statement in group for group in (self.moved, self.swapped, self.before, self.after))
 
     def _groups(self) -> tuple[Iterable[cst.CSTNode], ...]:
@@ -74,7 +74,7 @@ class Changes:
 
 @dataclass(slots=True)
 class _Piece:
-    """What is changed as one: a line, or one of the statements that share a line. ``index``: of its line."""
+    """A unit of change: a line, or one of the statements that share a line. ``index`` is the index of that line."""
 
     handles: tuple[cst.CSTNode, ...]
     line: Line
@@ -82,8 +82,11 @@ class _Piece:
 
 
 class ChangeTransformer(cst.CSTTransformer):
-    """Makes `Changes` of a tree. ``done`` holds the nodes whose change was made: one inside another that is replaced
-    would be lost in silence otherwise."""
+    """A LibCST transformer that makes `Changes`.
+
+    ``done`` holds the nodes whose change was made. It tells of a change inside a replaced node, which would otherwise
+    be lost silently.
+    """
 
     def __init__(self, changes: Changes) -> None:
         super().__init__()
@@ -93,7 +96,7 @@ class ChangeTransformer(cst.CSTTransformer):
         self._heads: dict[cst.CSTNode, list[cst.EmptyLine]] = {}
 
     def on_visit(self, node: cst.CSTNode) -> bool:
-        """Look inside of what is kept only."""
+        """Visit only the inside of nodes that are kept."""
         return node not in self.changes.replaced and not self._swapped(node)
 
     def _swapped(self, node: cst.CSTNode) -> bool:
@@ -103,7 +106,7 @@ class ChangeTransformer(cst.CSTTransformer):
     def on_leave(  # type: ignore[override]
         self, original_node: cst.CSTNode, updated_node: cst.CSTNode
     ) -> cst.CSTNode:
-        """Make what was asked for at this node."""
+        """Make the changes at this node."""
         if original_node in self.changes.replaced:
             self.done.add(original_node)
             return self.changes.replaced[original_node]
@@ -130,7 +133,7 @@ class ChangeTransformer(cst.CSTTransformer):
             body, rest = [parse("pass")[0].with_changes(leading_lines=rest)], []
         footer = [*rest, *updated.footer]
         while rest and footer and footer[-1].comment is None:
-            # What was last is gone: the blank lines above it would end the file, or the block.
+            # The last statement is gone: without this, blank lines would end the file or the block.
             footer.pop()
         return updated.with_changes(body=body, footer=footer)
 
@@ -149,7 +152,7 @@ class ChangeTransformer(cst.CSTTransformer):
         return cst.IndentedBlock(body=body or parse("pass"), header=updated.trailing_whitespace, footer=rest)
 
     def _pieces(self, original: cst.CSTNode, updated: Line, index: int) -> list[_Piece]:
-        """A line as the pieces that are changed one by one."""
+        """Split a line into the pieces that are changed one by one."""
         if not isinstance(original, cst.SimpleStatementLine) or not isinstance(updated, cst.SimpleStatementLine):
             return [_Piece((original,), updated, index)]
         if len(original.body) == 1:
@@ -181,7 +184,7 @@ class ChangeTransformer(cst.CSTTransformer):
         return [*gone, *pieces]
 
     def _assemble(self, pieces: Sequence[_Piece], top: dict[int, list[Line]]) -> tuple[list[Line], list[cst.EmptyLine]]:
-        """The lines of the new block, and what is left for its foot."""
+        """Return the lines of the new block, and the blank lines and comments that remain for its end."""
         changes = self.changes
         for piece in pieces:
             for handle in changes.moved.intersection(piece.handles):
@@ -205,9 +208,9 @@ class ChangeTransformer(cst.CSTTransformer):
                     lead, before = _fenced(body, lead, before, more=fence)
                 first = before[0].with_changes(leading_lines=[*lead, *before[0].leading_lines])
                 body.extend([first, *before[1:]])
-                # A comment that belongs to what stands below must not look as if it closed what was put in.
+                # A comment about the code below must not look like the end of the inserted code.
                 parted = bool(tight) or not changes.apart.isdisjoint(handles)
-                # Above a function there are as many blank lines as before.
+                # A function keeps its number of blank lines above.
                 wide = isinstance(piece.line, (cst.FunctionDef, cst.ClassDef))
                 blank = sum(line.comment is None for line in loose) if wide else 1
                 pending, loose = [], [cst.EmptyLine(indent=False)] * (max(1, min(blank, 2)) if parted else 0)
@@ -230,14 +233,14 @@ class ChangeTransformer(cst.CSTTransformer):
             if piece.index in top and (following is None or following.index != piece.index):
                 first, *others = top[piece.index]
                 if any(line.comment is not None for line in pending):
-                    # The comments of an import that has gone.
+                    # The comments of a removed import.
                     first = first.with_changes(leading_lines=join_lines(pending, first.leading_lines))
                 body.extend([first, *others])
                 pending = self._gap(following.line) if following is not None else []
         return body, pending
 
     def _head(self, piece: _Piece, below: Sequence[_Piece] | None) -> None:
-        """The comment over a group of statements goes with them, where all of the group is moved."""
+        """Move the comment above a group of statements with them, if the whole group moves."""
         moved = self.changes.moved
         if below is None or moved.isdisjoint(piece.handles):
             return
@@ -255,7 +258,7 @@ class ChangeTransformer(cst.CSTTransformer):
         return [cst.EmptyLine(indent=False)] * count
 
     def _above(self, handle: cst.CSTNode) -> list[Line]:
-        """The lines to put above ``handle``: new ones as they are, moved ones with the comments that belong to them."""
+        """Return the lines to put above ``handle``: new ones as they are, moved ones with their comments."""
         found: list[Line] = []
         for node in self.changes.before.get(handle, ()):
             if node in self._carried:
@@ -273,14 +276,14 @@ class ChangeTransformer(cst.CSTTransformer):
 
 
 def _opens_a_group(line: Line) -> bool:
-    """Whether a comment stands above a line, and a blank line above that."""
+    """True if a line has a comment above it, and a blank line above the comment."""
     lead = line.leading_lines
     first = next((index for index, line in enumerate(lead) if line.comment is None), len(lead))
     return any(line.comment is not None for line in lead[first:])
 
 
 def _at_the_top(line: Line, was: cst.CSTNode) -> Line:
-    """The first line of a file, without the blank lines that parted it from what has gone."""
+    """Return the first line of a file without the blank lines that separated it from removed code."""
     lead = list(line.leading_lines)
     if lead and lead[0].comment is None and not getattr(was, "leading_lines", ()):
         while lead and lead[0].comment is None:
@@ -291,7 +294,10 @@ def _at_the_top(line: Line, was: cst.CSTNode) -> Line:
 def _fenced(
     body: Sequence[Line], lead: list[cst.EmptyLine], lines: Sequence[Line], *, more: bool
 ) -> tuple[list[cst.EmptyLine], list[Line]]:
-    """Imports, and the code that needs them, put below ``body``: the blank lines above the first of them, and all."""
+    """Return the blank lines above the first of ``lines``, which are put below ``body``, and all of ``lines``.
+
+    ``lines`` are imports, and the code that needs them.
+    """
     found = list(lines)
     imports = next((index for index, line in enumerate(found) if not is_import(line)), len(found))
     below = bool(body) and is_import(body[-1])

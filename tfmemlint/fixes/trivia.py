@@ -1,4 +1,4 @@
-"""Lines, blank lines and comments: how statements are put beside each other."""
+"""Trivia: handle the blank lines and comments around statements."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import libcst as cst
 from tfmemlint.fixes.concrete_tree import comments_in
 
 Line: TypeAlias = cst.SimpleStatementLine | cst.If | cst.For | cst.While | cst.With | cst.Try | cst.TryStar
-"""What a block consists of (definitions and ``match`` as well: all of them have ``leading_lines``)."""
+"""A statement of a block; definitions and ``match``, too, as all of them have ``leading_lines``."""
 _NOQA = re.compile(r"# ?noqa(?::\s?(?P<codes>[A-Z]+\d+(?:[,\s]+[A-Z]+\d+)*))?", re.IGNORECASE)
 
 
 def parse(lines: str) -> list[Line]:
-    """The statements of a piece of code; comments after the last of them are not kept."""
+    """Parse a piece of code into statements. Comments below the last of them are dropped."""
     module = cst.parse_module(dedent(lines).strip("\n") + "\n")
     body = [cast("Line", line) for line in module.body]
     if body and module.header:
@@ -27,12 +27,12 @@ def parse(lines: str) -> list[Line]:
 
 
 def own_line(comment: str) -> cst.EmptyLine:
-    """A comment on a line of its own."""
+    """Return a comment on a line of its own."""
     return cst.EmptyLine(comment=cst.Comment(comment))
 
 
 def split_lines(lines: Sequence[cst.EmptyLine]) -> tuple[list[cst.EmptyLine], list[cst.EmptyLine]]:
-    """The lines above a statement: those up to the last blank one, and the comments that belong to the statement."""
+    """Split the lines above a statement into those up to the last blank one and the comments of the statement."""
     cut = max((index + 1 for index, line in enumerate(lines) if line.comment is None), default=0)
     return list(lines[:cut]), list(lines[cut:])
 
@@ -40,8 +40,11 @@ def split_lines(lines: Sequence[cst.EmptyLine]) -> tuple[list[cst.EmptyLine], li
 def group_comment(
     lines: Sequence[cst.EmptyLine],
 ) -> tuple[list[cst.EmptyLine], list[cst.EmptyLine], list[cst.EmptyLine]]:
-    """The lines above a statement in three: what belongs to the one above, a comment that stands apart and so is about
-    all that follows, with the blank lines below it, and the comments that belong to the statement."""
+    """Split the lines above a statement in three.
+
+    They are the lines that belong to the statement above; a comment between blank lines, which is about all that
+    follows, with the blank lines below it; and the comments of the statement.
+    """
     loose, tight = split_lines(lines)
     first = next((index for index, line in enumerate(loose) if line.comment is None), len(loose))
     start = next((index for index in range(first, len(loose)) if loose[index].comment is not None), None)
@@ -49,7 +52,7 @@ def group_comment(
 
 
 def join_lines(first: Sequence[cst.EmptyLine], second: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:
-    """Two runs of lines, one below the other, without adding up the blank lines where they meet."""
+    """Join two runs of lines without adding up the blank lines where they meet."""
     above, below = list(first), list(second)
     ends = next((count for count, line in enumerate(reversed(above)) if line.comment is not None), len(above))
     starts = next((count for count, line in enumerate(below) if line.comment is not None), len(below))
@@ -58,17 +61,17 @@ def join_lines(first: Sequence[cst.EmptyLine], second: Sequence[cst.EmptyLine]) 
 
 
 def join_small_statements(small: Sequence[cst.BaseSmallStatement]) -> list[cst.BaseSmallStatement]:
-    """Small statements that share a line, the last without a semicolon."""
+    """Return small statements that share a line, the last without a semicolon."""
     return [*small[:-1], small[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)]
 
 
 def comments_inside(line: Line) -> list[str]:
-    """The comments of a statement, at its end or within it; those above it left out."""
+    """Return the comments inside or at the end of a statement, without those above it."""
     return comments_in(line.with_changes(leading_lines=[]))
 
 
 def with_comments(line: Line, notes: Sequence[str]) -> Line:
-    """The line with comments at its end; above it where it is a compound statement."""
+    """Return a line with comments added at its end; above it if it is a compound statement."""
     if not notes:
         return line
     if not isinstance(line, cst.SimpleStatementLine):
@@ -77,7 +80,7 @@ def with_comments(line: Line, notes: Sequence[str]) -> Line:
 
 
 def append_comments(tail: cst.TrailingWhitespace, notes: Sequence[str]) -> cst.TrailingWhitespace:
-    """The end of a line with comments added."""
+    """Return the end of a line with comments added to it."""
     text = tail.comment.value if tail.comment is not None else ""
     for note in notes:
         text = _with_note(text, note)
@@ -85,7 +88,7 @@ def append_comments(tail: cst.TrailingWhitespace, notes: Sequence[str]) -> cst.T
 
 
 def _with_note(text: str, note: str) -> str:
-    """A comment with another one behind it; codes for ``noqa`` go to those that are there, as the first one counts."""
+    """Return a comment with another one appended. Codes of ``noqa`` join the first ``noqa``, as only that counts."""
     there, new = _NOQA.search(text), _NOQA.match(note)
     if there is None or new is None:
         return text if text == note else "  ".join(filter(None, [text, note]))
@@ -98,7 +101,7 @@ def _with_note(text: str, note: str) -> str:
 def replacement_lines(
     old: Line, new: Sequence[Line], leading: Sequence[cst.EmptyLine], notes: Sequence[str]
 ) -> list[Line]:
-    """The lines that take the place of ``old``: its comment at the end stays there, those within it go above."""
+    """Return ``new`` as the replacement of ``old``. Its comment at the end stays there, those inside go above."""
     tail = old.trailing_whitespace if isinstance(old, cst.SimpleStatementLine) else None
     kept = comments_in(tail) if tail is not None else []
     known = [comment for line in new for comment in comments_in(line)]

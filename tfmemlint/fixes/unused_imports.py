@@ -1,4 +1,4 @@
-"""What nothing uses any more once a piece of code has gone."""
+"""Remove imports that nothing uses once a piece of code is removed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def drop_imports(editor: Editor, doomed: Iterable[cst.CSTNode], new: str) -> None:
-    """Imports of the module that only the code that goes has used go with it; ``new`` is what takes its place."""
+    """Remove the module's imports that only ``doomed`` code uses; ``new`` is the code that replaces it."""
     going = {node for gone in doomed for node in walk(gone)}
     read = {node.value for node in going if isinstance(node, cst.Name) and is_variable(editor, node)}
     kept = {node.id for node in ast.walk(ast.parse(new)) if isinstance(node, ast.Name)}
@@ -37,7 +37,7 @@ def drop_imports(editor: Editor, doomed: Iterable[cst.CSTNode], new: str) -> Non
 
 
 def _local(alias: cst.ImportAlias) -> str:
-    """The name that a part of an import binds."""
+    """Return the name that a part of an import binds."""
     return alias.evaluated_alias or alias.evaluated_name.split(".")[0]
 
 
@@ -46,7 +46,7 @@ def _in_import(editor: Editor, node: cst.CSTNode) -> bool:
 
 
 def is_variable(editor: Editor, node: cst.Name) -> bool:
-    """Whether a name stands for a variable: not for an attribute, nor for a keyword."""
+    """True if a name refers to a variable, not to an attribute or a keyword."""
     parent = editor.parent(node)
     if isinstance(parent, cst.Attribute):
         return parent.value is node

@@ -1,7 +1,7 @@
-"""The exception by which a rewrite says that it is not to be made, and why."""
+"""The exception of a rewrite that must not be made, with the reason."""
 
 from __future__ import annotations
 
 
 class Withheld(Exception):
-    """A fix is not given; the text says why, as a clause without a full stop."""
+    """The fix is withheld. The text says why, as a clause without a full stop."""

@@ -1,6 +1,6 @@
-"""What a program wants of GPU memory: its intents, one for each place that states one, in the order of execution.
+"""The intents of a program about GPU memory: one for each place that states one, in the order of execution.
 
-Rules judge single events; `verify` and `plan` hold all that a program asks for against what TensorFlow does. Both read
+Rules look at single events. `verify` and `plan` compare all intents of a program with TensorFlow's behaviour; both read
 the list that is made here.
 """
 
@@ -18,33 +18,37 @@ __all__ = ["Wanted", "entries", "number_of", "wanted", "wanted_by"]
 
 
 def wanted(program: Program) -> list[Wanted]:
-    """The intents of ``program``: one a place and entry point, in the order in which the places are reached."""
-    return [one for entry, events in entries(program) for one in wanted_by(entry, events)]
+    """Return the intents of ``program``, one per place and entry point, in the order in which the places are
+    reached.
+    """
+    return [intent for entry, events in entries(program) for intent in wanted_by(entry, events)]
 
 
 def wanted_by(entry: str, events: Sequence[Event]) -> Iterator[Wanted]:
-    """The intents of one entry point, one a place."""
+    """Yield the intents of one entry point, one per place."""
     known: set[tuple[Span, Wish, object]] = set()
     first = {event.span for event in events if not event.repeated}
     for event in events:
         if event.repeated and event.span in first:
-            continue  # a loop comes by here again
-        for one in read(event, entry):
-            key = (one.span, one.intent.wish, one.gpu)
+            continue  # a later pass of a loop
+        for intent in read(event, entry):
+            key = (intent.span, intent.intent.wish, intent.gpu)
             if key not in known:
                 known.add(key)
-                yield one
+                yield intent
 
 
 def entries(program: Program) -> Iterator[tuple[str, list[Event]]]:
-    """The entry points of ``program``, each with its events. The last of them is the `End`, unless the program could
-    not be followed that far; options stand with the call that makes the message.
+    """Yield the entry points of ``program``, each with its events.
+
+    The last event is the `End`, unless the program could not be followed to its end. Options come with the call that
+    makes their message.
     """
-    messages = {(id(one.state), one.span): one for one in program.of(ProtoMade)}
+    messages = {(id(message.state), message.span): message for message in program.of(ProtoMade)}
     events: list[Event] = []
     for event in program.events:
         if isinstance(event, ProtoMade):
-            # All of them stand at the end of the program: what becomes of a message is known only there.
+            # These events come at the end of the program, where the use of each message is known.
             continue
         events.append(event)
         if isinstance(event, End):
@@ -59,7 +63,7 @@ def entries(program: Program) -> Iterator[tuple[str, list[Event]]]:
 
 
 def _root(event: Event) -> str:
-    """The entry point that an event was reached from: the function that makes the first of the calls down to it."""
+    """Return the entry point that an event was reached from: the function that makes the first of the calls to it."""
     if not event.state.entry_unknown:
         return "module"
     return event.frames[0].words.partition(" calls ")[0] if event.frames else event.function

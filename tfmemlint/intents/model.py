@@ -1,4 +1,4 @@
-"""One thing that a program wants of GPU memory."""
+"""An intent of a program about GPU memory, with its place."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from tfmemlint.model.intent import Intent, Wish
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One intent of a program, and where it is stated.
+    """An intent of a program, and the place that states it.
 
     Attributes:
-        intent: what is wanted.
-        by: how it is asked for: ``call`` (a function of ``tf.config``), ``made-up`` (a name or key that TensorFlow
+        intent: the intent itself.
+        by: how it is stated: ``call`` (a function of ``tf.config``), ``made-up`` (a name or key that TensorFlow
             lacks), ``assignment`` (to an attribute that nobody reads), ``environment``, ``session`` (the options of a
-            TF1 session), ``proto`` (options that no session ever gets), ``handed-on`` (options that something which is
-            not followed gets), or ``report``.
+            TF1 session), ``proto`` (options that no session ever gets), ``handed-on`` (options for something that is
+            not followed), or ``report``.
         name: canonical name of the function, the session's maker, or the variable.
         text: the code that states it.
-        span: its place. statement: the whole statement that it stands in.
-        entry: the entry point it belongs to: ``module``, or a function that nothing in the file calls.
+        span: its place. statement: the whole statement that contains it.
+        entry: its entry point: ``module``, or a function that nothing in the file calls.
         frames: the calls that lead from the entry point to it, outermost first.
-        gpu: the number of the GPU that is meant, ``each`` for all of them, None where that isn't known.
-        sizes: for a limit the MiB of each logical device, as far as they are known.
-        certain: every run of the entry point comes by here.
+        gpu: the number of the GPU that it is about, ``each`` for all of them, None if that isn't known.
+        sizes: for a limit, the MiB of each logical device, if they are known.
+        certain: every run of the entry point reaches it.
         event: the event of the analysis.
     """
 
@@ -46,13 +46,16 @@ class Wanted:
 
     @property
     def setting(self) -> Wish:
-        """The kind of setting that it is asked for by: a share that is given as a ``memory_limit`` is a limit there."""
+        """Return the kind of setting that states it. A share that is passed as a ``memory_limit`` is a limit there."""
         is_limit = self.by == "call" and self.intent.wish is Wish.FRACTION
         return Wish.LIMIT if is_limit else self.intent.wish
 
 
 def number_of(value: Value) -> int | str | None:
-    """The number of the GPU that a device argument means, ``each`` for the variable of a loop or a whole list."""
+    """Return the number of the GPU that a device argument refers to.
+
+    It is ``each`` for a whole list or the variable of a loop over it, and None if it isn't known.
+    """
     match value:
         case DeviceName(device=device):
             return number_of(device)

@@ -1,4 +1,4 @@
-"""Reading the intents out of the events of a program."""
+"""Read the intents from the events of a program."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REPORTS = ("tf.config.experimental.get_memory_info", "tf.config.experimental.get
 """The functions that really report the memory in use."""
 
 SHARE = "gpu_options.per_process_gpu_memory_fraction"
-"""The option of a session that gives the share of the memory."""
+"""The option of a session that sets the share of the memory."""
 
 VARIABLES = {
     "CUDA_VISIBLE_DEVICES": Wish.VISIBLE,
@@ -38,7 +38,7 @@ VARIABLES = {
 
 
 def read(event: Event, entry: str) -> Iterator[Wanted]:
-    """What one event asks for."""
+    """Yield the intents that one event states."""
     match event:
         case Call():
             yield from _of_call(event, entry)
@@ -49,7 +49,7 @@ def read(event: Event, entry: str) -> Iterator[Wanted]:
         case ProtoMade(consumed=False):
             yield from _of_options(event, entry, "proto", event.fields, event.field_spans)
         case ProtoMade(carried=False) if event.field_spans and not event.name.endswith("GPUOptions"):
-            # Neither a session of the program has it, nor nobody.
+            # Something that is not followed has it.
             yield from _of_options(event, entry, "handed-on", event.fields, event.field_spans)
         case Store():
             yield from _of_store(event, entry)
@@ -92,7 +92,7 @@ def _of_variable(write: EnvWrite, entry: str) -> Iterator[Wanted]:
         wish = environment.wish_of(write.name)
         by = "made-up"
     if wish is None or (wish is Wish.ALLOCATOR and value == ""):
-        # An empty name stands for the allocator that there is without it.
+        # An empty name means the default allocator.
         return
     words = "" if wish in (Wish.VISIBLE, Wish.ALLOCATOR) else "every GPU"
     shown: object = value
@@ -110,14 +110,14 @@ def _of_variable(write: EnvWrite, entry: str) -> Iterator[Wanted]:
 def _of_options(
     event: SessionMade | ProtoMade, entry: str, by: str, fields: Mapping[str, Value], spans: Mapping[str, Span]
 ) -> Iterator[Wanted]:
-    # A `GPUOptions` of its own knows its fields by their last names.
+    # A separate `GPUOptions` has its fields by their last names.
     owner = "gpu_options." if event.name.endswith(".GPUOptions") else ""
     options = plain_options({owner + field: value for field, value in fields.items()})
     for name, value in options.items():
         if name == "gpu_options.visible_device_list" and value == "":
             continue
         if name == SHARE and value == 0 and "gpu_options.allow_growth" in options:
-            continue  # 0 stands for the default, of which growth is to be made
+            continue  # 0 means the default, to which growth applies
         intent = options_intent({name: value})
         span = spans.get(name.removeprefix(owner))
         yield _make(event, entry, intent, by, event.name, name, EACH, span=span)

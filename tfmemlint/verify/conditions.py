@@ -56,7 +56,7 @@ def facts_of(ground: Ground, result: Result, conditions: Conditions, gpus: int) 
 
 
 def gpus_named(program: Program, wishes: Sequence[Wanted]) -> int:
-    """How many GPUs a machine needs to have all that a program names; at least one."""
+    """Return how many GPUs a machine needs to have all that a program names; at least one."""
     numbers = [one.gpu for one in wishes if isinstance(one.gpu, int)]
     for match in _NUMBERED.finditer(program.source.text):
         numbers.append(int(match[1] or match[2]))

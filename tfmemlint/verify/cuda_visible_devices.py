@@ -6,8 +6,9 @@ from tfmemlint.verify.verdict import Facts
 
 
 def cards_lost(value: str, physical: int, facts: Facts) -> str:
-    """Why TensorFlow sees fewer GPUs than a value of ``CUDA_VISIBLE_DEVICES`` asks for; "" where it doesn't, or where
-    that can't be told."""
+    """Return why TensorFlow sees fewer GPUs than a value of ``CUDA_VISIBLE_DEVICES`` asks for; "" where it doesn't, or
+    where that can't be told.
+    """
     cards = [card.strip() for card in value.split(",")]
     if cards[0].startswith(("GPU-", "MIG-")):
         return "" if physical else "there is no GPU of that name in this run"

@@ -100,7 +100,7 @@ class Ground:
         return ()
 
     def at_once(self) -> int:
-        """How many programs are worth running at the same time."""
+        """Return how many programs are worth running at the same time."""
         return os.cpu_count() or 1
 
     def server_environment(self) -> dict[str, str]:
@@ -249,7 +249,9 @@ class Ground:
         return answer
 
     def _failure(self, what: str, *, alive: bool = False) -> GroundError:
-        """The error for a server that is gone, with its last words; ``alive``: it may go on with other programs."""
+        """Return the error for a server that is gone, with its last words; ``alive``: it may go on with other
+        programs.
+        """
         said = ""
         if self._log is not None:
             self._log.seek(0)

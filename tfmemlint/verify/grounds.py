@@ -78,7 +78,7 @@ class Gpu(Allocating):
     kind = "gpu"
 
     def at_once(self) -> int:
-        """One by one: they would take each other's memory."""
+        """Return one by one: they would take each other's memory."""
         return 1
 
     def ensure_seen(self) -> None:
@@ -97,7 +97,7 @@ class Gpu(Allocating):
         raise GroundError(f"no real GPU: NVML knows one, but TensorFlow doesn't list it; {what}")
 
     def server_environment(self) -> dict[str, str]:
-        """The choice of cards that the caller made stays."""
+        """Return the choice of cards that the caller made stays."""
         kept = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
         return {name: os.environ[name] for name in kept if name in os.environ}
 
@@ -123,7 +123,7 @@ class Driver(Allocating):
             raise GroundError(f"no simulated driver: {error}") from None
 
     def server_environment(self) -> dict[str, str]:
-        """The stand-ins are seen by this one process and its children only."""
+        """Return the stand-ins are seen by this one process and its children only."""
         return driver.server_environment(self._libraries)
 
     def at_once(self) -> int:
@@ -145,7 +145,7 @@ class Driver(Allocating):
 
 
 def choose(kind: str, python: str | None = None) -> tuple[Ground, str]:
-    """A ground of ``kind`` (``auto`` for the best that there is), and why no better one was taken ("" for none).
+    """Return a ground of ``kind`` (``auto`` for the best that there is), and why no better one was taken ("" for none).
 
     Raises:
         GroundError: it can't be had; the message says what is missing.
@@ -175,7 +175,7 @@ def choose(kind: str, python: str | None = None) -> tuple[Ground, str]:
 
 
 def no_gpu() -> str:
-    """Why there is no real GPU to be used, as NVML has it; "" where there is one."""
+    """Return why there is no real GPU to be used, as NVML has it; "" where there is one."""
     try:
         import pynvml  # type: ignore[import-untyped]
     except ImportError:
@@ -191,7 +191,7 @@ def no_gpu() -> str:
 
 
 def installed(python: str) -> Installed:
-    """The TensorFlow of an interpreter.
+    """Return the TensorFlow of an interpreter.
 
     Raises:
         GroundError: the interpreter can't be run, or has no TensorFlow.

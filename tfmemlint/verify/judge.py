@@ -45,7 +45,7 @@ _TENSORFLOW = re.compile(r"tensorflow|(?:Logical|Virtual)DeviceConfiguration|Phy
 
 
 def judge(wanted: Wanted, seen: Seen, facts: Facts, places: Sequence[Span]) -> Verdict:
-    """The verdict on an intent of the program that was run; ``places`` are those of all of its intents."""
+    """Return the verdict on an intent of the program that was run; ``places`` are those of all of its intents."""
     asked = asked_for(wanted, seen)
     verdict = _at_its_place(wanted, seen, asked, places)
     if verdict is None:
@@ -66,7 +66,7 @@ def judge(wanted: Wanted, seen: Seen, facts: Facts, places: Sequence[Span]) -> V
 
 
 def _why_nothing(wanted: Wanted, asked: Sequence[Asked]) -> str:
-    """Why a line that ran without an error did nothing, where the configuration in force doesn't tell."""
+    """Return why a line that ran without an error did nothing, where the configuration in force doesn't tell."""
     if wanted.by == "assignment" or (wanted.by == "made-up" and isinstance(wanted.event, EnvWrite)):
         return f"TensorFlow never reads {wanted.name}"
     if wanted.by == "proto":
@@ -77,13 +77,14 @@ def _why_nothing(wanted: Wanted, asked: Sequence[Asked]) -> str:
 
 
 def _is_read_by_nobody(wanted: Wanted) -> bool:
-    """Whether a wish is put where TensorFlow never looks, so that it can't be the cause of anything."""
+    """True if a wish is put where TensorFlow never looks, so that it can't be the cause of anything."""
     return wanted.by in ("assignment", "proto") or (wanted.by == "made-up" and isinstance(wanted.event, EnvWrite))
 
 
 def judge_elsewhere(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
-    """The verdict on an intent of another text of the program (before it was fixed), by what is in force now;
-    ``asked``: what the other text asked TensorFlow for at the intent's place, where it came that far."""
+    """Return the verdict on an intent of another text of the program (before it was fixed), by what is in force now;
+    ``asked``: what the other text asked TensorFlow for at the intent's place, where it came that far.
+    """
     result = seen.result
     if result.error and not seen.stopped:
         if died_elsewhere(result) or result.timed_out:
@@ -106,7 +107,7 @@ def asked_for(wanted: Wanted, seen: Seen) -> list[Asked]:
 
 
 def _at_its_place(wanted: Wanted, seen: Seen, asked: Sequence[Asked], places: Sequence[Span]) -> Verdict | None:
-    """The verdict where the place itself decides: an error there, or that it was never reached."""
+    """Return the verdict where the place itself decides: an error there, or that it was never reached."""
     result, span = seen.result, wanted.span
     row = span.row
     here = result.traceback_line is not None and span.row <= result.traceback_line <= span.end_row
@@ -139,13 +140,13 @@ def _at_its_place(wanted: Wanted, seen: Seen, asked: Sequence[Asked], places: Se
 
 
 def died_elsewhere(result: Result) -> bool:
-    """Whether something that is missing here ended the program."""
+    """True if something that is missing here ended the program."""
     own = result.exception.endswith(("ImportError", "ModuleNotFoundError")) and _OWN_NAMES.search(result.message)
     return result.exception in _ELSEWHERE and not own
 
 
 def _by_outcome(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
-    """The verdict by the configuration that TensorFlow ended up with, and by the memory that it took."""
+    """Return the verdict by the configuration that TensorFlow ended up with, and by the memory that it took."""
     result = seen.result
     wish = wanted.intent.wish
     if wish is Wish.REPORT:
@@ -195,7 +196,7 @@ def _ending(seen: Seen) -> str:
 
 
 def first_line(error: str) -> str:
-    """An error's first line: TensorFlow's own go on with what is of no use to a reader."""
+    """Return an error's first line: TensorFlow's own go on with what is of no use to a reader."""
     lines = error.splitlines()
     if not lines:
         return ""

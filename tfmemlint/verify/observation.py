@@ -27,7 +27,7 @@ class Asked:
     error: str
 
     def within(self, span: Span) -> bool:
-        """Whether it was made in these rows."""
+        """True if it was made in these rows."""
         return any(span.row <= line <= span.end_row for line in self.lines)
 
 
@@ -66,12 +66,12 @@ class Seen:
                 self.stopped = True
 
     def calls(self, function: str, span: Span) -> Iterator[Asked]:
-        """The calls of one function that were made in the rows of ``span``."""
+        """Yield the calls of one function that were made in the rows of ``span``."""
         return (one for one in self.asked if one.function == function and one.within(span))
 
     @property
     def in_force(self) -> dict[str, Any] | None:
-        """The configuration that counts: that of the first allocators, which no later one changes."""
+        """Return the configuration that counts: that of the first allocators, which no later one changes."""
         return self.result.effective or self.result.config
 
     @property
@@ -87,14 +87,14 @@ class Seen:
 
     @property
     def start_line(self) -> int | None:
-        """The program's line that started the runtime, None where the harness had to."""
+        """Return the program's line that started the runtime, None where the harness had to."""
         for start in self.starts:
             if not start.error and start.lines:
                 return start.lines[0]
         return None
 
     def limits_of(self, gpu: int) -> list[float] | None:
-        """The sizes in MiB of a physical GPU's logical devices; None where it isn't visible."""
+        """Return the sizes in MiB of a physical GPU's logical devices; None where it isn't visible."""
         config = self.in_force
         if config is None or gpu not in config["visible"]:
             return None
@@ -103,12 +103,12 @@ class Seen:
 
     @property
     def visible(self) -> Sequence[int]:
-        """The physical GPUs that TensorFlow uses, by their numbers in its list."""
+        """Return the physical GPUs that TensorFlow uses, by their numbers in its list."""
         return self.in_force["visible"] if self.in_force is not None else ()
 
 
 def gpu_number(name: object) -> int | None:
-    """The number in the name of a GPU such as ``/physical_device:GPU:1``; None for any other device."""
+    """Return the number in the name of a GPU such as ``/physical_device:GPU:1``; None for any other device."""
     if not isinstance(name, str) or ":GPU:" not in name:
         return None
     last = name.rsplit(":", 1)[-1]

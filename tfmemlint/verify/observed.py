@@ -17,7 +17,7 @@ is not kept, or growth is not there."""
 
 
 def confirm(verdict: Verdict, seen: Seen, facts: Facts) -> Verdict:
-    """The verdict with what was observed of each GPU, corrected where the memory tells another story."""
+    """Return the verdict with what was observed of each GPU, corrected where the memory tells another story."""
     probe = seen.result.probe
     if probe is None or verdict.kind in (Kind.RAISES, Kind.UNPROVEN):
         return verdict

@@ -53,7 +53,7 @@ def growth(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> 
 
 
 def _written(wanted: Wanted) -> str | None:
-    """The value that an assignment to a variable has in the program's text, None where it isn't known."""
+    """Return the value that an assignment to a variable has in the program's text, None where it isn't known."""
     event = wanted.event
     value = event.value.value if isinstance(event, EnvWrite) and isinstance(event.value, Const) else None
     return value if isinstance(value, str) else None
@@ -116,7 +116,7 @@ def limit(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> V
 
 
 def _sane(verdict: Verdict, sizes: Sequence[float], seen: Seen, facts: Facts) -> Verdict:
-    """A limit that TensorFlow's configuration has, but of which only its allocator can say what it comes to."""
+    """Return a limit that TensorFlow's configuration has, but of which only its allocator can say what it comes to."""
     if facts.allocates:
         return verdict
     most = min(facts.total_mib, default=math.inf)
@@ -129,7 +129,7 @@ def _sane(verdict: Verdict, sizes: Sequence[float], seen: Seen, facts: Facts) ->
 
 
 def fraction(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
-    """A share of each GPU's memory: as TensorFlow's own option, or as a limit in MiB that comes to it."""
+    """Return a share of each GPU's memory: as TensorFlow's own option, or as a limit in MiB that comes to it."""
     config = _in_force(seen)
     own = config["per_process_gpu_memory_fraction"]
     value = wanted.intent.value
@@ -200,7 +200,7 @@ def visible(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) ->
 
 
 def allocator(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
-    """The allocator that the environment asks for."""
+    """Return the allocator that the environment asks for."""
     got = seen.result.environment.get(ALLOCATOR_VARIABLE)
     words = f"{ALLOCATOR_VARIABLE}={got}" if got is not None else f"{ALLOCATOR_VARIABLE} unset"
     if wanted.by != "environment":
@@ -227,7 +227,7 @@ BY_WISH: Mapping[Wish, Decide] = {
 
 
 def describe_limits(seen: Seen, facts: Facts, gpus: Sequence[int]) -> str:
-    """The limits in force on ``gpus`` in words: ``GPU 0: 4096 MiB (25 %), GPU 1: no limit``."""
+    """Return the limits in force on ``gpus`` in words: ``GPU 0: 4096 MiB (25 %), GPU 1: no limit``."""
     parts = []
     for gpu in gpus:
         if gpu not in seen.visible:
@@ -246,7 +246,7 @@ def _gpus(number: int) -> str:
 
 
 def _targets(wanted: Wanted, seen: Seen, asked: Sequence[Asked]) -> list[int]:
-    """The physical GPUs that a wish is about: those that the run named, or that the program says."""
+    """Return the physical GPUs that a wish is about: those that the run named, or that the program says."""
     named = [gpu_number(one.args[0]) for one in asked if one.args]
     known = sorted({number for number in named if number is not None})
     if known:
@@ -265,7 +265,7 @@ def _no_target(wanted: Wanted, seen: Seen, words: str) -> Verdict:
 
 
 def _asked_sizes(asked: Sequence[Asked]) -> dict[int, tuple[float, ...]]:
-    """The limits in MiB that were asked for last of each GPU, as far as they can be read."""
+    """Return the limits in MiB that were asked for last of each GPU, as far as they can be read."""
     found: dict[int, tuple[float, ...]] = {}
     for one in asked:
         gpu = gpu_number(one.args[0]) if one.args else None

@@ -76,7 +76,7 @@ class Proof:
 
     @property
     def verdicts(self) -> list[Verdict]:
-        """The verdicts of all runs."""
+        """Return the verdicts of all runs."""
         return [verdict for run in self.runs for verdict in run.verdicts]
 
 
@@ -160,7 +160,7 @@ def prove_fixed(
 
 
 def _told(verdicts: Sequence[Verdict], rows: Rows) -> list[Verdict]:
-    """``verdicts`` with the rows in their sentences as people read them."""
+    """Return ``verdicts`` with the rows in their sentences as people read them."""
     return [
         replace(one, reason=rows.words(one.reason), configuration=rows.words(one.configuration)) for one in verdicts
     ]
@@ -209,18 +209,18 @@ def _run(
 
 
 def _cut(whole: Whole, wishes: Sequence[Wanted], entry: str, changed: Sequence[int], *, local: bool = True) -> Slice:
-    """The slice of a program, the function at its end called that a command of its project calls."""
+    """Return the slice of a program, the function at its end called that a command of its project calls."""
     end = whole.function if entry == "module" else ""
     return cut(whole.program, wishes, entry, local=local, rows=changed, files=whole.files, own=whole.is_own, called=end)
 
 
 def _lacks_something(result: Result, line: int, program: Program) -> bool:
-    """Whether a module of the program ends it because something is missing here."""
+    """True if a module of the program ends it because something is missing here."""
     return line > len(program.source.lines) and died_elsewhere(result)
 
 
 def _whole(whole: Whole, wishes: Sequence[Wanted], ground: Ground, conditions: Conditions, gpus: int) -> Seen | None:
-    """The run of the program itself, where that is asked for: one for all of its entry points."""
+    """Return the run of the program itself, where that is asked for: one for all of its entry points."""
     if not conditions.whole:
         return None
     given = {one.statement.row for one in whole.environment}
@@ -265,7 +265,7 @@ def _start(
 
 
 def _changed(old: str, new: str) -> list[int]:
-    """The rows of the new text that fixes have written: what they put there is to be run, whatever it is."""
+    """Return the rows of the new text that fixes have written: what they put there is to be run, whatever it is."""
     matcher = difflib.SequenceMatcher(None, old.split("\n"), new.split("\n"), autojunk=False)
     return [row + 1 for tag, _, _, first, end in matcher.get_opcodes() if tag != "equal" for row in range(first, end)]
 

@@ -61,8 +61,9 @@ def _unjudged(proof: Proof) -> bool:
 
 
 def as_json(proofs: Sequence[Proof], where: Where) -> str:
-    """The proofs as one JSON object; ``verdict`` is one of ``takes effect``, ``no effect``, ``raises``,
-    ``not provable here``."""
+    """Return the proofs as one JSON object; ``verdict`` is one of ``takes effect``, ``no effect``, ``raises``, ``not
+    provable here``.
+    """
     data = {
         "ground": where.ground,
         "tensorflow": where.tensorflow,
@@ -87,7 +88,9 @@ def _program(proof: Proof, where: Where) -> dict[str, Any]:
 
 
 def _begun(proof: Proof) -> dict[str, Any] | None:
-    """The configuration file that starts the program, and the variables of that start; null for a start by hand."""
+    """Return the configuration file that starts the program, and the variables of that start; null for a start by
+    hand.
+    """
     begun = proof.begun
     if begun is None:
         return None
@@ -233,7 +236,7 @@ def _how_far(seen: Seen, rows: Rows | None) -> str:
 
 
 def _failed(run: ProofRun) -> bool:
-    """Whether the program came to an end that no intent explains."""
+    """True if the program came to an end that no intent explains."""
     return any(one.kind is Kind.UNPROVEN for one in run.verdicts)
 
 

@@ -58,7 +58,7 @@ class Result:
 
     @property
     def error(self) -> str:
-        """``Type: message`` of the exception, ``''`` if there was none."""
+        """Return ``Type: message`` of the exception, ``''`` if there was none."""
         return f"{self.exception}: {self.message}" if self.message else self.exception
 
     @classmethod

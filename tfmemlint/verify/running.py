@@ -23,7 +23,7 @@ def add_options(parser: argparse.ArgumentParser, *, timeout: float, cwd: str, js
 
 
 def seconds(timeout: float) -> float:
-    """The value of ``--timeout``.
+    """Return the value of ``--timeout``.
 
     Raises:
         ValueError: it is none that can be waited for.
@@ -34,7 +34,7 @@ def seconds(timeout: float) -> float:
 
 
 def folder(name: str | None) -> str | None:
-    """The value of ``--cwd``.
+    """Return the value of ``--cwd``.
 
     Raises:
         ValueError: there is no such directory.
@@ -45,7 +45,7 @@ def folder(name: str | None) -> str | None:
 
 
 def size(option: str, text: str, *, zero: bool = False) -> float:
-    """An amount of memory in MiB; ``zero``: it may be nothing.
+    """Return an amount of memory in MiB; ``zero``: it may be nothing.
 
     Raises:
         ValueError: it is none.

@@ -52,5 +52,5 @@ class Facts:
 
     @property
     def allocates(self) -> bool:
-        """Whether memory is really taken here."""
+        """True if memory is really taken here."""
         return self.ground != "edge"

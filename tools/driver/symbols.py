@@ -48,12 +48,12 @@ def sections(image: mmap.mmap) -> Iterator[tuple[int, int, int, int, int, int, i
 
 
 def family(name: bytes) -> str | None:
-    """The library that a function belongs to."""
+    """Return the library that a function belongs to."""
     return next((library for library, pattern in FAMILIES if pattern.fullmatch(name)), None)
 
 
 def called(path: Path) -> dict[str, set[str]]:
-    """The trampolines of one binary that something in it refers to, by library."""
+    """Return the trampolines of one binary that something in it refers to, by library."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
         listed = list(sections(image))
         names: dict[int, tuple[str, str]] = {}

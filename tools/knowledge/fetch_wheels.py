@@ -32,7 +32,7 @@ _LARGEST = 4 * 2**20
 
 
 def fetch(release: str, folder: Path) -> Path:
-    """The files of a release that say what is public, with those of the packages that it is made of.
+    """Return the files of a release that say what is public, with those of the packages that it is made of.
 
     Raises:
         LookupError: the registry has no wheel of that release for Linux.

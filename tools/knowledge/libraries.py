@@ -119,7 +119,9 @@ def measure(arguments: argparse.Namespace) -> int:
 
 
 def install(environment: dict[str, Any], folder: Path) -> str:
-    """The Python of a new virtual environment with the packages of ``environment``, or of the one that is there."""
+    """Return the Python of a new virtual environment with the packages of ``environment``, or of the one that is
+    there.
+    """
     python = str(folder / "bin" / "python")
     if (folder / "bin" / "made").exists():
         return python
@@ -171,7 +173,7 @@ def rows(library: str, python: str, given: dict[str, Any], environment: dict[str
 
 
 def text(found: dict[str, Any]) -> str:
-    """One result: a letter, then what else was changed."""
+    """Return one result: a letter, then what else was changed."""
     if "error" in found:
         print(found["error"], file=sys.stderr)
         return "E " + found["error"].partition(":")[0]
@@ -205,7 +207,7 @@ def run(python: str, request: dict[str, Any], environment: dict[str, Any]) -> di
 
 
 def simulated_nvml() -> dict[str, str]:
-    """The variables that put two simulated cards under NVML, for libraries that choose a card on import."""
+    """Return the variables that put two simulated cards under NVML, for libraries that choose a card on import."""
     from tfmemlint.verify.driver import build, settings
 
     return {**settings.environment(gpus=2), "LD_LIBRARY_PATH": str(build.libraries("2.15.1"))}
@@ -265,7 +267,9 @@ def settled(found: str) -> str:
 
 
 def joined(measured: dict[tuple[str, str], Any]) -> dict[tuple[str, str], Any]:
-    """The rows about several names, in the place of those that they cover, which must be alike where both were run."""
+    """Return the rows about several names, in the place of those that they cover, which must be alike where both were
+    run.
+    """
     plan = tomllib.loads(PLAN.read_text(encoding="utf-8"))
     found: dict[tuple[str, str], Any] = {}
     for pattern in " ".join(given.get("alike", "") for given in plan.values()).split():
@@ -285,7 +289,9 @@ def joined(measured: dict[tuple[str, str], Any]) -> dict[tuple[str, str], Any]:
 
 
 def spans(name: str, how: str, points: dict[str, list[tuple[str, str]]]) -> Iterator[str]:
-    """The rows of one name: in each era one for all of it, or, where releases disagree, what those between two say."""
+    """Yield the rows of one name: in each era one for all of it, or, where releases disagree, what those between two
+    say.
+    """
     agreed: dict[str, str] = {}
     for release, found in points.items():
         texts = {text for text, _ in found}

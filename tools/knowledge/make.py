@@ -32,7 +32,7 @@ class Step:
 
 
 def steps(release: str, wheels: str) -> list[Step]:
-    """All steps for a release, in their order."""
+    """Return all steps for a release, in their order."""
     measured = HERE / "measured" / f"{release}.txt"
     same = HERE / "measured" / f"same-{release}.txt"
     return [
@@ -64,7 +64,7 @@ def _measured(release: str) -> list[str]:
 
 
 def _lists(release: str) -> list[str]:
-    """The lists of other releases, the newest first."""
+    """Return the lists of other releases, the newest first."""
     there = [path for path in (HERE / "measured").glob("same-*.txt*") if f"same-{release}." not in path.name]
     return [str(path) for path in sorted(there, reverse=True)]
 

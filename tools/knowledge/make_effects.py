@@ -49,8 +49,9 @@ Snippets = dict[str, Letters]
 
 
 def load(paths: list[str]) -> tuple[Snippets, Snippets]:
-    """The letters of every snippet, in eager and in graph mode; one that failed without starting anything says
-    nothing."""
+    """Return the letters of every snippet, in eager and in graph mode; one that failed without starting anything says
+    nothing.
+    """
     eager: Snippets = defaultdict(dict)
     graph: Snippets = defaultdict(dict)
     for path in paths:
@@ -98,7 +99,7 @@ def calls(snippet: str) -> list[tuple[str, str]] | None:
 
 
 def name_of(node: ast.expr) -> str | None:
-    """``tf.a.b`` of an attribute chain, ``tf.a().b`` where it leads through a call; None for anything else."""
+    """Return ``tf.a.b`` of an attribute chain, ``tf.a().b`` where it leads through a call; None for anything else."""
     match node:
         case ast.Name("tf"):
             return "tf"
@@ -148,8 +149,9 @@ def quiet(names: dict[str, Letters]) -> dict[str, set[int]]:
 
 
 def fill(name: str, found: Letters) -> Letters:
-    """The releases between two measured ones take their value where both agree; a name of `tf.keras` that differs on
-    both sides of Keras 3 keeps each side's value up to that change."""
+    """Return the releases between two measured ones take their value where both agree; a name of `tf.keras` that
+    differs on both sides of Keras 3 keeps each side's value up to that change.
+    """
     places = sorted(found)
     for place in places:
         # Where it is seen to depend on the arguments, having seen one harmless call in another release proves nothing.
@@ -167,7 +169,7 @@ def fill(name: str, found: Letters) -> Letters:
 
 
 def runs(found: Letters) -> list[str]:
-    """``2.4-2.15:S 2.16-2.21:n``; releases that are not listed are not known."""
+    """Return ``2.4-2.15:S 2.16-2.21:n``; releases that are not listed are not known."""
     spans: list[tuple[int, int, str]] = []
     for place in sorted(found):
         if found[place] == "?":

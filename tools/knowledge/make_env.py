@@ -52,7 +52,7 @@ Found = dict[str, set[str]]
 
 
 def in_text(data: bytes) -> set[str]:
-    """The names that stand anywhere in a text."""
+    """Return the names that stand anywhere in a text."""
     return {
         match[0].decode()
         for pattern in _TEXTS
@@ -62,7 +62,7 @@ def in_text(data: bytes) -> set[str]:
 
 
 def in_library(data: bytes) -> Found:
-    """The names in a shared library, each with its letters; empty where it is none."""
+    """Return the names in a shared library, each with its letters; empty where it is none."""
     try:
         library = Library(data)
     except ValueError:
@@ -82,7 +82,7 @@ def in_library(data: bytes) -> Found:
 
 
 def in_python(data: bytes) -> Found:
-    """The names in a Python file, each with its letters."""
+    """Return the names in a Python file, each with its letters."""
     found: Found = {name: {"t"} for name in in_text(data)}
     if b"environ" not in data and b"env" not in data:
         return found
@@ -98,7 +98,7 @@ def in_python(data: bytes) -> Found:
 
 
 def _named(node: ast.AST) -> Iterator[str]:
-    """The variables that one node asks the environment for."""
+    """Yield the variables that one node asks the environment for."""
     match node:
         case ast.Call(func=ast.Attribute(attr=attr) as func, args=[ast.Constant(value=str(name)), *_]):
             if attr in ("getenv", "putenv") or (attr in _ENVIRON and ast.unparse(func.value).endswith("environ")):
@@ -113,7 +113,7 @@ def _named(node: ast.AST) -> Iterator[str]:
 
 
 def files(place: Path) -> Iterator[tuple[str, bytes]]:
-    """The libraries and Python files of a wheel or a folder: name and bytes."""
+    """Yield the libraries and Python files of a wheel or a folder: name and bytes."""
     if place.is_file():
         with zipfile.ZipFile(place) as wheel:
             for name in wheel.namelist():
@@ -134,7 +134,7 @@ def _is_code(name: str) -> bool:
 
 
 def measure(place: Path) -> Found:
-    """All names of a wheel or a folder, each with its letters."""
+    """Return all names of a wheel or a folder, each with its letters."""
     found: Found = {}
     for name, data in files(place):
         for variable, letters in (in_python if name.endswith(".py") else in_library)(data).items():
@@ -143,7 +143,7 @@ def measure(place: Path) -> Found:
 
 
 def download(release: str, python: str, folder: str) -> Path:
-    """The wheel of a release, for Linux and the Python told.
+    """Return the wheel of a release, for Linux and the Python told.
 
     Raises:
         subprocess.CalledProcessError: there is none, or it can't be reached.
@@ -159,7 +159,7 @@ def download(release: str, python: str, folder: str) -> Path:
 
 
 def read_table() -> tuple[list[str], dict[str, tuple[str, set[str]]]]:
-    """The table as it is: its releases, and of each name the letters and the releases that have it."""
+    """Return the table as it is: its releases, and of each name the letters and the releases that have it."""
     releases: list[str] = []
     rows: dict[str, tuple[str, set[str]]] = {}
     if TABLE.exists():

@@ -39,8 +39,9 @@ Ranges = dict[str, tuple[str, str]]
 
 
 def load() -> Ranges:
-    """Each name with its first and last release; gaps in between are filled, since a table of many ranges for a name
-    would gain nothing: what left and came back is looked for in releases between."""
+    """Return each name with its first and last release; gaps in between are filled, since a table of many ranges for a
+    name would gain nothing: what left and came back is looked for in releases between.
+    """
     found = read_wheels.load()
     missing = set(KNOWN) - found.keys()
     if missing:
@@ -55,8 +56,9 @@ def load() -> Ranges:
 
 
 def pack(ranges: Ranges) -> bytes:
-    """The table as text: a line of the ranges, then one line per parent: its name, and ``child:range`` for each
-    child."""
+    """Return the table as text: a line of the ranges, then one line per parent: its name, and ``child:range`` for each
+    child.
+    """
     count: dict[tuple[str, str], int] = defaultdict(int)
     for found in ranges.values():
         count[found] += 1
@@ -72,7 +74,7 @@ def pack(ranges: Ranges) -> bytes:
 
 
 def present() -> Ranges:
-    """The table as it is."""
+    """Return the table as it is."""
     head, _, body = zlib.decompress((DATA / "names.z").read_bytes()).decode().partition("\n")
     codes = [(first, last) for first, _, last in (part.partition("-") for part in head.split(" "))]
     found: Ranges = {}

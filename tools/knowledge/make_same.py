@@ -50,7 +50,7 @@ def list_groups() -> None:
 
 
 def public(target: Target) -> Iterator[str]:
-    """Every name of ``target`` that the table has."""
+    """Yield every name of ``target`` that the table has."""
     for place in names.places():
         if names.exists(place, target):
             yield from (f"{place}.{child}" for child in names.members(place, target))
@@ -64,7 +64,7 @@ def load(path: str) -> tuple[Target, Groups]:
 
 
 def same(lists: list[tuple[Target, Groups]], one: str, other: str) -> bool:
-    """Whether two names are one object wherever they are both there."""
+    """True if two names are one object wherever they are both there."""
     for target, groups in lists:
         if names.exists(one, target) and names.exists(other, target):
             if one not in groups or groups[one] != groups.get(other):

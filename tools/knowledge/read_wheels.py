@@ -46,7 +46,7 @@ class Wheels:
         self.keras = 0 if keras is None else int(keras.name.split("-")[1].split(".")[0])
 
     def module(self, name: str) -> Module | None:
-        """The package of this name; None where the wheels have none."""
+        """Return the package of this name; None where the wheels have none."""
         if name not in self._modules:
             path = self._path(name)
             if path is None:
@@ -161,7 +161,7 @@ class _Reader:
             self.module.members[name] = member
 
     def value(self, node: ast.expr) -> Module | None:
-        """The module that an expression stands for, if it is one."""
+        """Return the module that an expression stands for, if it is one."""
         match node:
             case ast.Name(id="_current_module"):
                 return self.module
@@ -200,7 +200,7 @@ class _Reader:
 
 
 def names(place: Path) -> set[str]:
-    """The public names of one release: ``tf.config.list_physical_devices``."""
+    """Return the public names of one release: ``tf.config.list_physical_devices``."""
     wheels = Wheels(place)
     top = wheels.module("tensorflow")
     if top is None:
@@ -248,7 +248,7 @@ def merge(found: dict[str, set[str]]) -> None:
 
 
 def load() -> dict[str, set[str]]:
-    """The measured names of each release."""
+    """Return the measured names of each release."""
     if not MEASURED.exists():
         return {}
     raw = json.loads(gzip.decompress(MEASURED.read_bytes()))

@@ -89,7 +89,7 @@ class Observer:
             self._trace.stop()
 
     def _logical_gpus(self) -> list[str]:
-        """The names of the logical GPUs, if the script has made any."""
+        """Return the names of the logical GPUs, if the script has made any."""
         if self._recorder.allocators.report() is None:
             return []
         context = module("tensorflow.python.eager.context")

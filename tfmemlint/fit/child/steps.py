@@ -33,7 +33,7 @@ class Steps:
 
     @property
     def done(self) -> int:
-        """How many steps have come to their end."""
+        """Return how many steps have come to their end."""
         return max(self._counts.values(), default=0)
 
     def install(self) -> None:
@@ -124,7 +124,7 @@ class Steps:
         session.run = run
 
     def _trains(self, graph: Any, fetches: Any) -> bool:
-        """Whether something that is fetched depends on a gradient."""
+        """True if something that is fetched depends on a gradient."""
         known = self._behind.get(graph)
         if not known:
             return False
@@ -139,7 +139,7 @@ class Steps:
 
 
 def _depends(operation: Any, known: dict[str, bool]) -> bool:
-    """Whether an operation has one before it that ``known`` has as true; adds what was found out to ``known``."""
+    """True if an operation has one before it that ``known`` has as true; adds what was found out to ``known``."""
     waiting = [operation]
     names: set[str] = set()
     while waiting:
@@ -157,7 +157,7 @@ def _depends(operation: Any, known: dict[str, bool]) -> bool:
 
 
 def _concrete_function() -> Any:
-    """The class of traced functions, which has moved between releases."""
+    """Return the class of traced functions, which has moved between releases."""
     package = "tensorflow.python.eager.polymorphic_function"
     try:
         return importlib.import_module(f"{package}.concrete_function").ConcreteFunction

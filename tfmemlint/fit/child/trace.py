@@ -214,7 +214,7 @@ def _rounded(size: int) -> int:
 
 
 def _short(operation: str) -> str:
-    """A node's name without the calls that lead to it."""
+    """Return a node's name without the calls that lead to it."""
     parts = [part for part in operation.split("/") if not part.endswith("PartitionedCall")]
     name = "/".join(parts) or operation
     return "" if name == "(null)" else name

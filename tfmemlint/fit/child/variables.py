@@ -21,7 +21,7 @@ class Variable:
 
 
 def addresses() -> dict[int, Variable]:
-    """The variable at each address. Empty where there are none, or where TensorFlow doesn't tell."""
+    """Return the variable at each address. Empty where there are none, or where TensorFlow doesn't tell."""
     found: dict[int, Variable] = {}
     context = module("tensorflow.python.eager.context")
     if not context.executing_eagerly():
@@ -53,7 +53,7 @@ def _keras_paths(objects: list[Any]) -> dict[int, str]:
 
 
 def _address(tensor: Any) -> int:
-    """The address of a tensor's memory, by DLPack: its structure begins with it."""
+    """Return the address of a tensor's memory, by DLPack: its structure begins with it."""
     capsule = module("tensorflow.python.dlpack.dlpack").to_dlpack(tensor)
     interface = ctypes.pythonapi
     interface.PyCapsule_GetName.restype = ctypes.c_char_p

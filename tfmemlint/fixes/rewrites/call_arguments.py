@@ -1,4 +1,4 @@
-"""Real calls with wrong arguments get the right ones."""
+"""Correct the arguments of real calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def replace_limit_keyword(editor: Editor, call: cst.Call, finding: Finding) -> None:
-    """A made-up keyword of a logical device's configuration becomes ``memory_limit``, in MiB."""
+    """Replace a made-up keyword of a logical device's configuration by ``memory_limit``, in MiB."""
     details = finding.details
     for argument in call.args:
         if argument.keyword is not None and argument.keyword.value == details["keyword"]:
@@ -32,42 +32,42 @@ def replace_limit_keyword(editor: Editor, call: cst.Call, finding: Finding) -> N
 
 
 def rename_keyword(editor: Editor, call: cst.Call, finding: Finding) -> None:
-    """A keyword gets the name that the function has for it."""
+    """Rename a keyword to the name that the function has for it."""
     for argument in call.args:
         if argument.keyword is not None and argument.keyword.value == finding.details["keyword"]:
             meant = str(finding.details["meant"])
             editor.replace(argument, argument.with_changes(keyword=cst.Name(meant)))
-            set_applicability(editor, f"Call it {meant}", caught=finding.details["caught"])
+            set_applicability(editor, f"Rename it to {meant}", caught=finding.details["caught"])
             return
     raise Withheld("the rewriter finds no such keyword")
 
 
 def name_argument(editor: Editor, call: cst.Call, finding: Finding, name: str) -> None:
-    """An argument that stands in another one's place is given by its own name."""
+    """Pass an argument that is in another one's position by its name."""
     if any(other.keyword is not None and other.keyword.value == name for other in call.args):
         raise Withheld(f"there is another {name} as well")
     for position, argument in enumerate(call.args):
         if argument.keyword is None and editor.span(argument.value) == finding.span:
             if any(other.keyword is None for other in call.args[position + 1 :]):
-                raise Withheld("an argument without a name follows it, whose place would change")
+                raise Withheld("a positional argument follows it, and its position would change")
             equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
             editor.replace(argument, argument.with_changes(keyword=cst.Name(name), equal=equal))
-            set_applicability(editor, f"Call it {name}", caught=finding.details["caught"])
+            set_applicability(editor, f"Pass it as {name}", caught=finding.details["caught"])
             return
     raise Withheld("the rewriter finds no such argument")
 
 
 def replace_limit_value(editor: Editor, finding: Finding) -> None:
-    """A share as a logical device's limit becomes MiB."""
+    """Convert the limit of a logical device from a share to MiB."""
     call = editor.call_at(finding.anchors["call"])
     value = editor.expression_at(finding.span)
     editor.replace(value, in_mib(editor, editor.code(value), "fraction", device_of(editor, call)))
     wrap_arguments(editor, call)
-    editor.unsafe("Turn the share into MiB")
+    editor.unsafe("Convert the share to MiB")
 
 
 def fix_growth_arguments(editor: Editor, finding: Finding) -> None:
-    """A growth call with the wrong arguments is made for every GPU, or with a truth value."""
+    """Call ``set_memory_growth`` for every GPU, for the device itself, or with a bool."""
     details = finding.details
     call = editor.call_at(finding.span, "set_memory_growth")
     kind, enable = str(details["kind"]), str(details["enable"])
@@ -78,17 +78,17 @@ def fix_growth_arguments(editor: Editor, finding: Finding) -> None:
     if kind == "value":
         arguments = [str(details["device"]), enable]
         editor.replace_args(call, *arguments)
-        set_applicability(editor, "Set growth to a truth value", caught=details["caught"], doubtful=True)
+        set_applicability(editor, "Set growth to a bool", caught=details["caught"], doubtful=True)
         return
     if kind == "listing":
         around = _narrow_listing(editor, call)
-        # What else the loop does was done for the CPU, too, before the call raised.
+        # Before the call raised, the rest of the loop ran for the CPU, too.
         alone = len(around.body.body) == 1
         set_applicability(editor, "List the GPUs only", caught=details["caught"], doubtful=not alone)
         return
     statement = own_statement(editor, call)
     if statement is None:
-        raise Withheld("its result is used; a setting has none")
+        raise Withheld("its result is used, and a setting has none")
     if kind == "list":
         gpu = free_name(editor, "gpu")
         loop = f"for {gpu} in {details['device']}:\n    {growth(editor, gpu, enable)}\n"
@@ -104,15 +104,15 @@ def fix_growth_arguments(editor: Editor, finding: Finding) -> None:
 
 
 def _loop_variable(editor: Editor, call: cst.Call) -> str:
-    """The device of the loop over devices that a call stands in."""
+    """Return the variable of the loop over devices that contains a call."""
     loop = editor.nearest(call, cst.For, until=(cst.FunctionDef,))
     if loop is None or not isinstance(loop.target, cst.Name):
-        raise Withheld("it stands in a loop over devices")
+        raise Withheld("it is in a loop over devices")
     return loop.target.value
 
 
 def _narrow_listing(editor: Editor, call: cst.Call) -> cst.For:
-    """Ask for GPUs only in the loop's own listing; gives the loop."""
+    """Make the loop's own listing ask for GPUs only, and return the loop."""
     loop = editor.nearest(call, cst.For)
     listing = loop.iter if loop is not None else None
     if (
@@ -121,13 +121,13 @@ def _narrow_listing(editor: Editor, call: cst.Call) -> cst.For:
         or listing.args
         or "list_physical_devices" not in editor.code(listing.func)
     ):
-        raise Withheld("the listing of devices stands elsewhere; give it 'GPU' there")
+        raise Withheld("the devices are listed elsewhere: pass 'GPU' there")
     editor.replace_args(listing, editor.quoted("GPU"))
     return loop
 
 
 def fix_logical_devices(editor: Editor, finding: Finding) -> None:
-    """One configuration becomes a list of it; numbers become configurations."""
+    """Wrap one configuration in a list, or turn numbers into configurations."""
     value = editor.expression_at(finding.span)
     if finding.details["kind"] == "single":
         editor.replace(value, f"[{editor.code(value)}]")
@@ -143,16 +143,16 @@ def fix_logical_devices(editor: Editor, finding: Finding) -> None:
 
 
 def grow_every_gpu(editor: Editor, finding: Finding) -> None:
-    """Growth on one GPU becomes growth on every GPU of the list that it is from."""
+    """Set growth on every GPU of the list that contains the one GPU."""
     call = editor.call_at(finding.span, "set_memory_growth")
     if not finding.details.get("alone", True):
-        raise Withheld("another GPU is given growth of its own; which of the two is meant isn't known")
+        raise Withheld("another GPU has a growth setting of its own: it isn't known which of the two is intended")
     statement = own_statement(editor, call)
     if statement is None:
-        raise Withheld("its result is used; a setting has none")
+        raise Withheld("its result is used, and a setting has none")
     device = call.args[0].value
     if _is_variable_of_loop(editor, statement, editor.code(device)):
-        raise Withheld("it stands in a loop already, one that does not reach every GPU")
+        raise Withheld("it is in a loop already that does not reach every GPU")
     gpu = free_name(editor, "gpu")
     item = _item_of(editor, device)
     listing = editor.code(item.value) if item is not None else all_gpus(editor)
@@ -171,7 +171,7 @@ def _is_variable_of_loop(editor: Editor, statement: cst.CSTNode, name: str) -> b
 
 
 def _item_of(editor: Editor, device: cst.BaseExpression) -> cst.Subscript | None:
-    """``gpus[0]``: as it stands, or as the one value that the variable ``device`` ever has."""
+    """Return ``gpus[0]``: ``device`` itself, or the only value that the variable ``device`` ever has."""
     if isinstance(device, cst.Subscript):
         return device
     name = editor.code(device)
@@ -186,11 +186,11 @@ def _item_of(editor: Editor, device: cst.BaseExpression) -> cst.Subscript | None
 
 
 def drop_import(editor: Editor, finding: Finding) -> None:
-    """A name that can't be imported is no longer imported, where nothing uses it."""
+    """Remove the import of a name that can't be imported, if nothing uses it."""
     alias = editor.node_at(finding.span, cst.ImportAlias)
     whole = editor.parent(alias)
     if not isinstance(whole, cst.ImportFrom) or isinstance(whole.names, cst.ImportStar):
-        raise Withheld("it is no plain import")
+        raise Withheld("it is not a plain import")
     local = editor.code(alias.asname.name if alias.asname is not None else alias.name)
     if any(isinstance(node, ast.Name) and node.id == local for node in ast.walk(ast.parse(editor.text))):
         raise Withheld(f"{local} is used")

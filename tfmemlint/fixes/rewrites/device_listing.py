@@ -1,4 +1,4 @@
-"""Listings of GPUs that take their memory, made listings that only ask."""
+"""Replace listings of GPUs that take their memory by listings that only ask for them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
 
 _KEPT = frozenset({"device_type", "name"})
-"""What a physical device has of what ``device_lib`` tells of one."""
+"""The attributes of ``device_lib``'s devices that a physical device has, too."""
 
 
 def replace_gpu_test(editor: Editor, span: Span) -> None:
-    """``is_gpu_available()`` and ``gpu_device_name()`` become a look at the list of GPUs."""
+    """Replace ``is_gpu_available()`` and ``gpu_device_name()`` by a test of the list of GPUs."""
     call = editor.call_at(span, "is_gpu_available", "gpu_device_name")
     name = editor.code(call.func).rsplit(".", 1)[-1]
     if call.args:
@@ -36,7 +36,7 @@ def replace_gpu_test(editor: Editor, span: Span) -> None:
 
 
 def _is_test(editor: Editor, call: cst.Call) -> bool:
-    """Whether only the truth of the value counts."""
+    """True if only the truth value of the call is used."""
     parent = editor.parent(call)
     if isinstance(parent, (cst.If, cst.While, cst.Assert, cst.IfExp)):
         return parent.test is call
@@ -44,17 +44,19 @@ def _is_test(editor: Editor, call: cst.Call) -> bool:
 
 
 def replace_local_devices(editor: Editor, span: Span) -> None:
-    """``device_lib.list_local_devices()`` becomes a listing of the physical devices; what is read of a device stays.
+    """Replace ``device_lib.list_local_devices()`` by a listing of the physical devices.
+
+    Attributes of the devices that the code reads are kept.
 
     Raises:
-        Withheld: something is read that a physical device doesn't have, or the list goes where it can't be followed.
+        Withheld: the code reads an attribute that a physical device doesn't have, or the list can't be followed.
     """
     call = editor.call_at(span, "list_local_devices")
     if call.args:
         raise Withheld("its arguments have no place in list_physical_devices")
     for use in _uses(editor, call):
         if use.attr.value not in _KEPT:
-            raise Withheld(f".{use.attr.value} is read of the devices; a physical device has no such thing")
+            raise Withheld(f".{use.attr.value} is read of the devices, and a physical device has no such attribute")
         if use.attr.value == "name":
             editor.replace(
                 use, f"{editor.code(use)}.replace({editor.quoted('/physical_device:')}, {editor.quoted('/device:')})"
@@ -70,13 +72,17 @@ def replace_local_devices(editor: Editor, span: Span) -> None:
 
 
 def _keeps_gpus(editor: Editor, comprehension: cst.CompFor) -> bool:
-    """Whether a comprehension keeps the GPUs of a listing, and nothing else decides what it keeps."""
+    """True if a comprehension keeps exactly the GPUs of a listing."""
     tests = [editor.code(condition.test).replace("'", '"') for condition in comprehension.ifs]
     return tests == [f'{editor.code(comprehension.target)}.device_type == "GPU"']
 
 
 def _uses(editor: Editor, call: cst.Call) -> list[cst.Attribute]:
-    """What is read of the devices, as far as they can be followed."""
+    """Return the attributes that the code reads of the devices.
+
+    Raises:
+        Withheld: the devices can't be followed.
+    """
     parent = editor.parent(call)
     function = editor.nearest(call, cst.FunctionDef) or editor.module
     if isinstance(parent, cst.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0].target, cst.Name):
@@ -94,19 +100,19 @@ def _uses(editor: Editor, call: cst.Call) -> list[cst.Attribute]:
         if isinstance(around, (cst.CompFor, cst.For)) and around.iter is reader:
             target = around.target
             if not isinstance(target, cst.Name):
-                raise Withheld("the devices go where the rewriter can't follow them")
+                raise Withheld("the rewriter can't follow the devices")
             scope: cst.CSTNode | None = around if isinstance(around, cst.For) else editor.parent(around)
             while isinstance(scope, cst.CompFor):
                 scope = editor.parent(scope)
             assert scope is not None
             found.extend(_attributes_of(editor, scope, target.value))
         elif not _is_shown(editor, reader, around):
-            raise Withheld("the devices go where the rewriter can't follow them")
+            raise Withheld("the rewriter can't follow the devices")
     return found
 
 
 def _is_shown(editor: Editor, reader: cst.CSTNode, around: cst.CSTNode | None) -> bool:
-    """Whether a list is only printed, counted, or thrown away."""
+    """True if a list is only printed, counted, or thrown away."""
     if isinstance(around, cst.Expr):
         return True
     if isinstance(around, cst.Arg):
@@ -128,5 +134,5 @@ def _attributes_of(editor: Editor, scope: cst.CSTNode, name: str) -> list[cst.At
         ):
             continue
         elif not (isinstance(parent, cst.ListComp) and _is_shown(editor, parent, editor.parent(parent))):
-            raise Withheld("the devices go where the rewriter can't follow them")
+            raise Withheld("the rewriter can't follow the devices")
     return found

@@ -1,4 +1,4 @@
-"""Environment variables that are set get the right name, the right value, or a line each."""
+"""Correct the names and values of environment variables that are set, and split settings that share a value."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def literal(editor: Editor, span: object, value: object) -> cst.SimpleString:
-    """The string ``value`` that stands at ``span``, written out; of a configuration file, what is `WrittenItem` there.
+    """Return the string literal ``value`` at ``span``; in a configuration file, the `WrittenItem` there.
 
     Raises:
-        Withheld: another expression gives it.
+        Withheld: another expression provides it.
     """
     if not isinstance(span, Span):
-        raise Withheld("where the string stands can't be told")
+        raise Withheld("the place of the string isn't known")
     node = editor.expression_at(span)
     if not isinstance(node, (cst.SimpleString, WrittenItem)) or node.evaluated_value != value:
         raise Withheld(f"{editor.code(node)} is set elsewhere")
@@ -30,17 +30,17 @@ def literal(editor: Editor, span: object, value: object) -> cst.SimpleString:
 
 
 def string(old: cst.SimpleString, text: str) -> cst.SimpleString:
-    """``text`` in the quotes that ``old`` has."""
+    """Return ``text`` in the quotes that ``old`` has."""
     return cst.SimpleString(f"{old.quote}{text}{old.quote}")
 
 
 def write_string(editor: Editor, old: cst.BaseExpression | WrittenItem, text: str) -> None:
-    """Write ``text`` in the place and the quotes of a string; of those of a configuration file its editor knows."""
+    """Replace a string by ``text``, in its quotes. A configuration file's editor knows the quotes itself."""
     editor.replace(old, string(old, text) if isinstance(old, cst.SimpleString) else text)  # type: ignore[arg-type]
 
 
 def rename_variable(editor: Editor, finding: Finding) -> None:
-    """A name that TensorFlow never reads becomes that of the variable that was meant."""
+    """Replace a name that TensorFlow never reads by that of the intended variable."""
     details = finding.details
     real, name = str(details["real"]), str(details["name"])
     if not real:
@@ -52,17 +52,17 @@ def rename_variable(editor: Editor, finding: Finding) -> None:
             )
         raise Withheld("TensorFlow has no variable for that")
     if details["elsewhere"]:
-        raise Withheld(f"{real} is set in another place already: one of the two can go")
+        raise Withheld(f"{real} is set in another place already: remove one of the two")
     plain = details["kind"] in ("typo", "invisible")
     if not plain and details["wants"] is not True:
         if details["wants"] is False:
-            raise Withheld("it asks for what TensorFlow does anyway: the line can go")
-        raise Withheld("what it is set to can't be told")
+            raise Withheld("it asks for TensorFlow's default: remove the line")
+        raise Withheld("its value isn't known")
     key = literal(editor, details["key"], name)
     if not plain:
         given = details["given"]
         if not isinstance(given, Span):
-            raise Withheld("where its value stands can't be told")
+            raise Withheld("the place of its value isn't known")
         value = editor.expression_at(given)
         new = "true"
         if not isinstance(value, (cst.SimpleString, WrittenItem)):
@@ -78,13 +78,13 @@ def rename_variable(editor: Editor, finding: Finding) -> None:
 
 
 def set_value(editor: Editor, finding: Finding) -> None:
-    """A value that has no effect becomes the one that was meant."""
+    """Replace a value that has no effect by the intended one."""
     details = finding.details
     meant, given = str(details["meant"]), details["given"]
     if not meant:
         raise Withheld(str(details["why"]))
     if not isinstance(given, Span):
-        raise Withheld("where its value stands can't be told")
+        raise Withheld("the place of its value isn't known")
     value = editor.expression_at(given)
     if details["kind"] == "type":
         if not isinstance(value, (cst.Integer, cst.UnaryOperation, cst.List, cst.Tuple)) and editor.code(value) not in (
@@ -96,7 +96,7 @@ def set_value(editor: Editor, finding: Finding) -> None:
         set_applicability(editor, f"Set it to the string {meant!r}", caught=details["caught"])
         return
     if details["contrary"]:
-        raise Withheld("the program sets growth by itself, and the variable would keep it from that: which is meant?")
+        raise Withheld("the program sets growth itself, and the variable would override it: which is intended?")
     old = literal(editor, given, details["value"])
     write_string(editor, old, meant)
     message = f"Set it to {meant!r}"
@@ -107,7 +107,7 @@ def set_value(editor: Editor, finding: Finding) -> None:
 
 
 def split_settings(editor: Editor, finding: Finding) -> None:
-    """Several settings in one value get a statement, or an entry, each."""
+    """Give each of several settings in one value a statement or an entry of its own."""
     details = finding.details
     settings = details["settings"]
     assert isinstance(settings, tuple)
@@ -148,20 +148,20 @@ def _split_entry(
     if not isinstance(mapping, cst.Dict) or not isinstance(holder.key, cst.SimpleString):
         raise Withheld("the mapping is not written out")
     quote = holder.key
-    # Both are expressions: the new entries go into the place of the value.
+    # Key and value are expressions: the new entries replace the value.
     more = "".join(f", {string(quote, name).value}: {string(value, given).value}" for name, given in others)
     code = editor.code(mapping)
     old = f"{editor.code(quote)}: {editor.code(value)}"
     if code.count(old) != 1:
-        raise Withheld("the mapping can't be parted")
+        raise Withheld("the mapping can't be split")
     editor.replace(mapping, code.replace(old, f"{editor.code(quote)}: {string(value, first).value}{more}"))
 
 
 def renumber_gpu(editor: Editor, finding: Finding) -> None:
-    """The number of a card becomes the one that TensorFlow gives it."""
+    """Replace the number of a GPU on the machine by the one that TensorFlow gives it."""
     details = finding.details
     if details["meant"] is None:
-        raise Withheld("the card is none of those that are visible")
+        raise Withheld("the GPU is not among the visible ones")
     node = editor.expression_at(finding.span)
     if details["text"]:
         text = str(details["text"])
@@ -175,9 +175,9 @@ def renumber_gpu(editor: Editor, finding: Finding) -> None:
 
 
 def renumber_nvml_gpu(editor: Editor, finding: Finding) -> None:
-    """TensorFlow's number becomes the one that NVML has for the card."""
+    """Replace TensorFlow's number of a GPU by the one that NVML has for it."""
     node = editor.expression_at(finding.span)
     if not isinstance(node, cst.Integer) or node.evaluated_value != finding.details["index"]:
         raise Withheld(f"{editor.code(node)} is set elsewhere")
     editor.replace(node, str(finding.details["meant"]))
-    editor.unsafe(f"Ask for card {finding.details['meant']}")
+    editor.unsafe(f"Ask NVML for GPU {finding.details['meant']}")

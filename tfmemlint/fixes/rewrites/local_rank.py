@@ -1,4 +1,4 @@
-"""The number of a process on its own machine, in the place of that among all."""
+"""Replace a process's rank among all processes by its rank on the machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def make_local(editor: Editor, finding: Finding) -> None:
-    """``hvd.rank()`` becomes ``hvd.local_rank()`` where it picks a GPU; what else a variable of it is for stays.
+    """Replace ``hvd.rank()`` by ``hvd.local_rank()`` where it selects a GPU. Other uses of a variable of it stay.
 
     Raises:
         Withheld: the rank is imported by itself, or comes from elsewhere.
@@ -27,21 +27,21 @@ def make_local(editor: Editor, finding: Finding) -> None:
     target = editor.parent(given)
     statement = editor.parent(target) if isinstance(target, cst.AssignTarget) else None
     if isinstance(statement, cst.Assign):
-        # The field that is set stands for what it is set to.
+        # The span is that of the field; its value is what counts.
         given = statement.value
     pick: cst.CSTNode = rank if any(part is rank for part in walk(given)) else _variable(editor, given, rank)
     if pick is not rank and not finding.details["function"]:
         raise Withheld("the rank comes from another function")
     editor.replace(pick, f"{editor.code(rank.func.value)}.local_rank()")
-    editor.unsafe("Use the rank on the machine")
+    editor.unsafe("Use the local rank")
 
 
 def _variable(editor: Editor, given: cst.BaseExpression, rank: cst.Call) -> cst.CSTNode:
-    """The variable in what picks the GPU, whose value is the rank."""
+    """Return the variable with the rank in the expression that selects the GPU."""
     assigned = editor.parent(rank)
     target = assigned.targets[0].target if isinstance(assigned, cst.Assign) else None
     if isinstance(target, cst.Name):
         found = [part for part in walk(given) if isinstance(part, cst.Name) and part.value == target.value]
         if len(found) == 1:
             return found[0]
-    raise Withheld("the rank comes by more than one variable")
+    raise Withheld("the rank comes through more than one variable")

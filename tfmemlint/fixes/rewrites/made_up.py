@@ -1,4 +1,4 @@
-"""Made-up calls and assignments become the real calls for the same wish."""
+"""Replace made-up calls and assignments by the real calls for the same intent."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
 
 _MESSAGES = {
-    Wish.GROWTH: "Set memory growth by the function that exists",
+    Wish.GROWTH: "Set memory growth with the function that exists",
     Wish.LIMIT: "Use a logical device with that limit in MiB",
     Wish.FRACTION: "Use a logical device with that share of the GPU's memory in MiB",
 }
 
 
 def replace_made_up(editor: Editor, call: cst.Call, finding: Finding) -> None:
-    """A made-up call becomes the real one for the same wish."""
+    """Replace a made-up call by the real one for the same intent."""
     details = finding.details
     if details["training"]:
-        raise Withheld("it is to change the memory while training goes on, which no call can")
+        raise Withheld("it is meant to change the memory during training, and no call can")
     caught, wish = details["caught"], Wish(str(details["wish"]))
     if details["real"]:
         real = str(details["real"])
@@ -72,18 +72,18 @@ def replace_made_up(editor: Editor, call: cst.Call, finding: Finding) -> None:
         isinstance(ancestor, cst.Call) and _is_optimizer(editor.code(ancestor.func))
         for ancestor in editor.ancestors(call)
     ):
-        raise Withheld("it goes when the call around it is mended")
+        raise Withheld("the fix of the call around it removes it")
     else:
-        raise Withheld("there is nothing that could stand in its place")
+        raise Withheld("there is nothing to replace it by")
 
 
 def _is_optimizer(name: str) -> bool:
-    """Whether a made-up function is the one that is handed an optimizer, to give it back with options."""
+    """True if a made-up function takes an optimizer and is supposed to return it with options."""
     return name.endswith("get_experimental_optimizer")
 
 
 def _unwrap(editor: Editor, call: cst.Call) -> None:
-    """A call becomes its first argument; an assignment of a variable to itself goes."""
+    """Replace a call by its first argument, and remove an assignment of a variable to itself."""
     inner = editor.code(call.args[0].value)
     assign = editor.parent(call)
     if isinstance(assign, cst.Assign) and [editor.code(target.target) for target in assign.targets] == [inner]:
@@ -96,10 +96,10 @@ def _set(editor: Editor, call: cst.Call, wish: Wish, device: str, amount: str, d
     statement = own_statement(editor, call)
     column = editor.span(editor.statement_of(call)).column - 1
     if details["device"] is not None and not isinstance(details["index"], (int, str)) and is_no_device(device):
-        raise Withheld(f"{device} names no device of a list")
+        raise Withheld(f"{device} is not a device from a list")
     if not device:
         if statement is None:
-            raise Withheld("its result is used; a setting has none")
+            raise Withheld("its result is used, and a setting has none")
         editor.replace_statement(statement, _for_all(editor, wish, amount, details))
         set_applicability(editor, _MESSAGES[wish] + _guess(details), caught=details["caught"], doubtful=True)
         return
@@ -121,12 +121,12 @@ def _set(editor: Editor, call: cst.Call, wish: Wish, device: str, amount: str, d
 
 
 def _guess(details: Mapping[str, object]) -> str:
-    """What a person has to look at: the wish was read into a name that nobody knows."""
+    """Return the caveat for an intent that was guessed from an unknown name."""
     return ", if that is what the name means" if details["guess"] else ""
 
 
 def _sibling(editor: Editor, call: cst.Call, name: str) -> str:
-    """``set_memory_growth`` as it is written beside a made-up name of the same module: ``exp.set_memory_growth``."""
+    """Return ``set_memory_growth`` as spelled beside a made-up name of the same module: ``exp.set_memory_growth``."""
     owner = name.rpartition(".")[0]
     written = editor.code(call.func.value) if isinstance(call.func, cst.Attribute) else ""
     return f"{written}.set_memory_growth" if written and owner == "tf.config.experimental" else ""
@@ -141,7 +141,7 @@ def _for_all(editor: Editor, wish: Wish, amount: str, details: Mapping[str, obje
 
 
 def replace_assignment(editor: Editor, finding: Finding) -> None:
-    """An assignment to an attribute becomes the setting that it was meant to make."""
+    """Replace an assignment to an attribute by the call that makes the intended setting."""
     details = finding.details
     wish, value = Wish(str(details["wish"])), details["value"]
     if details["by_name"]:
@@ -166,4 +166,4 @@ def replace_assignment(editor: Editor, finding: Finding) -> None:
             column = editor.span(statement).column - 1 + depth
             new = limit(editor, device, in_mib(editor, amount, str(details["unit"]), device), column)
         editor.replace_statement(statement, f"{guard}\n{indent(new, '    ')}\n" if guard else f"{new}\n")
-    editor.unsafe("Make the setting by the function that exists")
+    editor.unsafe("Make the setting with the function that exists")

@@ -1,4 +1,4 @@
-"""Shares of a GPU's memory in a session's options."""
+"""Correct shares of a GPU's memory in the options of a session."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 
 def percent_to_fraction(editor: Editor, finding: Finding) -> None:
-    """50 becomes 0.5; a name or an expression is divided by 100.
+    """Replace 50 by 0.5; divide a name or an attribute by 100.
 
     Raises:
-        Withheld: the value stands elsewhere.
+        Withheld: the value is set elsewhere.
     """
     value = editor.expression_at(finding.span)
     target = editor.parent(value)
     if isinstance(target, cst.AssignTarget):
         statement = editor.parent(target)
         if not isinstance(statement, cst.Assign) or len(statement.targets) > 1:
-            raise Withheld("the value is given to something else as well")
+            raise Withheld("the value is assigned to something else as well")
         value = statement.value
     number = finding.details["value"]
     assert isinstance(number, (int, float))
@@ -33,5 +33,5 @@ def percent_to_fraction(editor: Editor, finding: Finding) -> None:
     elif isinstance(value, (cst.Name, cst.Attribute)):
         editor.replace(value, f"{editor.code(value)} / 100")
     else:
-        raise Withheld("how the value is computed isn't known to the rewriter")
-    editor.unsafe("Turn percent into a share")
+        raise Withheld("the rewriter does not know how the value is computed")
+    editor.unsafe("Convert percent to a fraction")

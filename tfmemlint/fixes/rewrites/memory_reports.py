@@ -1,4 +1,4 @@
-"""Reports of the memory in use, asked of the runtime in the way that it answers."""
+"""Replace reports of the memory in use by calls that TensorFlow or NVML answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _INFO = "tf.config.experimental.get_memory_info"
 
 
 def memory_info_code(editor: Editor, key: str = "", number: int = 0) -> str:
-    """The memory of a GPU; without it TensorFlow reports zeros, of the CPU."""
+    """Return the code that asks for the memory of a GPU; without a GPU it asks for the CPU's, which is zeros."""
     name = logical_name("", number, guarded=False, editor=editor)
     return f"{editor.tf(_INFO)}({name})" + (f"[{editor.quoted(key)}]" if key else "")
 
@@ -30,8 +30,11 @@ def memory_info_code(editor: Editor, key: str = "", number: int = 0) -> str:
 def memory_info_at(
     editor: Editor, node: cst.CSTNode, key: str = "", around: cst.With | None = None, number: int = 0
 ) -> str:
-    """The same in the place of ``node``; what would make a line too long gets a line of its own above, or above
-    ``around``, of which the body alone will be left."""
+    """Return the same code to replace ``node``.
+
+    If it makes the line too long, the device's name is assigned on a line above the statement, or above ``around``, a
+    ``with`` that is about to be replaced by its body.
+    """
     text = memory_info_code(editor, key, number)
     statement, span = editor.statement_of(node), editor.span(node)
     row = editor.text.split("\n")[span.row - 1]
@@ -55,14 +58,14 @@ def memory_info_at(
 
 
 def total_memory_code(editor: Editor, number: int) -> str:
-    """The code for all of a GPU's memory in bytes; 0 where there is no such GPU."""
+    """Return the code for the total memory of a GPU in bytes; it gives 0 if there is no such GPU."""
     gpu = free_name(editor, "gpu")
     gpus = f"{all_gpus(editor)}[{number}:{number + 1}]" if number else f"{all_gpus(editor)}[:1]"
     return f"sum(int({editor.total_mib(gpu)} * 1024**2) for {gpu} in {gpus})"
 
 
 def replace_run(editor: Editor, finding: Finding) -> None:
-    """``sess.run(<made-up report>)`` becomes a plain question; a session that has nothing else to do goes with it."""
+    """Replace ``sess.run(<made-up report>)`` by a plain call. A session with no other use is removed."""
     run = editor.call_at(finding.span, "run")
     session = run.func.value if isinstance(run.func, cst.Attribute) else None
     around = session_block(editor, run, session)
@@ -73,7 +76,7 @@ def replace_run(editor: Editor, finding: Finding) -> None:
 
 
 def unwrap_with(editor: Editor, around: cst.With) -> None:
-    """The body of a ``with`` takes its place."""
+    """Replace a ``with`` by its body."""
     body = around.body
     assert isinstance(body, cst.IndentedBlock)
     lines = "".join(editor.code(line) for line in body.body)
@@ -81,7 +84,7 @@ def unwrap_with(editor: Editor, around: cst.With) -> None:
 
 
 def session_block(editor: Editor, run: cst.Call, session: cst.BaseExpression | None) -> cst.With | None:
-    """The ``with Session() as sess:`` around ``run``, where it has no other use."""
+    """Return the ``with Session() as sess:`` around ``run``, if the session has no other use."""
     if not isinstance(session, cst.Name):
         return None
     node = editor.nearest(run, cst.With, until=(cst.FunctionDef,))
@@ -96,8 +99,10 @@ def session_block(editor: Editor, run: cst.Call, session: cst.BaseExpression | N
 
 
 def name_device(editor: Editor, finding: Finding) -> None:
-    """A physical device, or a name that isn't understood, becomes the name of the logical device; of one certain GPU so
-    that it is right without it."""
+    """Replace a physical device, or a name that TensorFlow can't parse, by the name of the logical device.
+
+    The code for one particular GPU is also right on a machine without it.
+    """
     guarded = bool(finding.details["guarded"])
     node = editor.expression_at(finding.span)
     text, kind = finding.details["text"], str(finding.details["kind"])
@@ -126,7 +131,7 @@ def name_device(editor: Editor, finding: Finding) -> None:
 
 
 def fill_probe(editor: Editor, finding: Finding) -> None:
-    """An empty probe returns the memory in use."""
+    """Make an empty probe return the memory in use."""
     statement = editor.statement_at(finding.anchors["body"])
     name = logical_name("", 0, guarded=False, editor=editor)
     function = editor.nearest(statement, cst.FunctionDef)
@@ -135,7 +140,7 @@ def fill_probe(editor: Editor, finding: Finding) -> None:
     asked = f"{editor.tf(_INFO)}({device})[{editor.quoted('current')}]"
     lines = f"{device} = {name}\nreturn {asked}\n"
     if isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], cst.Expr):
-        # What stands there is the docstring.
+        # The statement is the docstring.
         editor.insert_after(statement, lines)
     else:
         editor.replace_statement(statement, lines)
@@ -143,11 +148,12 @@ def fill_probe(editor: Editor, finding: Finding) -> None:
 
 
 def replace_report(editor: Editor, call: cst.Call, value: str, device: str, details: Mapping[str, object]) -> None:
+    """Replace a made-up report by ``get_memory_info``, or by NVML's total memory."""
     if details["configured_later"]:
         raise Withheld("get_memory_info starts the runtime, and configuration follows")
     if value == "total":
         if not device:
-            raise Withheld("which GPU this is about isn't known")
+            raise Withheld("it isn't known which GPU this is about")
         editor.replace(call, f"int({editor.total_mib(device)} * 1024**2)")
         editor.unsafe("Ask NVML for the device's memory, in bytes")
         return
@@ -159,13 +165,13 @@ def replace_report(editor: Editor, call: cst.Call, value: str, device: str, deta
 
 
 def replace_key(editor: Editor, finding: Finding) -> None:
-    """A made-up key becomes a question to the one who knows."""
+    """Replace a made-up key by a call that has the answer."""
     details = finding.details
     report, device = str(details["report"]), str(details["device"])
     item = editor.expression_at(finding.span)
     if isinstance(item, cst.Call) and isinstance(item.func, cst.Attribute):
         if len(item.args) != 1:
-            raise Withheld("the code says what it takes where the key is missing")
+            raise Withheld("the code has a default for a missing key")
         base = item.func.value
     elif isinstance(item, cst.Subscript):
         base = item.value
@@ -176,10 +182,10 @@ def replace_key(editor: Editor, finding: Finding) -> None:
         if of_info:
             named = re.fullmatch(r"""(["'])/?(?:device:)?gpu:(\d+)\1""", device, re.IGNORECASE)
             if named is None:
-                raise Withheld("which GPU this is about isn't known")
+                raise Withheld("it isn't known which GPU this is about")
             editor.replace(item, total_memory_code(editor, int(named[2])))
         elif not device:
-            raise Withheld("which GPU this is about isn't known")
+            raise Withheld("it isn't known which GPU this is about")
         else:
             editor.replace(item, f"int({editor.total_mib(device)} * 1024**2)")
         editor.unsafe("Ask NVML for the device's memory, in bytes")

@@ -1,4 +1,4 @@
-"""Memory sizes as code: a share of a device's memory, in MiB."""
+"""Render memory sizes as code: a share of a device's memory, in MiB."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 from tfmemlint.facts.folding import NotFolded, binary
 
 HELPER = "gpu_memory_mib"
-"""What the function that asks NVML is called, where the file does not use this name for something else."""
+"""The name of the function that asks NVML, unless the file uses it for something else."""
 
 _ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript)
 
 
 def number(text: str) -> float | None:
-    """The value of a numeric literal; None for any other expression."""
+    """Return the value of a numeric literal; None for any other expression."""
     try:
         value = ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
@@ -26,23 +26,23 @@ def number(text: str) -> float | None:
 
 
 def format_mib(mib: float) -> str:
-    """A size as it is written: whole numbers without a point."""
+    """Return a size in MiB as text, whole numbers without a decimal point."""
     return str(int(mib)) if mib == int(mib) else str(mib)
 
 
 def product(size: str, share: str) -> str:
-    """``int(size * share)``, with parentheses around a share that needs them."""
+    """Return ``int(size * share)``, with parentheses around a share that needs them."""
     return f"int({size} * {_factor(share)})"
 
 
 def gib_in_mib(amount: str) -> str:
-    """The code for an amount of GiB in MiB."""
+    """Return code that converts an amount of GiB to MiB."""
     value = number(amount)
     return str(int(value * 1024)) if value is not None else f"int({_factor(amount)} * 1024)"
 
 
 def bytes_in_mib(amount: str) -> str:
-    """The code for an amount of bytes in MiB; ``4 * 1024**3`` is ``4 * 1024``."""
+    """Return code that converts an amount of bytes to MiB; ``4 * 1024**3`` becomes ``4 * 1024``."""
     value = number(amount)
     if value is not None:
         return str(int(value) // 1024**2)
@@ -66,7 +66,7 @@ _MIB_FACTORS = (
 
 
 def _drop_mib_factor(amount: str) -> str | None:
-    """An amount that is some number times 1024**2 without that factor; None for any other."""
+    """Return a product without its factor 1024**2; None if it has none."""
     text = amount.strip()
     for factor, instead in _MIB_FACTORS:
         head = factor.sub("", text)
@@ -76,7 +76,7 @@ def _drop_mib_factor(amount: str) -> str | None:
 
 
 def _is_same_size(shorter: str, text: str) -> bool:
-    """Whether one product of constants is the other in MiB."""
+    """True if the product ``shorter``, in MiB, is the product ``text``, in bytes."""
     try:
         left, right = ast.parse(shorter, mode="eval").body, ast.parse(text, mode="eval").body
         return bool(_value(left) * 1024**2 == _value(right))
@@ -91,7 +91,7 @@ def _value(node: ast.expr) -> Any:
 
 
 def _factor(text: str) -> str:
-    """An expression as it can stand beside an operator."""
+    """Return an expression with the parentheses that it needs beside an operator."""
     tree = ast.parse(f"({text}\n)", mode="eval").body
     factor = text.strip()
     if isinstance(tree, _ATOMS) and "\n" not in factor:
@@ -100,7 +100,7 @@ def _factor(text: str) -> str:
 
 
 def _is_wrapped(text: str) -> bool:
-    """Whether the first parenthesis is closed by the last character."""
+    """True if the last character closes the first parenthesis."""
     depth = 0
     for index, char in enumerate(text):
         depth += {"(": 1, ")": -1}.get(char, 0)
@@ -111,6 +111,6 @@ def _is_wrapped(text: str) -> bool:
 
 @lru_cache(maxsize=1)
 def helper() -> str:
-    """The function that asks NVML for a device's memory, as it is put into a file."""
+    """Return the source of the function that asks NVML for a device's memory, as it is added to a file."""
     text = (Path(__file__).parent / "templates" / f"{HELPER}.py").read_text(encoding="utf-8")
     return text[text.index("def ") :]

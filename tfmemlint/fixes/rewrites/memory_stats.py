@@ -1,4 +1,4 @@
-"""The memory statistics of ``tf.contrib``, which a session had to run, asked of the runtime."""
+"""Replace the memory statistics of ``tf.contrib``, which needed a session, by calls of the runtime."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _GPU = re.compile(r"(?:/?device:)?/?gpu:(\d+)$", re.IGNORECASE)
 
 
 def replace_stats(editor: Editor, finding: Finding) -> None:
-    """``BytesInUse()``, or the session's run of it, becomes a plain question.
+    """Replace ``BytesInUse()``, or the session's run of it, by a plain call.
 
     Raises:
-        Withheld: it stands in a graph, goes where it can't be followed, or which device it is about isn't known.
+        Withheld: it is in a graph, can't be followed, or the device that it is about isn't known.
     """
     stats = _Stats(editor, in_graph=bool(finding.details["graph_mode"]))
     if finding.details["imported"]:
@@ -54,7 +54,7 @@ _OF_ALL = "Ask NVML for the memory of the GPU, in bytes: TensorFlow does not tel
 
 
 class _Stats:
-    """One rewrite; what has been rewritten already is left alone."""
+    """One rewrite. It leaves alone what it has rewritten already."""
 
     def __init__(self, editor: Editor, *, in_graph: bool) -> None:
         self._editor = editor
@@ -64,7 +64,7 @@ class _Stats:
         self.total = False
 
     def replace_all_of(self, line: cst.Import | cst.ImportFrom) -> None:
-        """The module of the statistics is imported: all its functions that are called are rewritten, and it goes."""
+        """Rewrite all calls of functions of the imported statistics module, and remove its import."""
         editor = self._editor
         calls = [node for node in walk(editor.module) if isinstance(node, cst.Call) and self._report(node)]
         for call in sorted(calls, key=editor.span):
@@ -80,7 +80,7 @@ class _Stats:
         editor.remove(editor.statement_of(line))
 
     def replace(self, call: cst.Call) -> None:
-        """Rewrite a call, and what evaluates it."""
+        """Rewrite a call, and the runs that evaluate it."""
         if call in self._done:
             return
         editor = self._editor
@@ -93,7 +93,7 @@ class _Stats:
             self._done.add(call)
             self._remove(assigned)
         elif self._in_graph:
-            raise Withheld("in a graph it would be asked once only, when the graph is made")
+            raise Withheld("in a graph it would be asked only once, when the graph is made")
         elif self._is_handed_on(call):
             raise Withheld("a session runs it together with other things")
         else:
@@ -101,12 +101,12 @@ class _Stats:
             editor.replace(call, self._text(call, call))
 
     def _report(self, call: cst.Call) -> str:
-        """Which number a call asks for; "" for any other call."""
+        """Return the statistic that a call asks for; "" for any other call."""
         place, _, name = self._editor.resolve(call.func).rpartition(".")
         return REPORTS.get(name, "") if place.startswith(PLACE) and not call.args else ""
 
     def _evaluation(self, node: cst.BaseExpression) -> cst.Call | None:
-        """``session.run(node)``, also of a list with reports only, or ``node.eval()``."""
+        """Return the ``session.run(node)`` (also of a list of reports only) or the ``node.eval()`` around a node."""
         editor = self._editor
         parent = editor.parent(node)
         if isinstance(parent, cst.Attribute) and parent.attr.value == "eval":
@@ -125,7 +125,7 @@ class _Stats:
         return run if is_run and isinstance(run, cst.Call) and len(run.args) == 1 else None
 
     def _source(self, node: cst.BaseExpression) -> cst.Call | None:
-        """The call of a report that an expression is, or is the variable of."""
+        """Return the call of a report that an expression is, or that its variable holds."""
         if isinstance(node, cst.Call):
             return node if self._report(node) else None
         if not isinstance(node, cst.Name):
@@ -142,7 +142,7 @@ class _Stats:
         return self._variables
 
     def _runs_of(self, assigned: cst.Assign) -> list[cst.Call]:
-        """What evaluates the variable that a report is kept in, if nothing else is done with it."""
+        """Return the runs that evaluate the variable of a report, if it has no other use."""
         target = assigned.targets[0].target
         if len(assigned.targets) != 1 or not isinstance(target, cst.Name):
             return []
@@ -156,7 +156,7 @@ class _Stats:
         return found
 
     def _is_handed_on(self, node: cst.BaseExpression) -> bool:
-        """Whether some ``run`` gets a node, among other things."""
+        """True if some ``run`` receives a node among other things."""
         for ancestor in self._editor.ancestors(node):
             if isinstance(ancestor, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
                 return False
@@ -169,7 +169,7 @@ class _Stats:
         return False
 
     def _evaluated(self, outer: cst.Call) -> None:
-        """A run, or an ``eval()``, becomes the question, or a list of questions."""
+        """Replace a run, or an ``eval()``, by a call or a list of calls."""
         editor = self._editor
         if outer in self._done:
             return
@@ -199,7 +199,7 @@ class _Stats:
             unwrap_with(editor, around)
 
     def _text(self, call: cst.Call, place: cst.CSTNode, around: cst.With | None = None) -> str:
-        """The question that a call of a report becomes, in the place of ``place``."""
+        """Return the code that replaces a call of a report at ``place``."""
         editor, report = self._editor, self._report(call)
         number = self._device(call)
         if report != "total":
@@ -208,7 +208,7 @@ class _Stats:
         return total_memory_code(editor, number)
 
     def _device(self, call: cst.Call) -> int:
-        """The number of the GPU that a report is about, by the ``with tf.device(...)`` around it."""
+        """Return the number of the GPU that a report is about, from the ``with tf.device(...)`` around it."""
         for ancestor in self._editor.ancestors(call):
             for item in ancestor.items if isinstance(ancestor, cst.With) else ():
                 if not isinstance(item.item, cst.Call) or not self._editor.code(item.item.func).endswith("device"):
@@ -217,12 +217,12 @@ class _Stats:
                 value = given.evaluated_value if isinstance(given, cst.SimpleString) else None
                 found = _GPU.search(value) if isinstance(value, str) else None
                 if found is None:
-                    raise Withheld("which GPU this is about isn't known")
+                    raise Withheld("it isn't known which GPU this is about")
                 return int(found[1])
         return 0
 
     def _remove(self, assigned: cst.Assign) -> None:
-        """Take away the statement that keeps a report for a session, and a ``with`` around nothing else."""
+        """Remove the statement that keeps a report for a session, and a ``with`` that contains nothing else."""
         statement = self._editor.statement_of(assigned)
         block = self._editor.parent(statement)
         around = self._editor.parent(block) if isinstance(block, cst.IndentedBlock) and len(block.body) == 1 else None

@@ -1,4 +1,4 @@
-"""Names that are asked for where they are no more: they are asked for where they are, or no longer."""
+"""Correct names that a release has moved or removed: use their new place, or drop their import."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import walk
-from tfmemlint.fixes.rewrites.render_intent import BLACK
+from tfmemlint.fixes.rewrites.render_intent import BLACK_LINE_CHARACTERS
 from tfmemlint.fixes.unused_imports import is_variable
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Span
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 
 def import_around(editor: Editor, span: Span) -> cst.ImportFrom | None:
-    """The ``from ... import ...`` at ``span``, or around it; None where there is none."""
+    """Return the ``from ... import ...`` that contains ``span``; None if there is none."""
     return next((node for node in _import_lines(editor.module) if editor.span(node).contains(span)), None)
 
 
 @lru_cache(maxsize=2)
 def _import_lines(module: cst.Module) -> tuple[cst.ImportFrom, ...]:
-    """The ``from ... import ...`` of a file, which each of many findings in it asks for."""
+    """Return every ``from ... import ...`` of a file; it is cached for the file's findings."""
     return tuple(node for node in walk(module) if isinstance(node, cst.ImportFrom))
 
 
 def import_at(editor: Editor, span: Span) -> cst.ImportFrom:
-    """The ``from ... import ...`` at ``span``, or around it.
+    """Return the ``from ... import ...`` that contains ``span``.
 
     Raises:
-        Withheld: there is none of this kind.
+        Withheld: there is none.
     """
     line = import_around(editor, span)
     if line is None:
@@ -43,8 +43,9 @@ def import_at(editor: Editor, span: Span) -> cst.ImportFrom:
 
 
 def import_from(editor: Editor, span: Span, place: Callable[[str], str | None]) -> None:
-    """Import names from elsewhere; ``place`` gives for the dotted name of each where it is, as a dotted name
-    (``tensorflow.compat.v1.X``), None for one that stays. What they are called in the file stays.
+    """Import names from another module, and keep their local names.
+
+    ``place`` returns the new place of a dotted name, such as ``tensorflow.compat.v1.X``; None for one that stays.
 
     Raises:
         Withheld: it is a star import.
@@ -72,9 +73,11 @@ def import_from(editor: Editor, span: Span, place: Callable[[str], str | None]) 
 def spelled_alike(
     editor: Editor, node: cst.BaseExpression, name: str, names: Collection[str]
 ) -> Iterator[tuple[cst.Attribute, str]]:
-    """Other ``names`` in the function of ``node``, which is canonical ``name``, written as it is: those on ways that
-    are never taken as the program stands, of which nothing is found. Those that a release or a handler decides on
-    stay."""
+    """Yield the other ``names`` in the function of ``node``, spelled as ``node``, which is the canonical ``name``.
+
+    They are on branches that the program never takes as it stands, so they have no findings of their own. Names that
+    depend on the release or on a handler are left out.
+    """
     text = editor.code(node)
     if not text.endswith(name.removeprefix("tf")):
         return
@@ -89,11 +92,11 @@ def spelled_alike(
 
 
 SUMMARIES = frozenset(f"tf.summary.{name}" for name in ("scalar", "histogram", "image", "audio", "text"))
-"""Functions that TensorFlow 2 has as well, for its own summaries: what they write ``merge_all`` does not find."""
+"""Functions that TensorFlow 2 has as well, for its own summaries: ``merge_all`` does not find what they write."""
 
 
 def summaries(editor: Editor) -> Iterator[tuple[cst.Attribute, str]]:
-    """The functions that write summaries, with the name of TensorFlow 1's own."""
+    """Yield the functions that write summaries, each with the name of TensorFlow 1's own."""
     for node in walk(editor.module):
         if isinstance(node, cst.Attribute) and editor.resolve(node) in SUMMARIES:
             yield node, f"tf.compat.v1.{editor.resolve(node).removeprefix('tf.')}"
@@ -107,7 +110,7 @@ def _decides(editor: Editor, node: cst.CSTNode) -> bool:
 
 def _import_line(module: str, names: Sequence[str]) -> str:
     line = f"from {module} import {', '.join(names)}"
-    if len(line) <= BLACK:
+    if len(line) <= BLACK_LINE_CHARACTERS:
         return line + "\n"
     return f"from {module} import (\n" + "".join(f"    {name},\n" for name in names) + ")\n"
 
@@ -117,16 +120,16 @@ def _imported_as(name: str, local: str) -> str:
 
 
 def calls_of_import(editor: Editor, span: Span, name: str) -> list[cst.Call]:
-    """All calls of what an import at ``span`` binds for ``name`` (without its module).
+    """Return all calls of the name that an import at ``span`` binds for ``name`` (without its module).
 
     Raises:
-        Withheld: it is used in another way than called, or bound again.
+        Withheld: it is not only called, or bound again.
     """
     line = import_at(editor, span)
     assert not isinstance(line.names, cst.ImportStar)
     alias = next((imported for imported in line.names if imported.evaluated_name == name), None)
     if alias is None:
-        raise Withheld(f"the import of {name} isn't to be found")
+        raise Withheld(f"the import of {name} was not found")
     local = alias.evaluated_alias or name
     found: list[cst.Call] = []
     for node in walk(editor.module):
@@ -142,7 +145,7 @@ def calls_of_import(editor: Editor, span: Span, name: str) -> list[cst.Call]:
 
 
 def drop_name(editor: Editor, span: Span, name: str) -> None:
-    """Import ``name`` no more."""
+    """Remove the import of ``name``."""
     line = import_at(editor, span)
     assert not isinstance(line.names, cst.ImportStar)
     left = [alias for alias in line.names if alias.evaluated_name != name]

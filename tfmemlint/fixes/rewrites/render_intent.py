@@ -1,5 +1,4 @@
-"""The renderer of intents: a wish about a GPU's memory, written with the functions that exist in the targeted
-release."""
+"""Render intents: write an intent about a GPU's memory with the functions of the target release."""
 
 from __future__ import annotations
 
@@ -15,61 +14,66 @@ from tfmemlint.knowledge import names
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
 
-WIDTH = 100
-"""Characters; a longer call is written on several lines."""
-BLACK = 88
-"""The same in a file that may be formatted by Black, which leaves what ends in a comma on lines of its own."""
+MAX_LINE_CHARACTERS = 100
+"""Longer calls are split over several lines; a bound for readability, without a deeper reason."""
+BLACK_LINE_CHARACTERS = 88
+"""Black's default. Black keeps arguments on lines of their own if the last one has a comma."""
 
 
 def width(editor: Editor) -> int:
-    """How long a line may be: Black writes double quotes, and who writes others does not use it."""
-    return BLACK if editor.quoted("") == '""' else WIDTH
+    """Return the largest line length. Black writes double quotes, so a file with others is not formatted by it."""
+    return BLACK_LINE_CHARACTERS if editor.quoted("") == '""' else MAX_LINE_CHARACTERS
 
 
 def spell(editor: Editor, name: str) -> str:
-    """How a function is called in the file: in releases before 2.1 by its older name."""
+    """Return the spelling of a function in the file; before release 2.1, of its older name."""
     return editor.tf(names.older_twin(name, editor.target) or name)
 
 
 def all_gpus(editor: Editor) -> str:
-    """The list of all GPUs."""
+    """Return the code that lists all GPUs."""
     return f"{spell(editor, 'tf.config.list_physical_devices')}({editor.quoted('GPU')})"
 
 
 def growth(editor: Editor, device: str, enable: str = "True", function: str = "") -> str:
-    """Memory growth for one device; ``function``: how the function is written here, where that is known."""
+    """Return the code for memory growth on one device; ``function`` is the function's spelling, if it is known."""
     return f"{function or editor.tf('tf.config.experimental.set_memory_growth')}({device}, {enable})"
 
 
 def growth_for_all(editor: Editor, enable: str = "True", gpus: str = "") -> str:
-    """Memory growth for every GPU, as a loop that is right with none, one, or many; ``gpus``: their list as code."""
+    """Return a loop that sets memory growth on every GPU, whether there are none, one or many.
+
+    ``gpus`` is the code of their list.
+    """
     gpu = free_name(editor, "gpu")
     return f"for {gpu} in {gpus or all_gpus(editor)}:\n    {growth(editor, gpu, enable)}\n"
 
 
 def limit(editor: Editor, device: str, mib: str, column: int = 0) -> str:
-    """One logical device of ``mib`` MiB; ``column`` is the indentation of the statement, in characters."""
+    """Return the code for one logical device of ``mib`` MiB; ``column`` is the statement's indentation in
+    characters.
+    """
     function = spell(editor, "tf.config.set_logical_device_configuration")
     logical = spell(editor, "tf.config.LogicalDeviceConfiguration")
     configuration = f"[{logical}(memory_limit={mib})]"
     line = f"{function}({device}, {configuration})"
     if column + len(line) <= width(editor) or "\n" in line:
         return line
-    # The lines are reckoned from the statement's own indentation, which the tree adds to them.
-    if column + len(configuration) + 5 > width(editor) == BLACK:
+    # The lines are relative to the statement's indentation, which the tree adds.
+    if column + len(configuration) + 5 > width(editor) == BLACK_LINE_CHARACTERS:
         configuration = f"[\n        {logical}(\n            memory_limit={mib},\n        ),\n    ]"
     return f"{function}(\n    {device},\n    {configuration},\n)"
 
 
 def share_for_all(editor: Editor, share: str, gpus: str = "") -> str:
-    """A limit of that share of its memory for every GPU, as a loop; ``gpus``: their list as code."""
+    """Return a loop that limits every GPU to a share of its memory; ``gpus`` is the code of their list."""
     gpu = free_name(editor, "gpu")
     call = limit(editor, gpu, editor.mib_of_share(gpu, share), 4)
     return f"for {gpu} in {gpus or all_gpus(editor)}:\n{indent(call, '    ')}\n"
 
 
 def free_name(editor: Editor, wanted: str) -> str:
-    """``wanted``, or a like name that the file does not use: a loop must not overwrite what is read later."""
+    """Return ``wanted``, or a similar name that the file does not use: a loop must not overwrite a variable."""
     nodes = list(ast.walk(ast.parse(editor.text)))
     used = {node.id for node in nodes if isinstance(node, ast.Name)}
     used |= {node.arg for node in nodes if isinstance(node, ast.arg)}
@@ -83,10 +87,10 @@ def free_name(editor: Editor, wanted: str) -> str:
 
 
 def in_mib(editor: Editor, amount: str, unit: str, device: str) -> str:
-    """An amount of memory as code that comes to MiB.
+    """Return the code for an amount of memory in MiB.
 
     Raises:
-        Withheld: nobody knows its unit, or which device a share is of.
+        Withheld: its unit isn't known, or the device that a share is of.
     """
     if unit == "mib":
         return amount
@@ -98,14 +102,16 @@ def in_mib(editor: Editor, amount: str, unit: str, device: str) -> str:
         return in_mib(editor, str((memory_sizes.number(amount) or 0.0) / 100), "fraction", device)
     if unit == "fraction":
         if not device and editor.gpu_memory_mib is None:
-            raise Withheld("which GPU this share is of isn't known here")
+            raise Withheld("it isn't known which GPU this share is of")
         return editor.mib_of_share(device, amount)
-    raise Withheld(f"whether {amount or 'the amount'} is in MiB or a share of the memory isn't known")
+    raise Withheld(f"it isn't known if {amount or 'the amount'} is in MiB or a share of the memory")
 
 
 def logical_name(device: str, index: object, *, guarded: bool, editor: Editor) -> str:
-    """The name of the logical device for a physical one, as code. Without a GPU in sight of a guard it is the CPU, of
-    which TensorFlow reports zeros."""
+    """Return the code for the name of a physical device's logical device.
+
+    If no guard is known and there is no GPU, it is the CPU, for which TensorFlow reports zeros.
+    """
     if isinstance(index, int) and not isinstance(index, bool):
         name = editor.quoted(f"GPU:{index}")
     elif device and not is_no_device(device):
@@ -114,7 +120,7 @@ def logical_name(device: str, index: object, *, guarded: bool, editor: Editor) -
         name = editor.quoted("GPU:0")
     if guarded:
         return name
-    # The list that the device is from, where it has a name: `gpus` of `gpus[0]`.
+    # The list that the device is from, if it has a name: `gpus` of `gpus[0]`.
     known = re.fullmatch(r"([A-Za-z_]\w*)\[\d+\]", device)
     gpus = known[1] if known is not None else all_gpus(editor)
     there = f"len({gpus}) > {index}" if isinstance(index, int) and index > 0 else gpus
@@ -122,7 +128,7 @@ def logical_name(device: str, index: object, *, guarded: bool, editor: Editor) -
 
 
 def is_no_device(text: str) -> bool:
-    """Whether an argument is a string or a number: no device of TensorFlow's."""
+    """True if an argument is a string or a number, and so not one of TensorFlow's devices."""
     try:
         ast.literal_eval(text)
     except (ValueError, SyntaxError):

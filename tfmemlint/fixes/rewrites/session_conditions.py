@@ -1,4 +1,4 @@
-"""The conditions under which the options of a TF1 session are set, and the statements that may go with the session."""
+"""Find the conditions under which a TF1 session's options are set, and the statements that can be removed with it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor, Statement
 
 Guards = tuple[tuple[cst.If, bool], ...]
-"""The conditions on the way to a place, outermost first, each with whether it has to be true."""
+"""The conditions under which a place is reached, outermost first, each with the truth value that it needs."""
 
 _BLOCKS = (cst.For, cst.While, cst.Try, cst.TryStar, cst.With, cst.Match)
 
 
 def guards_of(editor: Editor, node: cst.CSTNode, place: cst.CSTNode) -> Guards:
-    """The conditions under which ``node`` is reached where ``place`` is, in the function that ``node`` stands in.
+    """Return the conditions under which ``node`` is reached when ``place`` is, within the function of ``node``.
 
     Raises:
-        Withheld: a loop, a handler or the like stands around it.
+        Withheld: it is inside a loop, a handler or the like.
     """
     found: list[tuple[cst.If, bool]] = []
     below = node
@@ -43,15 +43,15 @@ def guards_of(editor: Editor, node: cst.CSTNode, place: cst.CSTNode) -> Guards:
 
 
 def are_exclusive(guards: Guards, other: Guards) -> bool:
-    """Whether two ways can't both be taken."""
+    """True if two sets of conditions can't both hold."""
     return any(first is second and yes != no for first, yes in guards for second, no in other)
 
 
 def with_emptied_conditions(editor: Editor, doomed: set[Statement]) -> set[Statement]:
-    """The same; a condition with nothing in it but what goes, goes as a whole.
+    """Return ``doomed``, with each condition that would be left empty as a whole.
 
     Raises:
-        Withheld: one that stays would be asked a second time, and asking may do something.
+        Withheld: a condition that stays would be evaluated twice, and evaluating it may have effects.
     """
     found = set(doomed)
     while True:
@@ -72,12 +72,12 @@ def with_emptied_conditions(editor: Editor, doomed: set[Statement]) -> set[State
     for statement in found:
         parent = _block_holder(editor, statement)
         if isinstance(parent, cst.If) and any(isinstance(node, cst.Call) for node in walk(parent.test)):
-            raise Withheld("a condition that asks something would be asked twice")
+            raise Withheld("a condition that calls something would be evaluated twice")
     return found
 
 
 def _block_holder(editor: Editor, statement: cst.CSTNode) -> cst.CSTNode | None:
-    """The compound statement that a statement stands in, the ``if`` for its ``else``."""
+    """Return the compound statement that contains a statement; for an ``else``, its ``if``."""
     for around in editor.ancestors(statement):
         if isinstance(around, (cst.If, cst.FunctionDef, cst.ClassDef, *_BLOCKS)):
             while isinstance(around, cst.If) and not _is_statement(editor, around):
@@ -93,7 +93,7 @@ def _is_statement(editor: Editor, node: cst.If) -> bool:
 
 
 def _lines(node: cst.If) -> Iterator[cst.CSTNode]:
-    """What stands in the blocks of an ``if``, line by line."""
+    """Yield the statements in the blocks of an ``if``, line by line."""
     bodies = [node.body]
     rest = node.orelse
     while rest is not None:
@@ -107,7 +107,7 @@ def _lines(node: cst.If) -> Iterator[cst.CSTNode]:
 
 
 def bare_statement(editor: Editor, statement: Statement, span: Span) -> cst.BaseSmallStatement:
-    """``statement``, which does nothing but call what stands at ``span`` and keep or return what comes of it.
+    """Return ``statement`` if it only calls the expression at ``span`` and keeps or returns the result.
 
     Raises:
         Withheld: it does more.
@@ -117,11 +117,11 @@ def bare_statement(editor: Editor, statement: Statement, span: Span) -> cst.Base
     if isinstance(value, cst.Call) and span in (editor.span(value), editor.span(value.func)):
         assert isinstance(small, cst.BaseSmallStatement)
         return small
-    raise Withheld("the session is a part of a statement that does more")
+    raise Withheld("the session is part of a statement that does more")
 
 
 def check_helper(editor: Editor, helper: cst.FunctionDef, doomed: set[Statement]) -> None:
-    """A function whose call goes must do nothing but make the options.
+    """Refuse a helper function that does more than make the options, as its call is to be removed.
 
     Raises:
         Withheld: it does more.
@@ -143,7 +143,7 @@ def check_helper(editor: Editor, helper: cst.FunctionDef, doomed: set[Statement]
 
 
 def ends_function(editor: Editor, statement: cst.CSTNode) -> bool:
-    """Whether a function ends behind ``statement`` whatever stands around it."""
+    """True if the function ends after ``statement``, whatever the blocks around it."""
     node = statement
     for parent in editor.ancestors(statement):
         if isinstance(parent, (cst.IndentedBlock, cst.SimpleStatementSuite)) and parent.body[-1] is not node:

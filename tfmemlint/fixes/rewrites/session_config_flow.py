@@ -1,4 +1,6 @@
-"""What carries the options of a TF1 session to it: messages, their parts under other names, and what fills them in."""
+"""Follow the options of a TF1 session: the messages that hold them, their parts, and the statements that fill them
+in.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,12 @@ Variable = tuple[str, cst.CSTNode | None]
 _SCOPES = (cst.FunctionDef, cst.Lambda)
 _FILLING = ("CopyFrom", "MergeFrom")
 _PARTS = ("getattr", "attrgetter", "operator.attrgetter", "dict")
+_MAX_ASSIGNMENTS = 8
+"""The number of assignments through which a message is followed; a bound against cycles, without a deeper reason."""
 
 
 class Variables:
-    """Which variable each name of a file is."""
+    """The variable that each name of a file refers to."""
 
     def __init__(self, editor: Editor) -> None:
         self._editor = editor
@@ -34,18 +38,18 @@ class Variables:
                 self._names.setdefault(node.value, []).append(node)
 
     def of(self, node: cst.Name) -> Variable:
-        """The variable that a name stands for where it is."""
+        """Return the variable that a name refers to at its place."""
         for scope in self._editor.ancestors(node):
             if isinstance(scope, _SCOPES) and node.value in self._local(scope):
                 return node.value, scope
         return node.value, None
 
     def uses(self, variable: Variable) -> list[cst.Name]:
-        """All places of a variable, those where it is bound among them."""
+        """Return all occurrences of a variable, including those that bind it."""
         return [node for node in self._names.get(variable[0], ()) if self.of(node) == variable]
 
     def in_(self, node: cst.CSTNode) -> set[Variable]:
-        """The variables that are named within ``node``."""
+        """Return the variables that occur in ``node``."""
         return {self.of(part) for part in walk(node) if isinstance(part, cst.Name) and _is_variable(self._editor, part)}
 
     def _local(self, scope: cst.CSTNode) -> set[str]:
@@ -55,7 +59,7 @@ class Variables:
 
 
 def _bound_in(scope: cst.CSTNode) -> Iterator[str]:
-    """The names that a function binds for itself."""
+    """Yield the names that are local to a function."""
     assert isinstance(scope, (cst.FunctionDef, cst.Lambda))
     outer: set[str] = set()
     found: set[str] = set()
@@ -79,7 +83,7 @@ def _bound_in(scope: cst.CSTNode) -> Iterator[str]:
 
 
 def targets(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """What a node binds: names, or tuples of names; no attributes and items."""
+    """Yield the names, or tuples of names, that a node binds; attributes and items are left out."""
     given: list[cst.CSTNode] = []
     if isinstance(node, cst.Assign):
         given = [target.target for target in node.targets]
@@ -100,9 +104,9 @@ def _is_variable(editor: Editor, node: cst.Name) -> bool:
 
 
 class ConfigFlow:
-    """Finds the statements that do nothing but make and fill what carries options to a session.
+    """Finds the statements that do nothing but make and fill the messages with a session's options.
 
-    ``home`` is the function that the session stands in, None for the module.
+    ``home`` is the function that contains the session, None for the module.
     """
 
     def __init__(self, editor: Editor, home: cst.CSTNode | None) -> None:
@@ -112,10 +116,10 @@ class ConfigFlow:
         self.variables = Variables(editor)
 
     def collect(self, doomed: set[Statement]) -> set[Statement]:
-        """``doomed``, with all that makes and fills the messages in it.
+        """Return ``doomed``, with all statements that make and fill the messages in it.
 
         Raises:
-            Withheld: one of their variables is something else, too, or is used in another way.
+            Withheld: a variable of a message also holds something else, or is used in another way.
         """
         found = set(doomed)
         for statement in doomed:
@@ -136,10 +140,10 @@ class ConfigFlow:
         return self._whole_loops(found)
 
     def unused_elsewhere(self, doomed: set[Statement]) -> None:
-        """Nothing but the statements that go may use the names that they bind.
+        """Refuse if other statements use the names that ``doomed`` statements bind.
 
         Raises:
-            Withheld: something does.
+            Withheld: they do.
         """
         inside = {id(node) for statement in doomed for node in walk(statement)}
         for variable in sorted(
@@ -150,7 +154,7 @@ class ConfigFlow:
                     raise Withheld(f"{variable[0]} is used elsewhere (line {self._editor.span(node).row})")
 
     def _bound(self, statement: Statement) -> Iterator[Variable]:
-        """The variables that a statement binds, or whose fields it sets; of a function, its name."""
+        """Yield the variables that a statement binds, or whose fields it sets; for a function, its name."""
         if isinstance(statement, cst.FunctionDef):
             yield self.variables.of(statement.name)
             return
@@ -161,28 +165,28 @@ class ConfigFlow:
                         yield self.variables.of(part)
 
     def _is_given_back(self, node: cst.Name) -> bool:
-        """Whether a helper returns what a name stands for."""
+        """True if a helper returns the value of a name."""
         parent = self._editor.parent(node)
         function = next((ancestor for ancestor in self._editor.ancestors(node) if isinstance(ancestor, _SCOPES)), None)
         return isinstance(parent, cst.Return) and function is not self._home
 
     def _config_variables(self, statement: Statement) -> Iterator[Variable]:
-        """The variables of a statement that hold messages, or parts of them."""
+        """Yield the variables in a statement that hold messages, or parts of them."""
         for variable in self.variables.in_(statement):
             values = [self._assigned(use) for use in self.variables.uses(variable)]
             if any(value is not None and self._holds_config(value) for value in values):
                 yield variable
 
     def _assigned(self, node: cst.Name) -> cst.BaseExpression | None:
-        """The value that a name gets where it stands, if it gets one."""
+        """Return the value that is assigned to a name at its place; None if none is."""
         target = self._editor.parent(node)
         whole = self._editor.parent(target) if isinstance(target, cst.AssignTarget) else target
         if isinstance(whole, cst.Assign) and isinstance(target, cst.AssignTarget):
             return whole.value
         return whole.value if isinstance(whole, cst.AnnAssign) and whole.target is node else None
 
-    def _holds_config(self, value: cst.CSTNode, depth: int = 8) -> bool:
-        """Whether an expression is a message, a part of one, or a mapping of messages."""
+    def _holds_config(self, value: cst.CSTNode, depth: int = _MAX_ASSIGNMENTS) -> bool:
+        """True if the value of an expression is a message, a part of one, or a mapping of messages."""
         if isinstance(value, cst.Call):
             name = self._editor.resolve(value.func)
             if name.rpartition(".")[2] in ("ConfigProto", "GPUOptions", "OptimizerOptions", "GraphOptions"):
@@ -205,7 +209,7 @@ class ConfigFlow:
         )
 
     def _filling(self, node: cst.Name, variable: Variable) -> Statement:
-        """The statement around a name of a variable that holds a message, which only makes it or fills it in.
+        """Return the statement around a name of a message's variable, if it only makes the message or fills it in.
 
         Raises:
             Withheld: it does something else.
@@ -217,7 +221,7 @@ class ConfigFlow:
         if value is not None:
             if self._holds_config(value):
                 return statement
-            raise Withheld(f"{variable[0]} is something else, too (line {editor.span(node).row})")
+            raise Withheld(f"{variable[0]} has another value, too (line {editor.span(node).row})")
         if isinstance(small, (cst.Assign, cst.AnnAssign)) and small.value is not None:
             written = [target.target for target in small.targets] if isinstance(small, cst.Assign) else [small.target]
             roots = [_root(target) for target in written]
@@ -232,10 +236,10 @@ class ConfigFlow:
         raise Withheld(f"{variable[0]} is used elsewhere (line {editor.span(node).row})")
 
     def _whole_loops(self, found: set[Statement]) -> set[Statement]:
-        """The same; a loop over constants with nothing in it but what goes, goes as a whole.
+        """Return ``found``, with each loop over constants that would be left empty as a whole.
 
         Raises:
-            Withheld: what goes stands in a loop that does more.
+            Withheld: a statement is in a loop that does more.
         """
         editor = self._editor
         whole = set(found)
@@ -270,7 +274,7 @@ def _root(node: cst.CSTNode) -> cst.CSTNode:
 
 
 def _quiet(editor: Editor, call: cst.Call) -> bool:
-    """Whether the arguments of a call do nothing."""
+    """True if the arguments of a call have no effects."""
     inner = [node for argument in call.args for node in walk(argument) if isinstance(node, cst.Call)]
     return all(editor.code(call.func) in HARMLESS for call in inner)
 

@@ -1,9 +1,9 @@
-"""The options of a TF1 session, written as configuration by ``tf.config``.
+"""Write the options of a TF1 session as configuration by ``tf.config``.
 
-What each option became was read off TensorFlow's own documentation of ``tf.config`` and seen on TensorFlow 2.12, 2.16
-and 2.21: the setters take the same values, and none of them starts the runtime. After it has started those of
-``tf.config.threading`` raise RuntimeError; soft placement and the log of placements can still be set. Without any of
-them, soft placement is on, and placements aren't logged.
+The counterpart of each option is from TensorFlow's documentation of ``tf.config``, and was tried on TensorFlow 2.12,
+2.16 and 2.21: the setters take the same values, and none of them starts the runtime. Once it is running, those of
+``tf.config.threading`` raise RuntimeError; soft placement and the log of placements can still be set. By default, soft
+placement is on and placements aren't logged.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _SETTERS = {
 }
 """Options that are not about memory, each with the function that sets the same in TF2."""
 _NOTHING: Mapping[str, object] = {"log_device_placement": False, "device_count.CPU": 1, GROWTH: False}
-"""Values that change nothing."""
+"""Values that equal the default."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Option:
-    """One option: its constant value, or None; and where it is set."""
+    """An option, with its constant value (None if it isn't known) and the place where it is set."""
 
     name: str
     value: object
@@ -51,7 +51,7 @@ class _Option:
 
 
 def render_options(editor: Editor, finding: Finding, place: cst.CSTNode) -> str:
-    """The statements that set by ``tf.config`` what a session's options set, as they come to stand at ``place``.
+    """Return statements that make a session's settings by ``tf.config``, for use at ``place``.
 
     Raises:
         Withheld: an option would be lost, or can't be read from there.
@@ -65,19 +65,19 @@ def render_options(editor: Editor, finding: Finding, place: cst.CSTNode) -> str:
     if others:
         raise Withheld(f"its other options would be lost: {', '.join(others)}")
     if not known:
-        raise Withheld("none of its options means anything here")
+        raise Withheld("none of its options has a meaning here")
     reader = _OptionReader(editor, place)
     ways = {name: reader.way(option) for name, option in known.items()}
     both = GROWTH in known and SHARE in known and not are_exclusive(ways[GROWTH], ways[SHARE])
     if both and (known[GROWTH].value is not True or ways[GROWTH] != ways[SHARE]):
-        raise Withheld("whether both growth and a share of the memory are set isn't known")
+        raise Withheld("it isn't known if both growth and a share of the memory are set")
     return "".join(_under_conditions(editor, known, ways, reader))
 
 
 def _under_conditions(
     editor: Editor, known: Mapping[str, _Option], ways: Mapping[str, Guards], reader: _OptionReader
 ) -> Iterator[str]:
-    """The statements for all options, those that are set under one condition together."""
+    """Yield the statements for all options, grouped by the condition under which they are set."""
     groups: dict[Guards, dict[str, _Option]] = {}
     for name in sorted(known, key=lambda option: (len(ways[option]), reader.row(known[option]))):
         groups.setdefault(ways[name], {})[name] = known[name]
@@ -113,7 +113,7 @@ def _lines(editor: Editor, known: Mapping[str, _Option], reader: _OptionReader) 
 def _memory(editor: Editor, known: Mapping[str, _Option], reader: _OptionReader) -> Iterator[str]:
     if COUNT in known:
         if known[COUNT].value != 0 or isinstance(known[COUNT].value, bool):
-            raise Withheld("what a device_count that isn't 0 was for isn't known")
+            raise Withheld("the purpose of a device_count that isn't 0 isn't known")
         yield f"{render_intent.spell(editor, 'tf.config.set_visible_devices')}([], {editor.quoted('GPU')})\n"
         return
     visible = known.get(VISIBLE)
@@ -125,9 +125,9 @@ def _memory(editor: Editor, known: Mapping[str, _Option], reader: _OptionReader)
     if SHARE in known:
         value = known[SHARE].value
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1):
-            raise Withheld("the share is no known number between 0 and 1")
+            raise Withheld("the share isn't a known number between 0 and 1")
         if GROWTH in known:
-            # The one way to have both: seen in the allocator's log on TensorFlow 2.12 to 2.21.
+            # The only way to have both, as seen in the allocator's log on TensorFlow 2.12 to 2.21.
             variable, true = editor.quoted("TF_FORCE_GPU_ALLOW_GROWTH"), editor.quoted("true")
             yield f"{editor.add_import('os')}.environ[{variable}] = {true}\n"
         yield render_intent.share_for_all(editor, repr(value) if value is not None else reader.text(known[SHARE]), gpus)
@@ -135,7 +135,7 @@ def _memory(editor: Editor, known: Mapping[str, _Option], reader: _OptionReader)
         value = known[GROWTH].value
         enable = "True" if value is True else reader.text(known[GROWTH])
         if value is not True and value is not None:
-            raise Withheld("whether growth is on isn't known")
+            raise Withheld("it isn't known if growth is on")
         yield render_intent.growth_for_all(editor, enable, gpus)
     if visible is not None and visible.value != "":
         chosen = _chosen(editor, gpus, reader, visible)
@@ -147,12 +147,12 @@ def _memory(editor: Editor, known: Mapping[str, _Option], reader: _OptionReader)
 
 
 def _chosen(editor: Editor, gpus: str, reader: _OptionReader, option: _Option) -> str:
-    """The devices that a ``visible_device_list`` names, as code."""
+    """Return the code for the devices that a ``visible_device_list`` names."""
     value = option.value
     if isinstance(value, str):
         numbers = [part.strip() for part in value.split(",")]
         if not all(part.isdigit() for part in numbers):
-            raise Withheld(f"{value!r} is no list of numbers of GPUs")
+            raise Withheld(f"{value!r} is not a list of GPU numbers")
         if len(numbers) == 1:
             return f"{gpus}[{numbers[0]}]"
         return f"[{', '.join(f'{gpus}[{number}]' for number in numbers)}]"
@@ -165,8 +165,10 @@ def _chosen(editor: Editor, gpus: str, reader: _OptionReader, option: _Option) -
 
 
 def _number_in(text: str) -> str:
-    """The number of a GPU that an expression puts into a string: ``rank`` of ``str(rank)`` and its kin, as an integer;
-    "" where it may hold several."""
+    """Return the GPU number that an expression formats as a string, as an integer: ``rank`` of ``str(rank)``.
+
+    Return "" if the string may hold several numbers.
+    """
     tree = ast.parse(text, mode="eval").body
     given: ast.expr | None = None
     match tree:
@@ -198,7 +200,7 @@ def _options(finding: Finding) -> Iterator[_Option]:
 
 
 class _OptionReader:
-    """Reads the expressions that options are given, as they stand in the file."""
+    """Reads the expressions that are assigned to options in the file."""
 
     def __init__(self, editor: Editor, place: cst.CSTNode) -> None:
         self._editor = editor
@@ -206,11 +208,11 @@ class _OptionReader:
         self.home = function_of(editor, place)
 
     def row(self, option: _Option) -> int:
-        """The line where an option is set."""
+        """Return the line that sets an option."""
         return option.span.row if option.span is not None else 0
 
     def way(self, option: _Option) -> Guards:
-        """The conditions under which an option is set.
+        """Return the conditions under which an option is set.
 
         Raises:
             Withheld: it is set in several places, or in a loop or the like.
@@ -229,38 +231,38 @@ class _OptionReader:
         return way
 
     def test(self, condition: cst.If) -> str:
-        """The code of a condition.
+        """Return the code of a condition.
 
         Raises:
-            Withheld: it means something else at the new place.
+            Withheld: it would have another value at the new place.
         """
         if _is_variable(condition.test) and function_of(self._editor, condition) not in (None, self.home):
-            raise Withheld("an option depends on what only another function knows")
+            raise Withheld("an option depends on a local variable of another function")
         names = {part.value for part in walk(condition.test) if isinstance(part, cst.Name)}
         between = [part for part in walk(self._editor.module) if isinstance(part, (cst.Assign, cst.AugAssign))]
         start, end = self._editor.span(condition), self._editor.span(self._place)
         for assignment in between:
             if start < self._editor.span(assignment) < end and names & _bound(assignment):
-                raise Withheld("what an option depends on is changed before the session is made")
+                raise Withheld("a variable that an option depends on changes before the session is made")
         return self._editor.code(condition.test).strip()
 
     def text(self, option: _Option) -> str:
-        """The code of an option's value.
+        """Return the code of an option's value.
 
         Raises:
-            Withheld: it is not to be seen where the option is set, or means something else at the new place.
+            Withheld: it isn't visible where the option is set, or would have another value at the new place.
         """
         value = self._value(option.span) if option.span is not None else None
         if value is not None and (option.value is None or not isinstance(value, cst.Dict)):
             if _is_variable(value) and function_of(self._editor, value) not in (None, self.home):
-                raise Withheld(f"{option.name} is set in another function, from what only that function knows")
+                raise Withheld(f"{option.name} is set in another function, from a local variable")
             return self._editor.code(value).strip()
         if option.value is not None:
             return repr(option.value)
         raise Withheld(f"the value of {option.name} isn't known")
 
     def _value(self, span: Span) -> cst.BaseExpression | None:
-        """What is given where an option is set: to an attribute, or as an argument."""
+        """Return the value that sets an option, by an assignment or as an argument."""
         node = self._setting(span)
         return node.value if node is not None else None
 
@@ -276,7 +278,7 @@ class _OptionReader:
 
 
 def function_of(editor: Editor, node: cst.CSTNode) -> cst.CSTNode | None:
-    """The function that ``node`` stands in; None at the top level."""
+    """Return the function that contains ``node``; None at the top level."""
     return next(
         (ancestor for ancestor in editor.ancestors(node) if isinstance(ancestor, (cst.FunctionDef, cst.Lambda))), None
     )
@@ -288,5 +290,5 @@ def _bound(node: cst.Assign | cst.AugAssign) -> set[str]:
 
 
 def _is_variable(value: cst.BaseExpression) -> bool:
-    """Whether what an expression comes to depends on where it stands."""
+    """True if the value of an expression depends on its place."""
     return any(isinstance(node, cst.Name) and node.value not in ("True", "False", "None") for node in walk(value))

@@ -1,4 +1,4 @@
-"""GPU options of TF1 sessions, written as configuration of the physical devices."""
+"""Replace the GPU options of TF1 sessions by configuration of the physical devices."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 def turn_graph_mode_on(editor: Editor) -> None:
-    """Graph mode for the whole file, below the import of TensorFlow and the imports that follow it at once."""
+    """Turn graph mode on for the whole file, below the import of TensorFlow and the imports right after it."""
     body = editor.module.body
-    # What else is imported from TensorFlow may stand above TensorFlow itself.
+    # Other imports from TensorFlow may be above that of TensorFlow itself.
     whole = (index for index, line in enumerate(body) if _imports_tensorflow(line, itself=True))
     first = next(whole, next((index for index, line in enumerate(body) if _imports_tensorflow(line)), 0))
     imported = False
@@ -55,8 +55,9 @@ def _is_of_tensorflow(line: cst.ImportFrom) -> bool:
 
 
 def replace_session(editor: Editor, finding: Finding) -> None:
-    """A session that only carries options becomes configuration of the physical devices, in its place; the messages
-    that carried the options go.
+    """Replace a session that only carries options by configuration of the physical devices.
+
+    The messages that carried the options are removed.
 
     Raises:
         Withheld: other options would be lost, or the session or a message is used elsewhere.
@@ -83,11 +84,13 @@ def replace_session(editor: Editor, finding: Finding) -> None:
 
 
 def add_tf_config(editor: Editor, finding: Finding) -> None:
-    """What a session's options say is said by ``tf.config`` above it, too; the session keeps them, for the two have to
-    agree: TensorFlow 2.12, 2.15 and 2.21 take both then, and raise where the session lacks the visible devices.
+    """Make a session's settings by ``tf.config`` as well, above the session.
+
+    The session keeps its options, as the two have to agree: TensorFlow 2.12, 2.15 and 2.21 accept both then, and raise
+    if the session lacks the visible devices.
 
     Raises:
-        Withheld: an option can't be written by ``tf.config``, or can't be read from there.
+        Withheld: ``tf.config`` has no counterpart of an option, or its value can't be read from there.
     """
     statement = editor.statement_at(finding.span)
     if not isinstance(editor.parent(statement), (cst.Module, cst.IndentedBlock)):
@@ -97,7 +100,7 @@ def add_tf_config(editor: Editor, finding: Finding) -> None:
 
 
 def replace_proto(editor: Editor, finding: Finding) -> None:
-    """A message that nobody gets becomes configuration of the physical devices.
+    """Replace a message that no session receives by configuration of the physical devices.
 
     Raises:
         Withheld: other options would be lost, or the message is used elsewhere.
@@ -109,7 +112,7 @@ def replace_proto(editor: Editor, finding: Finding) -> None:
     doomed = with_emptied_conditions(editor, doomed)
     last = max(doomed, key=lambda statement: editor.span(statement))
     if editor.parent(last) is not editor.parent(place):
-        raise Withheld("an option is set under a condition that has more to do")
+        raise Withheld("an option is set under a condition that guards other code, too")
     _only_statements(doomed)
     flow.unused_elsewhere(doomed)
     for other in doomed - {last}:
@@ -120,13 +123,15 @@ def replace_proto(editor: Editor, finding: Finding) -> None:
 
 
 def _fields(editor: Editor, finding: Finding) -> set[Statement]:
-    """The statements that set the fields of the messages."""
+    """Return the statements that set fields of the messages."""
     return {editor.statement_at(span) for name, span in finding.anchors.items() if name.startswith("field")}
 
 
 def _with_helpers(editor: Editor, doomed: set[Statement], home: cst.CSTNode | None) -> set[Statement]:
-    """The same, with a function that does nothing but make the message in place of the statements in it: it goes as a
-    whole, where nothing else calls it, and stays as a whole otherwise."""
+    """Return ``doomed``, with a helper function as a whole instead of the statements in it.
+
+    It is a function that does nothing but make the message. It is removed if nothing else calls it, and kept otherwise.
+    """
     found: set[Statement] = set()
     for statement in doomed:
         helper = session_options.function_of(editor, statement)
@@ -143,7 +148,7 @@ def _with_helpers(editor: Editor, doomed: set[Statement], home: cst.CSTNode | No
 
 
 def _only_statements(doomed: set[Statement]) -> None:
-    """Refuse where what goes is a part of more."""
+    """Refuse if a part of ``doomed`` is not a whole statement."""
     whole = (cst.SimpleStatementLine, cst.BaseSmallStatement, cst.FunctionDef, cst.If, cst.For)
     if not all(isinstance(statement, whole) for statement in doomed):
-        raise Withheld("the session is more than a statement of its own")
+        raise Withheld("the session is not a statement of its own")

@@ -1,4 +1,4 @@
-"""One loop made two: first all GPUs are configured, then the rest is done."""
+"""Split a loop in two: the first configures all GPUs, the second does the rest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def split(editor: Editor, finding: Finding) -> None:
-    """The statements of a loop up to the one that configures stand in a loop of their own, before the others.
+    """Move the configuring statements of a loop into a loop of their own, above the others.
 
     Raises:
         Withheld: the parts of the loop depend on each other.
@@ -27,14 +27,14 @@ def split(editor: Editor, finding: Finding) -> None:
             break
         loop = parent  # type: ignore[assignment]
     if not isinstance(loop, cst.For) or loop.orelse is not None or not isinstance(loop.body, cst.IndentedBlock):
-        raise Withheld("the loop isn't one that can be made two")
+        raise Withheld("the loop can't be split in two")
     body = list(loop.body.body)
     first = next(
         (i for i, statement in enumerate(body) if editor.span(statement).contains(finding.anchors["configure"])), None
     )
     start = next((i for i, statement in enumerate(body) if editor.span(statement).contains(finding.span)), None)
     if first is None or start is None or first == start:
-        raise Withheld("what configures and what starts the runtime stand in one statement")
+        raise Withheld("what configures and what starts the runtime are in one statement")
     configuring = [statement for statement in body if _configures(editor.code(statement))]
     others = [statement for statement in body if statement not in configuring]
     if any(body.index(statement) < body.index(configuring[0]) for statement in others):
@@ -42,7 +42,7 @@ def split(editor: Editor, finding: Finding) -> None:
     _independent(editor, loop, configuring, others)
     iterated = editor.code(loop.iter)
     if _consumes(ast.parse(f"({iterated})", mode="eval").body, _assigned(editor)):
-        raise Withheld("what the loop goes over can be gone through once only")
+        raise Withheld("the loop's iterator can be consumed only once")
     head = f"for {editor.code(loop.target)} in {iterated}:\n"
     new = head + "".join(_line(editor, statement) for statement in configuring)
     new += head + "".join(_line(editor, statement) for statement in others)
@@ -80,7 +80,7 @@ def _independent(
 
 
 def _names(editor: Editor, statements: list[cst.BaseStatement]) -> tuple[set[str], set[str]]:
-    """The names that statements read, and those that they bind."""
+    """Return the names that statements read, and those that they bind."""
     tree = _parsed("".join(editor.code(statement) for statement in statements))
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     return (
@@ -96,7 +96,7 @@ def _parsed(text: str) -> ast.Module:
 
 
 def _assigned(editor: Editor) -> dict[str, list[ast.expr]]:
-    """What each plain name of the file is ever set to."""
+    """Return all values that are ever assigned to each plain name of the file."""
     found: dict[str, list[ast.expr]] = {}
     for node in ast.walk(ast.parse(editor.text)):
         if isinstance(node, ast.Assign):
@@ -107,8 +107,10 @@ def _assigned(editor: Editor) -> dict[str, list[ast.expr]]:
 
 
 def _consumes(iterated: ast.expr, assigned: dict[str, list[ast.expr]], *, kept: bool = False) -> bool:
-    """Whether going over it a second time could find nothing: an iterator rather than a list. ``kept``: it was made
-    before the loop, once."""
+    """True if a second loop over it could find nothing: it is an iterator, not a list.
+
+    ``kept``: it was made once, before the loop.
+    """
     match iterated:
         case ast.GeneratorExp():
             return True

@@ -1,4 +1,4 @@
-"""Which devices are to be visible, or listed, written as TensorFlow knows them."""
+"""Correct the devices that ``set_visible_devices`` gets, and the listings that they come from."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def fix_devices(editor: Editor, finding: Finding) -> None:
-    """Wrong devices, or a wrong type, become those that were meant.
+    """Replace wrong devices, or a wrong type, by the intended ones.
 
     Raises:
-        Withheld: what was meant can't be told, or stands elsewhere.
+        Withheld: the intended ones aren't known, or are set elsewhere.
     """
     details = finding.details
     kind = str(details["kind"])
@@ -50,14 +50,14 @@ def _name_type(editor: Editor, call: cst.Call, anchors: Mapping[str, Span]) -> s
 
 
 def _take_device(editor: Editor, call: cst.Call, anchors: Mapping[str, Span]) -> str:
-    """A slice, which is empty on a machine that has no such GPU."""
+    """Replace a string or a number by a slice, which is empty on a machine without that GPU."""
     devices = editor.expression_at(anchors["devices"])
     number = int(re.sub(r"\D", "", editor.code(devices)) or -1)
     if number < 0 or not isinstance(devices, (cst.SimpleString, cst.Integer)):
-        raise Withheld("which GPU is meant stands elsewhere")
+        raise Withheld("the GPU is chosen elsewhere")
     edges = f":{number + 1}" if number == 0 else f"{number}:{number + 1}"
     if len(call.args) == 1:
-        raise Withheld("whether a GPU is meant isn't said")
+        raise Withheld("it isn't known if a GPU is meant")
     editor.replace(devices, f"{all_gpus(editor)}[{edges}]")
     return "Give it the device from the list of GPUs"
 
@@ -97,7 +97,7 @@ def _list_gpus(editor: Editor, call: cst.Call, anchors: Mapping[str, Span]) -> s
 
 
 def _listing(editor: Editor, anchors: Mapping[str, Span]) -> cst.Call:
-    """The listing that the devices, or some of them, are taken from at once."""
+    """Return the listing that the devices, or some of them, are taken from directly."""
     node: cst.BaseExpression = editor.expression_at(anchors["devices"])
     while isinstance(node, cst.Subscript):
         node = node.value

@@ -47,7 +47,7 @@ class Allocators:
         return ""
 
     def report(self) -> dict[str, Any] | None:
-        """The configuration in force, None where no allocator was made."""
+        """Return the configuration in force, None where no allocator was made."""
         if not self._made:
             return None
         used = sorted({device.physical for device in self._made.values()})
@@ -64,5 +64,5 @@ class Allocators:
 
 
 def environment_growth(configured: bool | None) -> bool | None:
-    """``TF_FORCE_GPU_ALLOW_GROWTH`` beats the configuration, but only if it is exactly ``true`` or ``false``."""
+    """Return ``TF_FORCE_GPU_ALLOW_GROWTH`` beats the configuration, but only if it is exactly ``true`` or ``false``."""
     return {"true": True, "false": False}.get(variable("TF_FORCE_GPU_ALLOW_GROWTH") or "", configured)

@@ -102,7 +102,7 @@ def _compiled(request: dict[str, Any], watcher: Watcher) -> CodeType:
 
 
 def line_in(filenames: Collection[str], error: BaseException) -> int | None:
-    """The innermost line of these files that ``error`` came through, None if it came through none."""
+    """Return the innermost line of these files that ``error`` came through, None if it came through none."""
     if isinstance(error, SyntaxError) and error.filename in filenames:
         return error.lineno
     found = None
@@ -115,7 +115,7 @@ def line_in(filenames: Collection[str], error: BaseException) -> int | None:
 
 
 def _program(request: dict[str, Any]) -> ModuleType:
-    """The program's ``__main__``, with its source where tracebacks and AutoGraph look for it."""
+    """Return the program's ``__main__``, with its source where tracebacks and AutoGraph look for it."""
     filename: str = request["filename"]
     folder: Path | None = (
         Path(filename).parent if Path(filename).is_absolute() and Path(filename).exists() else Path.cwd()
@@ -149,7 +149,7 @@ class _Text(importlib.abc.InspectLoader):
         self.code = code
 
     def get_source(self, fullname: str) -> str:
-        """The program's text."""
+        """Return the program's text."""
         return self.code
 
 

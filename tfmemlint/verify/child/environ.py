@@ -7,7 +7,7 @@ import os
 
 
 def variable(name: str) -> str | None:
-    """The value of a variable, None where it isn't set: as C has it, which ``os.putenv()`` changes too."""
+    """Return the value of a variable, None where it isn't set: as C has it, which ``os.putenv()`` changes too."""
     getenv = ctypes.CDLL(None).getenv
     getenv.restype = ctypes.c_char_p
     value: bytes | None = getenv(os.fsencode(name))

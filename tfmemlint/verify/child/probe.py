@@ -62,7 +62,7 @@ class Meter:
             return None
 
     def total_mib(self, physical: int) -> float | None:
-        """The memory of a GPU in MiB."""
+        """Return the memory of a GPU in MiB."""
         with contextlib.suppress(Exception):
             return float(self._nvml.nvmlDeviceGetMemoryInfo(self._handle(physical)[0]).total / MIB)
         return None
@@ -101,7 +101,7 @@ def probe(meter: Meter, config: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def logical(config: Mapping[str, Any] | None) -> list[tuple[int, float | None]]:
-    """The physical GPU and the limit in MiB of each logical one."""
+    """Return the physical GPU and the limit in MiB of each logical one."""
     found: list[tuple[int, float | None]] = []
     if config is not None:
         for physical, sizes in zip(config["visible"], config["limits"], strict=True):
@@ -179,7 +179,7 @@ def _take(name: str, mib: float, kept: list[Any]) -> str:
 
 
 def _held(name: str) -> float:
-    """The most that the program itself had of a device, in MiB."""
+    """Return the most that the program itself had of a device, in MiB."""
     with contextlib.suppress(Exception):
         info = module("tensorflow.python.eager.context").context().get_memory_info(name)
         return float(info["peak"] / MIB)
@@ -187,7 +187,7 @@ def _held(name: str) -> float:
 
 
 def _normal(bus: Any) -> str:
-    """A bus address in one spelling: the domain has four or eight digits, the letters are large or small."""
+    """Return a bus address in one spelling: the domain has four or eight digits, the letters are large or small."""
     text = bus.decode() if isinstance(bus, bytes) else str(bus)
     domain, _, rest = text.strip("\0").lower().partition(":")
     return f"{int(domain, 16):x}:{rest}"

@@ -19,12 +19,12 @@ class LogicalGpu:
 
     @property
     def name(self) -> str:
-        """The full name of the device."""
+        """Return the full name of the device."""
         return f"/job:localhost/replica:0/task:0/device:GPU:{self.number}"
 
 
 def visible(config: Any, gpus: int) -> list[int]:
-    """The GPUs that a configuration uses, as indices among ``gpus`` physical ones.
+    """Return the GPUs that a configuration uses, as indices among ``gpus`` physical ones.
 
     Raises:
         ValueError: the list isn't one of numbers; `refusal` says so beforehand.
@@ -50,7 +50,7 @@ def limits(config: Any, gpus: int) -> list[list[float]]:
 
 
 def logical_gpus(config: Any, gpus: int) -> list[LogicalGpu]:
-    """The logical GPUs that come of ``config`` on a machine with ``gpus`` physical ones."""
+    """Return the logical GPUs that come of ``config`` on a machine with ``gpus`` physical ones."""
     made: list[LogicalGpu] = []
     for physical, sizes in zip(visible(config, gpus), limits(config, gpus), strict=True):
         whole: list[float | None] = [None]
@@ -60,7 +60,7 @@ def logical_gpus(config: Any, gpus: int) -> list[LogicalGpu]:
 
 
 def refusal(config: Any, gpus: int) -> tuple[str, str] | None:
-    """The error (name, message) with which the device factory refuses ``config``, None if it doesn't.
+    """Return the error (name, message) with which the device factory refuses ``config``, None if it doesn't.
 
     The messages are those in TensorFlow's binary. Without a GPU the factory looks at none of this.
     """
@@ -96,7 +96,7 @@ def _wrong_list(text: str, gpus: int) -> str:
 
 
 def without_gpus(config: Any) -> Any:
-    """A copy that asks for no GPU at all: the real runtime must not touch one."""
+    """Return a copy that asks for no GPU at all: the real runtime must not touch one."""
     clean = type(config)()
     clean.CopyFrom(config)
     clean.ClearField("gpu_options")
@@ -105,7 +105,7 @@ def without_gpus(config: Any) -> Any:
 
 
 def report(config: Any, gpus: int, said: Iterable[bool | None] = ()) -> dict[str, Any]:
-    """The reported form of ``config``; ``said`` is what the program set for the visible GPUs.
+    """Return the reported form of ``config``; ``said`` is what the program set for the visible GPUs.
 
     The message can't tell ``allow_growth=False`` from saying nothing, so that takes ``said``.
     """

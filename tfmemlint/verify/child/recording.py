@@ -29,7 +29,7 @@ SESSION = "tf.compat.v1.Session()"
 
 
 def module(name: str) -> Any:
-    """A module of TensorFlow's, untyped as it is."""
+    """Return a module of TensorFlow's, untyped as it is."""
     return importlib.import_module(name)
 
 
@@ -53,7 +53,9 @@ class Recorder:
 
     @property
     def gpus(self) -> int:
-        """How many physical GPUs TensorFlow sees. Asked only when devices are made: asking initialises the driver."""
+        """Return how many physical GPUs TensorFlow sees. Asked only when devices are made: asking initialises the
+        driver.
+        """
         if self._gpus is None:
             binding = module("tensorflow.python.pywrap_tfe")
             self._gpus = sum(b":GPU:" in name for name in binding.TF_ListPhysicalDevices())
@@ -66,7 +68,7 @@ class Recorder:
         return [growth.get(device) for device in context._visible_device_list or [] if device.device_type == "GPU"]
 
     def config(self) -> dict[str, Any] | None:
-        """The reported form of what the eager context was started with."""
+        """Return the reported form of what the eager context was started with."""
         if self.captured is None:
             return None
         return {**protos.report(self.captured, self.gpus, self.growth_said()), "forced": self.forced}

@@ -183,8 +183,9 @@ def _prepare(request: dict[str, Any], ground: str) -> Recorder:
 def _wait(
     child: int, request: dict[str, Any], connection: socket.socket, output: Sequence[IO[bytes]]
 ) -> tuple[int, dict[str, Any]]:
-    """The child's wait status, and what is to be reported where it went beyond its limits. What it left running ends
-    as well."""
+    """Return the child's wait status, and what is to be reported where it went beyond its limits. What it left running
+    ends as well.
+    """
     timeout: float = request["timeout"]
     asker = select.poll()
     asker.register(connection, 0)  # a hang-up is told unasked
@@ -238,7 +239,7 @@ def _death(status: int) -> dict[str, Any]:
 
 
 def _notes(journal: Path) -> list[dict[str, Any]]:
-    """The notes of a program; the last one may have been cut off."""
+    """Return the notes of a program; the last one may have been cut off."""
     found: list[dict[str, Any]] = []
     if not journal.is_file():
         return found

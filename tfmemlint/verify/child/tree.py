@@ -34,7 +34,9 @@ def _prctl(option: int, value: int) -> None:
 
 
 def resident_mib(root: int) -> float:
-    """The resident memory in MiB that ``root`` and its descendants have for themselves; 0 where it can't be known."""
+    """Return the resident memory in MiB that ``root`` and its descendants have for themselves; 0 where it can't be
+    known.
+    """
     return sum(_own_kib(process) for process in [root, *_descendants(root)]) / 1024
 
 
@@ -80,7 +82,7 @@ def _children(parent: int) -> list[int]:
 
 
 def _parents() -> dict[int, int]:
-    """The parent of every process that can be seen."""
+    """Return the parent of every process that can be seen."""
     found: dict[int, int] = {}
     if not _PROC.is_dir():
         return found

@@ -57,8 +57,9 @@ class Watcher:
         self._watch_start(context)
 
     def marked(self, code: str, filename: str = "") -> ast.Module:
-        """The program, or one of its modules, with a note before and behind each watched statement; every line stays
-        where it is."""
+        """Return the program, or one of its modules, with a note before and behind each watched statement; every line
+        stays where it is.
+        """
         tree = ast.parse(code, filename or self.filename)
         _Marking(self.rows).visit(tree)
         return ast.fix_missing_locations(tree)
@@ -72,7 +73,7 @@ class Watcher:
         self._leave_if_done()
 
     def lines(self) -> list[int]:
-        """The program's lines that lead here, innermost first."""
+        """Return the program's lines that lead here, innermost first."""
         frame: Any = sys._getframe(1)
         found: list[int] = []
         while frame is not None:
@@ -156,7 +157,7 @@ class _Marking(ast.NodeTransformer):
 
 
 def _is_at_the_head(statement: ast.stmt) -> bool:
-    """Whether nothing may stand before a statement: a docstring, or an import from ``__future__``."""
+    """True if nothing may stand before a statement: a docstring, or an import from ``__future__``."""
     if isinstance(statement, ast.ImportFrom):
         return statement.module == "__future__"
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
@@ -169,7 +170,7 @@ def _mark(statement: ast.stmt, *, done: bool) -> ast.stmt:
 
 
 def message_of(error: BaseException) -> str:
-    """An error's text, where it can say it."""
+    """Return an error's text, where it can say it."""
     try:
         return str(error)
     except Exception:
@@ -182,7 +183,7 @@ def _words(error: BaseException) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """An argument as plain data: a device by its name, a logical device by its limit in MiB."""
+    """Return an argument as plain data: a device by its name, a logical device by its limit in MiB."""
     if isinstance(value, int) and value.bit_length() > 1024:
         return "a huge number"  # of more digits than Python writes out
     if value is None or isinstance(value, (bool, int, float, str)):

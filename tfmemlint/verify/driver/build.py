@@ -107,7 +107,7 @@ VARIANTS: Mapping[tuple[int, int], Variant] = {
 
 
 def minor_of(tensorflow: str) -> tuple[int, int] | None:
-    """The release ``2.21.0`` as ``(2, 21)``; None for what doesn't read as a version."""
+    """Return the release ``2.21.0`` as ``(2, 21)``; None for what doesn't read as a version."""
     parts = tensorflow.split(".")
     if len(parts) < 2 or not (parts[0].isdigit() and parts[1].isdigit()):
         return None
@@ -115,7 +115,7 @@ def minor_of(tensorflow: str) -> tuple[int, int] | None:
 
 
 def variant_of(tensorflow: str) -> Variant:
-    """The libraries that a TensorFlow release such as ``2.21.0`` opens.
+    """Return the libraries that a TensorFlow release such as ``2.21.0`` opens.
 
     Raises:
         DriverError: the release isn't known to work.
@@ -131,7 +131,9 @@ def variant_of(tensorflow: str) -> Variant:
 
 
 def compiler() -> list[str] | None:
-    """The command that compiles C: ``$CC``, or the first of ``cc``, ``gcc`` and ``clang``; None where there is none."""
+    """Return the command that compiles C: ``$CC``, or the first of ``cc``, ``gcc`` and ``clang``; None where there is
+    none.
+    """
     chosen = shlex.split(os.environ.get("CC", ""))
     if chosen and shutil.which(chosen[0]):
         return chosen
@@ -147,7 +149,7 @@ def cache_folder() -> Path:
 
 
 def libraries(tensorflow: str) -> Path:
-    """The folder with the stand-ins for a TensorFlow release such as ``2.21.0``; built if they aren't there yet.
+    """Return the folder with the stand-ins for a TensorFlow release such as ``2.21.0``; built if they aren't there yet.
 
     Raises:
         DriverError: the release isn't known, there is no compiler, or compiling failed.

@@ -19,7 +19,7 @@ _MACHINES = ("x86_64", "aarch64")
 
 
 def missing(tensorflow: str, folder: str | os.PathLike[str] | None = None) -> str:
-    """Why TensorFlow can't be run on the simulated driver here: one sentence, ``''`` if it can.
+    """Return why TensorFlow can't be run on the simulated driver here: one sentence, ``''`` if it can.
 
     Args:
         tensorflow: the installed release, such as ``2.21.0``.
@@ -60,7 +60,7 @@ def _package_folder() -> Path | None:
 
 
 def _has_cuda(package: Path) -> bool:
-    """Whether TensorFlow was built for CUDA, by the file in which it says so itself."""
+    """True if TensorFlow was built for CUDA, by the file in which it says so itself."""
     try:
         tree = ast.parse((package / "python" / "platform" / "build_info.py").read_text(encoding="utf-8"))
     except (OSError, SyntaxError, UnicodeDecodeError):
@@ -87,7 +87,7 @@ def environment(
     tensorflow: str | None = None,
     xla_flags: str = "",
 ) -> dict[str, str]:
-    """The variables that describe a machine; they must be set before the process starts CUDA or NVML.
+    """Return the variables that describe a machine; they must be set before the process starts CUDA or NVML.
 
     Args:
         gpus: how many GPUs the machine has, 0 to 32.
@@ -145,7 +145,7 @@ def _list(values: Sequence[object]) -> str:
 
 
 def card_uuid(index: int) -> str:
-    """The stable identifier of a card, in NVIDIA's form."""
+    """Return the stable identifier of a card, in NVIDIA's form."""
     return Card(index).uuid
 
 
@@ -165,7 +165,7 @@ def _xla_flags(tensorflow: str) -> list[str]:
 
 
 def server_environment(libraries: str | os.PathLike[str]) -> dict[str, str]:
-    """The variables that must be there when a process that is to import TensorFlow starts.
+    """Return the variables that must be there when a process that is to import TensorFlow starts.
 
     No GPU is visible to it by them: that takes `environment`, in the process itself or in one that it forks.
 

@@ -21,7 +21,7 @@ class Edge(Ground):
     kind = "edge"
 
     def server_environment(self) -> dict[str, str]:
-        """No real GPU may be touched."""
+        """Return no real GPU may be touched."""
         return {"CUDA_VISIBLE_DEVICES": ""}
 
     def complete(self, request: dict[str, Any]) -> None:
@@ -33,5 +33,5 @@ class Edge(Ground):
 
 @lru_cache(maxsize=1)
 def shared() -> Edge:
-    """One `Edge` for the whole process; its server starts with the first program and ends with the process."""
+    """Return one `Edge` for the whole process; its server starts with the first program and ends with the process."""
     return Edge()

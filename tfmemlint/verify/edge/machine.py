@@ -22,12 +22,12 @@ class Card:
 
     @property
     def uuid(self) -> str:
-        """A stable identifier in NVIDIA's form."""
+        """Return a stable identifier in NVIDIA's form."""
         return f"GPU-{uuid.uuid5(uuid.NAMESPACE_OID, f'simulated card {self.index}')}"
 
     @property
     def bus(self) -> int:
-        """The number of its PCI bus."""
+        """Return the number of its PCI bus."""
         return self.index + 1
 
 
@@ -42,7 +42,7 @@ class Machine:
 
     @classmethod
     def of(cls, gpus: int, memory_mib: Sequence[int] | None = None, cuda_order: Sequence[int] | None = None) -> Machine:
-        """A machine of ``gpus`` cards of ``memory_mib`` MiB each (default: 16384).
+        """Return a machine of ``gpus`` cards of ``memory_mib`` MiB each (default: 16384).
 
         Raises:
             ValueError: the sizes or the order don't fit the number of cards.

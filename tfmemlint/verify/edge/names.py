@@ -11,7 +11,7 @@ _TYPED = re.compile(r"(?i)cpu|gpu|tpu")
 
 
 def is_simulated_gpu(name: object, gpus: Sequence[str], real: Callable[[Any], object]) -> bool:
-    """Whether ``name`` means exactly one of the logical GPUs ``gpus`` (full names); False leaves it to TensorFlow.
+    """True if ``name`` means exactly one of the logical GPUs ``gpus`` (full names); False leaves it to TensorFlow.
 
     TensorFlow itself judges the spelling: ``real`` is asked about the same name with the CPU for the GPU, and raises
     its own error for a name that it can't read. So nothing is accepted here that the real runtime would refuse.

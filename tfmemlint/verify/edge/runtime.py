@@ -39,7 +39,7 @@ class Simulation(Recorder):
 
     @property
     def gpus(self) -> int:
-        """How many physical GPUs TensorFlow sees."""
+        """Return how many physical GPUs TensorFlow sees."""
         return len(self.machine.shown)
 
 
@@ -199,7 +199,7 @@ def _refuse(config: Any, simulation: Simulation) -> None:
 
 
 def _called_by_program() -> bool:
-    """Whether the caller, past TensorFlow's own public functions, is outside of TensorFlow and Keras."""
+    """True if the caller, past TensorFlow's own public functions, is outside of TensorFlow and Keras."""
     frame: Any = sys._getframe(2)
     while frame is not None and frame.f_globals.get("__name__") in _PASSED_ON:
         frame = frame.f_back

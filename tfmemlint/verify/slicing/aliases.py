@@ -49,7 +49,7 @@ Passed = Callable[[ast.Call], list[ast.expr]]
 
 
 def carried(node: ast.AST | None, modules: set[str], passed: Passed) -> set[str]:
-    """The names of the objects that the value of an expression may be, be a part of, or hold.
+    """Return the names of the objects that the value of an expression may be, be a part of, or hold.
 
     Args:
         modules: names of modules; what is reached through one of these is not followed.
@@ -105,12 +105,12 @@ def _of_call(
 
 
 def given(call: ast.Call) -> list[ast.expr]:
-    """The arguments of a call."""
+    """Return the arguments of a call."""
     return [*call.args, *(word.value for word in call.keywords)]
 
 
 def is_getter(value: ast.expr | None) -> bool:
-    """Whether a value is a function that hands on a part of what it is given."""
+    """True if a value is a function that hands on a part of what it is given."""
     if not isinstance(value, ast.Call):
         return isinstance(value, ast.Lambda)
     return isinstance(value.func, (ast.Name, ast.Attribute)) and _last(value.func) in _GETTERS
@@ -170,9 +170,10 @@ def _starred(node: ast.expr) -> bool:
 
 
 def changed(statement: ast.stmt) -> Iterator[ast.expr]:
-    """The expressions whose objects a statement changes without binding them: ``config.gpu_options.allow_growth =
-    True``, ``limits[0] = 1``, ``parser.add_argument(...)``, ``setattr(options, ...)``, and calls of functions with
-    them as arguments, whose result nobody wants."""
+    """Yield the expressions whose objects a statement changes without binding them: ``config.gpu_options.allow_growth =
+    True``, ``limits[0] = 1``, ``parser.add_argument(...)``, ``setattr(options, ...)``, and calls of functions with them
+    as arguments, whose result nobody wants.
+    """
     for node in own_nodes(statement):
         if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
             yield node.value
@@ -197,7 +198,7 @@ def changed(statement: ast.stmt) -> Iterator[ast.expr]:
 
 
 def _calls_of(node: ast.expr) -> Iterator[ast.Call]:
-    """The calls that an object is reached through: ``made(config)`` in ``made(config).x.y``."""
+    """Yield the calls that an object is reached through: ``made(config)`` in ``made(config).x.y``."""
     one: ast.expr = node
     while isinstance(one, (ast.Attribute, ast.Subscript, ast.Call)):
         if isinstance(one, ast.Call):
@@ -206,14 +207,14 @@ def _calls_of(node: ast.expr) -> Iterator[ast.Call]:
 
 
 def stores(statement: ast.stmt) -> bool:
-    """Whether a statement calls a method that puts something into its object, or takes something out."""
+    """True if a statement calls a method that puts something into its object, or takes something out."""
     value = statement.value if isinstance(statement, ast.Expr) else None
     known = _STORING | _CHANGING
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in known
 
 
 def called(statement: ast.stmt) -> str:
-    """The name that a statement calls, and does nothing else; "" where it doesn't."""
+    """Return the name that a statement calls, and does nothing else; "" where it doesn't."""
     match statement:
         case ast.Expr(value=ast.Call(func=ast.Name(id=name))):
             return name

@@ -32,14 +32,15 @@ class Bindings(Statements):
         self._relate()
 
     def definitions(self, name: str, function: Function) -> list[ast.stmt]:
-        """The statements that may give ``name`` the value that it has in ``function``, or change that value."""
+        """Return the statements that may give ``name`` the value that it has in ``function``, or change that value."""
         place = self.home(name, function)
         found = list(self.bound.get((name, place), ())) or list(self.bound.get(("*", None), ()))
         return [*found, *self.changes(name, function)]
 
     def changes(self, name: str, function: Function) -> list[ast.stmt]:
-        """The statements that change the object which ``name`` is in ``function``, or a part of it, by this name or
-        another one; with those that give it the other one. ``.x``: what an attribute ``x`` is."""
+        """Return the statements that change the object which ``name`` is in ``function``, or a part of it, by this name
+        or another one; with those that give it the other one. ``.x``: what an attribute ``x`` is.
+        """
         found: dict[ast.stmt, None] = {}
         self._changed(self._place(name, function), found, set())
         return list(found)
@@ -58,22 +59,23 @@ class Bindings(Statements):
         return some
 
     def is_of_a_module(self, node: ast.expr) -> bool:
-        """Whether an expression is what some module offers, such as ``tf.config``."""
+        """True if an expression is what some module offers, such as ``tf.config``."""
         while isinstance(node, ast.Attribute):
             node = node.value
         return isinstance(node, ast.Name) and node.id in self.modules - self.taken
 
     def gives(self, name: str) -> bool:
-        """Whether the module has something by this name."""
+        """True if the module has something by this name."""
         return (name, None) in self.bound
 
     def taken_by(self, statements: Iterable[ast.stmt]) -> set[str]:
-        """The names that some of its statements take from modules."""
+        """Return the names that some of its statements take from modules."""
         return {one.name for this in statements if isinstance(this, ast.ImportFrom) for one in this.names}
 
     def sets_in_modules(self, names: set[str]) -> list[ast.stmt]:
-        """The statements that give a module one of these names (``settings.SIZE = 1``), or store something in what was
-        taken from a module by one of these names (``SIZES[0] = 1``)."""
+        """Return the statements that give a module one of these names (``settings.SIZE = 1``), or store something in
+        what was taken from a module by one of these names (``SIZES[0] = 1``).
+        """
         found = [one for name in names for one in self.assigned_attributes.get(name, ()) if self._is_in_module(one)]
         taken = (one for name in names & self.taken for one in self._changes.get((name, None), ()))
         return found + [one for one in taken if not isinstance(one, ast.Expr) or aliases.stores(one)]
@@ -136,12 +138,12 @@ class Bindings(Statements):
                             more = True
 
     def _called(self, call: ast.Call) -> list[ast.stmt]:
-        """The functions and classes of this module that a call may be of."""
+        """Return the functions and classes of this module that a call may be of."""
         name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
         return self._functions.get(name, [])
 
     def _given(self, call: ast.Call, chosen: Callable[[Definition, str], bool]) -> Iterator[ast.expr]:
-        """The arguments of a call for the parameters that are ``chosen``, of the functions that it may be of."""
+        """Yield the arguments of a call for the parameters that are ``chosen``, of the functions that it may be of."""
         for called in self._called(call):
             if not isinstance(called, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 continue
@@ -161,7 +163,7 @@ class Bindings(Statements):
                     yield word.value
 
     def _passed(self, call: ast.Call) -> list[ast.expr]:
-        """The arguments of a call that its result may be, or hold."""
+        """Return the arguments of a call that its result may be, or hold."""
         if isinstance(call.func, ast.Name) and call.func.id in self._getters:
             return aliases.given(call)
         if any(isinstance(one, ast.ClassDef) for one in self._called(call)):
@@ -172,7 +174,7 @@ class Bindings(Statements):
         return found
 
     def _hands_back(self, function: Definition, name: str) -> bool:
-        """Whether a function may give back what its parameter ``name`` is, or a part of it."""
+        """True if a function may give back what its parameter ``name`` is, or a part of it."""
         found = self._results.get(function)
         if found is None:
             self._results[function] = found = set()
@@ -205,7 +207,7 @@ class Bindings(Statements):
         return {name for name in found if name not in self.modules or name in self.taken}
 
     def _changed_names(self, statement: ast.stmt) -> set[str]:
-        """The names whose values a statement changes without binding them."""
+        """Return the names whose values a statement changes without binding them."""
         found: set[str] = set()
         for one in aliases.changed(statement):
             found |= self._carried(one)
@@ -217,6 +219,6 @@ class Bindings(Statements):
 
 
 def _initialises(statement: ast.stmt) -> bool:
-    """``pynvml.nvmlInit()``, ``hvd.init()``: without it nothing else of the module works."""
+    """Return ``pynvml.nvmlInit()``, ``hvd.init()``: without it nothing else of the module works."""
     call = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and "init" in call.func.attr.lower()

@@ -32,7 +32,7 @@ class Loaded:
                 self.about[one] = names
 
     def needed_by(self, statement: ast.stmt) -> list[ast.stmt]:
-        """The statements that decide what the imports in ``statement`` find."""
+        """Return the statements that decide what the imports in ``statement`` find."""
         asked = set(_imported(statement)) if self.about else set()
         if not asked:
             return []
@@ -75,7 +75,7 @@ def _text(node: ast.expr | None) -> str:
 
 
 def _changes_path(node: ast.AST) -> bool:
-    """``sys.path.insert(...)``, ``sys.path[:0] = ...``, ``sys.path = ...``, ``site.addsitedir(...)``."""
+    """Return ``sys.path.insert(...)``, ``sys.path[:0] = ...``, ``sys.path = ...``, ``site.addsitedir(...)``."""
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="path", value=ast.Name()), attr=name)):
             return name in _CHANGING
@@ -94,7 +94,7 @@ def _is_sys_modules(node: ast.expr | None) -> bool:
 
 
 def _tables(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement gives to ``sys.modules``."""
+    """Yield the names that a statement gives to ``sys.modules``."""
     match statement:
         case ast.ImportFrom(module="sys", names=names):
             yield from (one.asname or one.name for one in names if one.name == "modules")
@@ -105,7 +105,9 @@ def _tables(statement: ast.stmt) -> Iterator[str]:
 
 
 def _imported(statement: ast.stmt) -> Iterator[str]:
-    """The names of the modules that a statement (its header, if it has blocks) may import, with those around them."""
+    """Yield the names of the modules that a statement (its header, if it has blocks) may import, with those around
+    them.
+    """
     names: list[str] = []
     if isinstance(statement, ast.Import):
         names = [one.name for one in statement.names]

@@ -70,7 +70,9 @@ class Cutter:
                 self._need_calls(self.bindings.function[statement], None)
 
     def _end(self, statement: ast.stmt) -> int:
-        """The row up to which something may run before a statement does, or while it does: in a loop, all of it."""
+        """Return the row up to which something may run before a statement does, or while it does: in a loop, all
+        of it.
+        """
         blocks = blocks_of(statement)
         last = blocks[0][0].lineno - 1 if blocks else statement.end_lineno or 0
         last = max(last, statement.lineno)
@@ -82,8 +84,9 @@ class Cutter:
         return last
 
     def _late(self, statement: ast.stmt) -> bool:
-        """Whether a statement runs when everything that was asked for is done. How a ``try`` goes on after an error
-        isn't late."""
+        """True if a statement runs when everything that was asked for is done. How a ``try`` goes on after an error
+        isn't late.
+        """
         if statement.lineno <= self.ends.get(self.bindings.function[statement], statement.lineno):
             return False
         return statement not in self.bindings.exits or not self._within_try(statement)
@@ -158,7 +161,7 @@ class Cutter:
                 self.keep(one)
 
     def text(self) -> str:
-        """The program's text with all that isn't kept blank; a block left empty gets ``pass``."""
+        """Return the program's text with all that isn't kept blank; a block left empty gets ``pass``."""
         keep_rows: set[int] = set()
         passes: set[int] = set()
         for statement in self.kept:
@@ -177,8 +180,9 @@ class Cutter:
         return "\n".join(out)
 
     def _rows(self, statement: ast.stmt) -> Iterable[int]:
-        """The rows of a statement itself: of a block, those of its header, and of ``else:``, ``except ...:`` and the
-        like; with them those of a block that begins in the same line."""
+        """Return the rows of a statement itself: of a block, those of its header, and of ``else:``, ``except ...:`` and
+        the like; with them those of a block that begins in the same line.
+        """
         blocks = blocks_of(statement)
         if not blocks:
             return range(_first_row(statement), (statement.end_lineno or statement.lineno) + 1)
@@ -191,7 +195,7 @@ class Cutter:
         return rows
 
     def _shares_its_line(self, statement: ast.stmt) -> bool:
-        """Whether something stands in the line before a statement."""
+        """True if something stands in the line before a statement."""
         line = self.lines[statement.lineno - 1]
         return len(line) - len(line.lstrip()) < statement.col_offset
 
@@ -261,7 +265,7 @@ class Cutter:
             self.keep(one)
 
     def _belongs(self, leaving: ast.stmt) -> bool:
-        """Whether an early exit is to be kept: the blocks around it are, or their headers need nothing more."""
+        """True if an early exit is to be kept: the blocks around it are, or their headers need nothing more."""
         if leaving in self.kept or self._late(leaving):
             return False
         around = self.bindings.parent[leaving]
@@ -277,7 +281,7 @@ class Cutter:
         return function in self.kept if function is not None else not isinstance(leaving, ast.Return)
 
     def _known(self, statement: ast.stmt) -> bool:
-        """Whether what a statement reads is kept anyway."""
+        """True if what a statement reads is kept anyway."""
         function = self.bindings.function[statement]
         names = {node.id for node in own_nodes(statement) if isinstance(node, ast.Name)}
         return all((name, function) in self._needed or not self.bindings.definitions(name, function) for name in names)

@@ -75,7 +75,7 @@ def cut(
     own: Callable[[str], bool] | None = None,
     called: str = "",
 ) -> Slice:
-    """The slice of ``program`` for the intents ``wishes`` of one entry point.
+    """Return the slice of ``program`` for the intents ``wishes`` of one entry point.
 
     Args:
         program: the analysed program. wishes: the intents of ``entry``, and of the module that it is in.
@@ -149,7 +149,7 @@ def cut(
 
 
 def unset(tree: ast.Module) -> list[Span]:
-    """The places that take variables out of the environment."""
+    """Return the places that take variables out of the environment."""
     found = (one for one in ast.walk(tree) if isinstance(one, (ast.stmt, ast.expr)) and _unsets(one))
     return [Span(one.lineno, one.col_offset + 1, one.end_lineno or one.lineno, 0) for one in found]
 
@@ -171,9 +171,10 @@ def _is_environ(node: ast.expr) -> bool:
 
 
 def _criteria(program: Program, wishes: Sequence[Wanted], entry: str, *, own_start: bool = False) -> list[list[Span]]:
-    """The places that have to be kept, each with the calls that lead to it, the one that is reached last at the end:
-    the intents, whatever else configures TensorFlow, and what starts the runtime before the last of them, or makes the
-    GPU devices after it; ``own_start``: even where nothing but the harness would do so otherwise."""
+    """Return the places that have to be kept, each with the calls that lead to it, the one that is reached last at the
+    end: the intents, whatever else configures TensorFlow, and what starts the runtime before the last of them, or makes
+    the GPU devices after it; ``own_start``: even where nothing but the harness would do so otherwise.
+    """
     # What becomes of options that no session was seen with may show anywhere behind them: they are never the last.
     ordered = sorted(wishes, key=lambda wish: not isinstance(wish.event, ProtoMade))
     found = [[wish.statement, *(step.span for step in wish.frames)] for wish in ordered]
@@ -199,7 +200,7 @@ def _criteria(program: Program, wishes: Sequence[Wanted], entry: str, *, own_sta
 
 
 def _configures(event: Event) -> bool:
-    """Whether what an event does decides what becomes of the intents."""
+    """True if what an event does decides what becomes of the intents."""
     match event:
         case Call(name=name):
             configures = name.startswith("tf.config.") and ".set_" in name
@@ -209,8 +210,9 @@ def _configures(event: Event) -> bool:
 
 
 def is_local_import(statement: ast.stmt, path: str, own: Callable[[str], bool] | None = None) -> bool:
-    """Whether a statement imports a module that lies beside the program at ``path``, or of which ``own`` says that it
-    is the program's."""
+    """True if a statement imports a module that lies beside the program at ``path``, or of which ``own`` says that it
+    is the program's.
+    """
     folder = Path(path).parent
     if isinstance(statement, ast.ImportFrom):
         if statement.level:
@@ -255,8 +257,9 @@ def _call_of(bindings: Bindings, entry: str) -> str:
 
 
 def lacking(program: Program, entry: str, row: int | None) -> str:
-    """The argument of a function which the statement in ``row`` reads, and which is None where it isn't given; ""
-    where there is none."""
+    """Return the argument of a function which the statement in ``row`` reads, and which is None where it isn't given;
+    "" where there is none.
+    """
     bindings = Bindings(program.tree)
     statements = bindings.of_row(row) if row is not None else []
     for statement in statements:

@@ -49,7 +49,7 @@ class Statements:
             self._read(statement)
 
     def at(self, span: Span) -> ast.stmt | None:
-        """The innermost statement that contains a place."""
+        """Return the innermost statement that contains a place."""
         best: ast.stmt | None = None
         for statement in self.parent:
             first = min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", []))])
@@ -64,7 +64,7 @@ class Statements:
         return best
 
     def of_row(self, row: int) -> list[ast.stmt]:
-        """The statements that begin in a row; the innermost that goes on there where none does."""
+        """Return the statements that begin in a row; the innermost that goes on there where none does."""
         found = self._by_row[row]
         if found:
             return found
@@ -72,8 +72,9 @@ class Statements:
         return [max(around, key=lambda one: (one.lineno, one.col_offset))] if around else []
 
     def uses(self, function: ast.stmt) -> list[ast.stmt]:
-        """The statements that may call a function of the module: those that have its name, or the name of the class
-        that calls it by itself."""
+        """Return the statements that may call a function of the module: those that have its name, or the name of the
+        class that calls it by itself.
+        """
         assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
         around = self.parent[function]
         if isinstance(around, ast.ClassDef) and function.name.startswith("__"):
@@ -81,13 +82,13 @@ class Statements:
         return self._used[function.name]
 
     def inside(self, definition: ast.stmt) -> Iterator[ast.stmt]:
-        """All statements in the blocks of a statement."""
+        """Yield all statements in the blocks of a statement."""
         for child in self._children[definition]:
             yield child
             yield from self.inside(child)
 
     def beside(self, statement: ast.stmt) -> list[ast.stmt]:
-        """The other simple statements that begin in a line of this one."""
+        """Return the other simple statements that begin in a line of this one."""
         if hasattr(statement, "body"):
             return []
         rows = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
@@ -155,7 +156,7 @@ class Statements:
                 self._used[node.id].append(statement)
 
     def home(self, name: str, function: Function) -> Function:
-        """The function that a name belongs to, None for the module."""
+        """Return the function that a name belongs to, None for the module."""
         while function is not None and name not in self._locals[function]:
             if name in self._outside[function]:
                 return self._outside[function][name]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 
 def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
-    """The nodes of a statement without those of the statements in its blocks."""
+    """Yield the nodes of a statement without those of the statements in its blocks."""
     waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop()
@@ -21,7 +21,7 @@ def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
 
 
 def blocks_of(statement: ast.stmt) -> list[list[ast.stmt]]:
-    """The blocks of a compound statement, in the order of the text."""
+    """Return the blocks of a compound statement, in the order of the text."""
     blocks: list[list[ast.stmt]] = []
     for name in ("body", "handlers", "cases", "orelse", "finalbody"):
         part = getattr(statement, name, [])
@@ -30,7 +30,7 @@ def blocks_of(statement: ast.stmt) -> list[list[ast.stmt]]:
 
 
 def bound_names(statement: ast.stmt) -> set[str]:
-    """The names that a statement (its header, if it has blocks) gives a value."""
+    """Return the names that a statement (its header, if it has blocks) gives a value."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return {statement.name}
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
@@ -45,7 +45,7 @@ def bound_names(statement: ast.stmt) -> set[str]:
 
 
 def is_exit(statement: ast.stmt) -> bool:
-    """``sys.exit()``, ``exit()``, ``os._exit()`` as a statement."""
+    """Return ``sys.exit()``, ``exit()``, ``os._exit()`` as a statement."""
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return False
     function = statement.value.func
