@@ -19,7 +19,7 @@ from tests.verify.claim_scenarios import CLAIMS  # noqa: E402
 from tests.verify.scenarios import MIB, Outcome, Scenario, run  # noqa: E402
 from tests.verify.training_scenarios import TRAININGS  # noqa: E402
 from tfmemlint.rulekit.rule import codes  # noqa: E402
-from tfmemlint.verify.grounds import installed  # noqa: E402
+from tfmemlint.verify.choose_ground import installed  # noqa: E402
 
 PAGE = ROOT / "docs" / "evidence" / "allocator.md"
 ABOUT = """\

@@ -24,8 +24,8 @@ sys.path.insert(0, str(ROOT))
 
 from tests.fixture_files import FIXTURES, fixture_paths  # noqa: E402
 from tests.truth.harness import Case, Check, checks, read_case  # noqa: E402
+from tfmemlint.verify.choose_ground import choose  # noqa: E402
 from tfmemlint.verify.ground import Ground  # noqa: E402
-from tfmemlint.verify.grounds import choose  # noqa: E402
 from tfmemlint.verify.result import GroundError  # noqa: E402
 
 FOLDER = ROOT / "docs" / "evidence"

@@ -19,8 +19,8 @@ sys.path.insert(0, str(ROOT))
 from tests.fit.models import MIB, MODELS, START  # noqa: E402
 from tfmemlint.fit.measure import Conditions, Fitting, measure  # noqa: E402
 from tfmemlint.fit.report import show  # noqa: E402
+from tfmemlint.verify.choose_ground import Driver  # noqa: E402
 from tfmemlint.verify.ground import Ground  # noqa: E402
-from tfmemlint.verify.grounds import Driver  # noqa: E402
 
 PAGE = ROOT / "docs" / "fit.md"
 _EXAMPLE = re.compile(r"```python\n(?P<code>.*?)```.*?```text\n(?P<report>.*?)(?=```)", re.DOTALL)

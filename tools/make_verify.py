@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.articles import copy_articles  # noqa: E402
 from tests.fixture_files import read_text, strip_markers  # noqa: E402
-from tfmemlint.verify.grounds import Driver  # noqa: E402
+from tfmemlint.verify.choose_ground import Driver  # noqa: E402
 from tfmemlint.verify.result import GroundError  # noqa: E402
 
 PAGES = ("README.md", "docs/programs.md", "docs/settings.md", "docs/verify.md")

@@ -7,8 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from tfmemlint.doctor.machine import Card, Machine
-from tfmemlint.doctor.surroundings import Surroundings
+from tfmemlint.doctor.host import Surroundings
+from tfmemlint.doctor.nvml_query import Card, Machine
 from tfmemlint.doctor.tensorflow import Gpu, Interpreter, Library, TensorFlow
 from tfmemlint.doctor.trouble import Trouble
 

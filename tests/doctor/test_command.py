@@ -25,12 +25,12 @@ from tests.doctor.fakes import (
     python,
 )
 from tfmemlint.doctor.command import add_arguments, run
+from tfmemlint.doctor.diagnosis import Examination, examine
 from tfmemlint.doctor.environment import settings
-from tfmemlint.doctor.examination import Examination, examine
-from tfmemlint.doctor.grounds import Ground
-from tfmemlint.doctor.machine import NO_LIBRARY, Card, Machine, MigSlice, Process
+from tfmemlint.doctor.ground_status import Ground
+from tfmemlint.doctor.nvml_query import NO_LIBRARY, Card, Machine, MigSlice, Process
 from tfmemlint.doctor.report import as_json, show
-from tfmemlint.doctor.sections import wrapped
+from tfmemlint.doctor.report_sections import wrapped
 from tfmemlint.doctor.tensorflow import Gpu, Interpreter, Library
 from tfmemlint.doctor.trouble import Trouble
 from tfmemlint.reporters.paint import Segment

@@ -9,9 +9,9 @@ from types import ModuleType
 import pytest
 
 from tests.doctor.fakes import HAS_CARD, NO_SURROUNDINGS, ONE_CARD, gpu_build, interpreter
-from tfmemlint.doctor.grounds import Ground, grounds
-from tfmemlint.doctor.machine import NO_BINDING, NO_LIBRARY, Card, Machine
-from tfmemlint.doctor.surroundings import Surroundings
+from tfmemlint.doctor.ground_status import Ground, grounds
+from tfmemlint.doctor.host import Surroundings
+from tfmemlint.doctor.nvml_query import NO_BINDING, NO_LIBRARY, Card, Machine
 from tfmemlint.doctor.tensorflow import Gpu, Interpreter, Library, TensorFlow
 from tfmemlint.doctor.trouble import Trouble
 

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from tests.doctor.fakes import GIB, error, nvml, raises
-from tfmemlint.doctor.machine import Card, MigSlice, Process, read
-from tfmemlint.doctor.surroundings import Surroundings, look
+from tfmemlint.doctor.host import Surroundings, look
+from tfmemlint.doctor.nvml_query import Card, MigSlice, Process, read
 from tfmemlint.verify.edge.machine import Machine as Simulated
 from tfmemlint.verify.edge.nvml import module
 

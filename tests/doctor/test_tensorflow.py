@@ -13,7 +13,7 @@ import pytest
 
 from tests.doctor.fakes import CPU_BUILD, GPU_BUILD, package, python
 from tfmemlint.doctor import tensorflow
-from tfmemlint.doctor.libraries import complaints, tried
+from tfmemlint.doctor.cuda_libraries import complaints, tried
 from tfmemlint.doctor.tensorflow import Gpu, InterpreterError, Library, probe
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the interpreters are shell scripts")

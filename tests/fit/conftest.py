@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tfmemlint.verify.choose_ground import Driver
 from tfmemlint.verify.ground import Ground
-from tfmemlint.verify.grounds import Driver
 from tfmemlint.verify.result import GroundError
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tfmemlint.fit import command
-from tfmemlint.fit.child.sizes import confine, lift
+from tfmemlint.fit.child.limit_overrides import confine, lift
 from tfmemlint.fit.measure import Conditions, measure
-from tfmemlint.fit.messages import refused
+from tfmemlint.fit.oom_messages import refused
 from tfmemlint.fit.report import as_data, show
 from tfmemlint.verify.ground import Ground
 
@@ -62,7 +62,7 @@ def test_a_missing_compiler_is_named(
 ) -> None:
     script = tmp_path / "script.py"
     script.write_text("import tensorflow\n")
-    monkeypatch.setattr("tfmemlint.verify.driver.settings.compiler", lambda: None)
+    monkeypatch.setattr("tfmemlint.verify.driver.setup.compiler", lambda: None)
     assert run(str(script)) == 2
     said = capsys.readouterr().err
     assert "no simulated driver" in said or "TensorFlow is not installed" in said

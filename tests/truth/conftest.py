@@ -8,9 +8,9 @@ import pytest
 
 from tests.fixture_files import fixture_paths
 from tests.truth.harness import read_case
+from tfmemlint.verify.choose_ground import choose
 from tfmemlint.verify.edge import Edge
 from tfmemlint.verify.ground import Ground
-from tfmemlint.verify.grounds import choose
 from tfmemlint.verify.result import GroundError
 
 

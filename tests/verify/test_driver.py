@@ -18,7 +18,7 @@ from tests.verify.claim_scenarios import CLAIMS
 from tests.verify.scenarios import MIB, Outcome, run
 from tests.verify.training_scenarios import TRAININGS
 from tfmemlint.verify import driver
-from tfmemlint.verify.driver import build, settings
+from tfmemlint.verify.driver import build, setup
 
 pytestmark = pytest.mark.slow
 
@@ -95,8 +95,8 @@ def shown(visible: str | None, **machine: Any) -> Any:
         ("1,1", []),
         ("0,1,2,0", []),
         ("0,1,2,9", [0, 1, 2]),
-        (settings.card_uuid(2), [2]),
-        (settings.card_uuid(1)[:12], [1]),
+        (setup.card_uuid(2), [2]),
+        (setup.card_uuid(1)[:12], [1]),
         ("GPU-", []),  # fits all three
         ("MIG-0", []),
     ],
@@ -264,7 +264,7 @@ print(json.dumps([
 """
     env = variables(gpus=2, memory_mib=[4096, 8192]) | {"CUDA_VISIBLE_DEVICES": "1"}
     assert cuda(code, env) == [
-        *(2, "Simulated GPU 1", settings.card_uuid(1), "00000000:02:00.0"),
+        *(2, "Simulated GPU 1", setup.card_uuid(1), "00000000:02:00.0"),
         *(1, 300, 400, 8192, 8192 - 400, [[True, 100]], []),
         *("NVMLError_InvalidArgument", "NVMLError_NotFound", "NVMLError_NotSupported", None, "NVMLError_Uninitialized"),
     ]

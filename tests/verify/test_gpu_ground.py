@@ -9,7 +9,7 @@ import pytest
 
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.sources import Source
-from tfmemlint.verify.grounds import Driver, Gpu, choose, no_gpu
+from tfmemlint.verify.choose_ground import Driver, Gpu, choose, no_gpu
 from tfmemlint.verify.prove import Conditions, prove
 from tfmemlint.verify.result import GroundError
 from tfmemlint.verify.verdict import Kind, Verdict

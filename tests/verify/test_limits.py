@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.verify.programs import GROWING, limited, verdicts
-from tfmemlint.verify.child.tree import resident_mib
+from tfmemlint.verify.child.process_tree import resident_mib
 from tfmemlint.verify.edge import Edge
 
 START = "import tensorflow as tf\nx = tf.constant(1)\n"

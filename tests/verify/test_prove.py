@@ -10,9 +10,9 @@ from tests.verify.programs import GROW, GROWING, TF, indented, limited, program_
 from tfmemlint.intents import wanted
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.sources import Source
-from tfmemlint.verify.conditions import Conditions, gpus_named
 from tfmemlint.verify.edge import Edge
 from tfmemlint.verify.prove import prove_fixed
+from tfmemlint.verify.run_options import Conditions, gpus_named
 from tfmemlint.verify.verdict import Kind
 
 GROWS = ("takes effect", "allow_growth=True")

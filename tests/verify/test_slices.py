@@ -14,9 +14,9 @@ from tests.fixture_files import FIXTURES
 from tests.truth.harness import read_case
 from tests.verify.programs import GROW, GROWING, TF, indented, kept, limited, program_of, sliced
 from tfmemlint.intents import wanted
-from tfmemlint.verify.conditions import gpus_named
 from tfmemlint.verify.edge import Edge, Result
 from tfmemlint.verify.observation import Seen
+from tfmemlint.verify.run_options import gpus_named
 from tfmemlint.verify.slicing.slices import CannotCut, cut
 
 

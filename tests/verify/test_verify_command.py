@@ -41,7 +41,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edge: Edge) -> Path
     """A folder with programs, to run the command in, on the ground that all tests share."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("FORCE_COLOR", raising=False)
-    monkeypatch.setattr("tfmemlint.verify.grounds.choose", lambda kind, python=None: (Lent(edge), ""))
+    monkeypatch.setattr("tfmemlint.verify.choose_ground.choose", lambda kind, python=None: (Lent(edge), ""))
     texts = {"good": GROWING, "late": LATE, "never": NEVER, "broken": BROKEN, "empty": "", "other": "print(1)\n"}
     for name, text in texts.items():
         (tmp_path / f"{name}.py").write_text(text)
@@ -234,7 +234,7 @@ def test_a_ground_that_fails_is_one_clear_message(
     def fail(kind: str, python: str | None = None) -> None:
         raise GroundError("no real GPU: NVML knows no GPU")
 
-    monkeypatch.setattr("tfmemlint.verify.grounds.choose", fail)
+    monkeypatch.setattr("tfmemlint.verify.choose_ground.choose", fail)
     assert run("good.py") == 2
     assert capsys.readouterr().err.startswith("tfmemlint: no real GPU: NVML knows no GPU\n")
 

@@ -6,8 +6,8 @@ TensorFlow is and sees) can be used on their own. TensorFlow is imported in a ch
 
 from __future__ import annotations
 
-from tfmemlint.doctor.examination import Examination, examine
-from tfmemlint.doctor.machine import Card, Machine, MigSlice, Process
+from tfmemlint.doctor.diagnosis import Examination, examine
+from tfmemlint.doctor.nvml_query import Card, Machine, MigSlice, Process
 from tfmemlint.doctor.tensorflow import Gpu, Interpreter, InterpreterError, Library, TensorFlow, probe
 from tfmemlint.doctor.trouble import Trouble
 

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     Returns:
         0 if a fix can be verified here on one ground at least, 1 if on none, 2 if the interpreter can't be run.
     """
-    from tfmemlint.doctor.examination import examine
+    from tfmemlint.doctor.diagnosis import examine
     from tfmemlint.doctor.report import as_json, show
     from tfmemlint.doctor.tensorflow import InterpreterError
     from tfmemlint.reporters.paint import write

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import IO, Any
 
-from tfmemlint.doctor import sections
-from tfmemlint.doctor.examination import Examination
-from tfmemlint.doctor.grounds import Ground
+from tfmemlint.doctor import report_sections
+from tfmemlint.doctor.diagnosis import Examination
+from tfmemlint.doctor.ground_status import Ground
 from tfmemlint.reporters.paint import Line, Segment, columns, painter
 
 SCHEMA = 1
@@ -26,21 +26,21 @@ def show(found: Examination, stream: IO[str], *, color: bool | None = None) -> N
 
 def _lines(found: Examination, width: int) -> Iterator[Line]:
     for title, body in (
-        ("Python", sections.python(found)),
-        ("TensorFlow", sections.tensorflow(found)),
-        ("Libraries", sections.libraries(found)),
-        ("Driver", sections.driver(found)),
-        ("GPUs", sections.cards(found)),
-        ("Environment", sections.environment(found)),
-        ("Verification", sections.verification(found)),
+        ("Python", report_sections.python(found)),
+        ("TensorFlow", report_sections.tensorflow(found)),
+        ("Libraries", report_sections.libraries(found)),
+        ("Driver", report_sections.driver(found)),
+        ("GPUs", report_sections.cards(found)),
+        ("Environment", report_sections.environment(found)),
+        ("Verification", report_sections.verification(found)),
     ):
         for number, paragraph in enumerate(body):
-            label = Segment(f"{title if not number else '':<{sections.LABEL}}", "label")
-            for line in sections.wrapped(paragraph, width - sections.LABEL):
+            label = Segment(f"{title if not number else '':<{report_sections.LABEL}}", "label")
+            for line in report_sections.wrapped(paragraph, width - report_sections.LABEL):
                 yield [label, *line]
-                label = Segment(" " * sections.LABEL)
+                label = Segment(" " * report_sections.LABEL)
     yield []
-    yield from sections.wrapped(sections.conclusion(found), width)
+    yield from report_sections.wrapped(report_sections.conclusion(found), width)
 
 
 def as_json(found: Examination) -> str:

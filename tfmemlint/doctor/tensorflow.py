@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tfmemlint.doctor import asking, libraries
-from tfmemlint.doctor.asking import InterpreterError
+from tfmemlint.doctor import cuda_libraries, interpreter_probe
+from tfmemlint.doctor.interpreter_probe import InterpreterError
 from tfmemlint.doctor.trouble import Trouble, one_line
 
 __all__ = ["SECONDS", "Gpu", "Interpreter", "InterpreterError", "Library", "TensorFlow", "probe"]
@@ -122,7 +122,7 @@ def probe(python: str | None = None, *, seconds: float = SECONDS, env: Mapping[s
     Raises:
         InterpreterError: there is no such interpreter, or it is no Python that can be run.
     """
-    answer = asking.ask(python, seconds, os.environ if env is None else env)
+    answer = interpreter_probe.ask(python, seconds, os.environ if env is None else env)
     path, facts = answer.path, answer.facts
     about = facts["python"]
     made = Interpreter(path, tuple(about["version"]), about["platform"], about["machine"], about["fork"])
@@ -153,7 +153,7 @@ def _tensorflow(facts: dict[str, dict[str, Any]], log: str) -> TensorFlow:
         tuple(map(str, build.get("cuda_compute_capabilities", ()))),
         gpus,
         _libraries(facts, log) if build.get("is_cuda_build") else (),
-        libraries.complaints(log),
+        cuda_libraries.complaints(log),
     )
 
 
@@ -163,12 +163,12 @@ def _libraries(facts: dict[str, dict[str, Any]], log: str) -> tuple[Library, ...
         one["name"]: Library(one["name"], one["opened"], one_line(one["problem"]))
         for one in facts.get("libraries", {}).get("opened", [])
     }
-    for name, problem in libraries.tried(log).items():
+    for name, problem in cuda_libraries.tried(log).items():
         found[name] = Library(name, not problem, one_line(problem), by_tensorflow=True)
     return tuple(found.values())
 
 
-def _trouble(python: Interpreter, answer: asking.Answer, seconds: float) -> Trouble | None:
+def _trouble(python: Interpreter, answer: interpreter_probe.Answer, seconds: float) -> Trouble | None:
     facts, status = answer.facts, answer.status
     doing = "listing its devices" if "tensorflow" in facts else "being imported"
     if status is None:

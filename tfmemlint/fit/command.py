@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfmemlint.verify.running import add_options, folder, progress, say, seconds, size
+from tfmemlint.verify.shared_options import add_options, folder, progress, say, seconds, size
 
 if TYPE_CHECKING:
     from tfmemlint.fit.measure import Conditions
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     from tfmemlint.fit.measure import measure
     from tfmemlint.fit.report import as_data, exit_code, show
     from tfmemlint.sources import Unreadable, decode, read_bytes
-    from tfmemlint.verify.grounds import Driver
+    from tfmemlint.verify.choose_ground import Driver
     from tfmemlint.verify.result import GroundError
 
     try:

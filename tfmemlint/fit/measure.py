@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfmemlint.fit.messages import of_allocator
 from tfmemlint.fit.observation import MIB, Seen, seen_of
+from tfmemlint.fit.oom_messages import of_allocator
 
 if TYPE_CHECKING:
     from tfmemlint.verify.ground import Ground

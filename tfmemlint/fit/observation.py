@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tfmemlint.fit.messages import is_exhausted
+from tfmemlint.fit.oom_messages import is_exhausted
 from tfmemlint.verify.child.probe import logical
 
 if TYPE_CHECKING:

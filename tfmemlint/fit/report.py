@@ -7,8 +7,8 @@ import textwrap
 from typing import IO, Any
 
 from tfmemlint.fit.measure import FitOutcome, Fitting, steps_words
-from tfmemlint.fit.messages import of_allocator, refused
 from tfmemlint.fit.observation import MIB, Device, Seen
+from tfmemlint.fit.oom_messages import of_allocator, refused
 from tfmemlint.reporters.paint import Line, Segment, colourful, columns, painter, printable
 
 PIPED_COLUMNS = 100

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfmemlint.verify.running import add_options, folder, progress, say, seconds, size
+from tfmemlint.verify.shared_options import add_options, folder, progress, say, seconds, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
             print("no program here asks for anything of GPU memory")
         nowhere = Where("", "", arguments.python or sys.executable, conditions.memory_mib)
         return FAILED if failed or not _write_json(arguments.json, as_json([], nowhere)) else 0
-    from tfmemlint.verify.grounds import choose
+    from tfmemlint.verify.choose_ground import choose
 
     try:
         with progress() as tell:

@@ -10,9 +10,9 @@ from tfmemlint.engine.job import Unproven
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Span
 from tfmemlint.sources import Source
+from tfmemlint.verify.choose_ground import choose
 from tfmemlint.verify.command import target_of_version
 from tfmemlint.verify.ground import Ground
-from tfmemlint.verify.grounds import choose
 from tfmemlint.verify.prove import Conditions, Proof, prove_fixed
 from tfmemlint.verify.result import GroundError
 from tfmemlint.verify.verdict import Kind, Verdict

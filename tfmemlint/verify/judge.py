@@ -10,9 +10,9 @@ from tfmemlint.intents import Wanted
 from tfmemlint.interpreter.program import EnvWrite, ItemLookup
 from tfmemlint.model.finding import Span
 from tfmemlint.model.intent import Wish
-from tfmemlint.verify import outcomes
+from tfmemlint.verify import configuration_checks
+from tfmemlint.verify.memory_checks import confirm
 from tfmemlint.verify.observation import Asked, Seen, gpu_number
-from tfmemlint.verify.observed import confirm
 from tfmemlint.verify.result import Result
 from tfmemlint.verify.verdict import Facts, Kind, Verdict
 
@@ -159,7 +159,7 @@ def _by_outcome(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]
         line = seen.starts[-1].lines[0] if seen.starts and seen.starts[-1].lines else None
         where = f" (when the runtime starts, line {line})" if line is not None else " (when the runtime starts)"
         return Verdict(wanted, Kind.RAISES, reason=first_line(seen.start_error) + where)
-    decide = outcomes.BY_WISH.get(wish)
+    decide = configuration_checks.BY_WISH.get(wish)
     if decide is None or (seen.in_force is None and wish is not Wish.VISIBLE):
         words = "TensorFlow saw no GPU in this run" if decide is not None else "no run can show it"
         return Verdict(wanted, Kind.UNPROVEN, reason=words)

@@ -13,9 +13,9 @@ from tfmemlint.intents import Wanted, entries, wanted_by
 from tfmemlint.interpreter.program import Program
 from tfmemlint.sources import Source
 from tfmemlint.sources.line_map import Rows
-from tfmemlint.verify.conditions import Conditions, facts_of, gpus_named
 from tfmemlint.verify.judge import asked_for, died_elsewhere, judge, judge_elsewhere
 from tfmemlint.verify.observation import Seen
+from tfmemlint.verify.run_options import Conditions, facts_of, gpus_named
 from tfmemlint.verify.slicing.slices import CannotCut, Slice, cut, lacking
 from tfmemlint.verify.verdict import Kind, Verdict
 

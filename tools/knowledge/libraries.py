@@ -208,9 +208,9 @@ def run(python: str, request: dict[str, Any], environment: dict[str, Any]) -> di
 
 def simulated_nvml() -> dict[str, str]:
     """Return the variables that put two simulated cards under NVML, for libraries that choose a card on import."""
-    from tfmemlint.verify.driver import build, settings
+    from tfmemlint.verify.driver import build, setup
 
-    return {**settings.environment(gpus=2), "LD_LIBRARY_PATH": str(build.libraries("2.15.1"))}
+    return {**setup.environment(gpus=2), "LD_LIBRARY_PATH": str(build.libraries("2.15.1"))}
 
 
 def keep(found: list[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tfmemlint.fit.child.sizes import impose
+from tfmemlint.fit.child.limit_overrides import impose
 from tfmemlint.fit.child.steps import Steps
 from tfmemlint.fit.child.trace import Trace
 from tfmemlint.fit.child.variables import addresses

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from tfmemlint.verify.child.case import run_case
+from tfmemlint.verify.child.process_tree import adopt_orphans, die_with_parent, end_all, end_children, resident_mib
 from tfmemlint.verify.child.recording import Recorder, watch
-from tfmemlint.verify.child.tree import adopt_orphans, die_with_parent, end_all, end_children, resident_mib
 
 MIB = 1024 * 1024
 LOOK_SECONDS = 0.1

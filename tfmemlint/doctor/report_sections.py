@@ -6,9 +6,9 @@ import re
 import shlex
 from collections.abc import Iterator
 
+from tfmemlint.doctor.diagnosis import Examination
 from tfmemlint.doctor.environment import VariableSetting, VariableVerdict
-from tfmemlint.doctor.examination import Examination
-from tfmemlint.doctor.machine import Card, Process
+from tfmemlint.doctor.nvml_query import Card, Process
 from tfmemlint.doctor.trouble import Trouble
 from tfmemlint.reporters.paint import Line, Segment, printable
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfmemlint.doctor.libraries import NEEDED
+from tfmemlint.doctor.cuda_libraries import NEEDED
 from tfmemlint.doctor.trouble import one_line
 
 _ENTER = (

@@ -11,8 +11,8 @@ from tfmemlint.intents import Wanted
 from tfmemlint.interpreter.program import EnvWrite, Program
 from tfmemlint.interpreter.values import Const
 from tfmemlint.model.intent import Wish
+from tfmemlint.verify.choose_ground import MOST_GPUS
 from tfmemlint.verify.edge.machine import DEFAULT_MIB
-from tfmemlint.verify.grounds import MOST_GPUS
 from tfmemlint.verify.verdict import Facts
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
 
-from tfmemlint.doctor import gpu
-from tfmemlint.doctor.machine import Machine
-from tfmemlint.doctor.surroundings import Surroundings
+from tfmemlint.doctor import missing_gpu
+from tfmemlint.doctor.host import Surroundings
+from tfmemlint.doctor.nvml_query import Machine
 from tfmemlint.doctor.tensorflow import Interpreter
 from tfmemlint.doctor.trouble import Trouble
 
@@ -56,7 +56,7 @@ def grounds(python: Interpreter, machine: Machine, around: Surroundings, env: Ma
     running = _for_running(python)
     listed = python.tensorflow is not None and bool(python.tensorflow.gpus)
     missing = {
-        "gpu": running if listed else gpu.troubles(python, machine, around, env) + running,
+        "gpu": running if listed else missing_gpu.troubles(python, machine, around, env) + running,
         "driver": _for_driver(python) + running,
         "edge": _for_edge(python) + running,
     }
@@ -92,7 +92,7 @@ def _for_driver(python: Interpreter) -> tuple[Trouble, ...]:
     if python.platform != "linux":
         return (Trouble("the simulated driver needs Linux"),)
     if not tensorflow.cuda_build:
-        return (gpu.not_for_cuda(python, tensorflow, libraries=False),)
+        return (missing_gpu.not_for_cuda(python, tensorflow, libraries=False),)
     try:
         driver: ModuleType = importlib.import_module("tfmemlint.verify.driver")
         said: str = driver.missing(tensorflow.version, tensorflow.folder)

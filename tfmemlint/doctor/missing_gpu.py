@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping
 
+from tfmemlint.doctor.cuda_libraries import OF_THE_DRIVER
 from tfmemlint.doctor.environment import hides_all
-from tfmemlint.doctor.libraries import OF_THE_DRIVER
-from tfmemlint.doctor.machine import NO_BINDING, NO_LIBRARY, Machine
-from tfmemlint.doctor.surroundings import Surroundings
+from tfmemlint.doctor.host import Surroundings
+from tfmemlint.doctor.nvml_query import NO_BINDING, NO_LIBRARY, Machine
 from tfmemlint.doctor.tensorflow import Interpreter, TensorFlow
 from tfmemlint.doctor.trouble import Trouble
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tfmemlint.doctor import machine, surroundings, tensorflow
+from tfmemlint.doctor import host, nvml_query, tensorflow
 from tfmemlint.doctor.environment import VariableSetting, settings
-from tfmemlint.doctor.grounds import Ground, grounds
-from tfmemlint.doctor.machine import Machine
-from tfmemlint.doctor.surroundings import Surroundings
+from tfmemlint.doctor.ground_status import Ground, grounds
+from tfmemlint.doctor.host import Surroundings
+from tfmemlint.doctor.nvml_query import Machine
 from tfmemlint.doctor.tensorflow import Interpreter
 
 
@@ -64,8 +64,8 @@ def examine(
     """
     environment = dict(os.environ if env is None else env)
     found = tensorflow.probe(python or sys.executable, seconds=seconds, env=environment)
-    cards = machine.read(nvml)
-    around = surroundings.look(root)
+    cards = nvml_query.read(nvml)
+    around = host.look(root)
     # With MIG, CUDA counts MIG devices and not cards.
     counted = None if cards.trouble or any(card.mig for card in cards.cards) else len(cards.cards)
     return Examination(
