@@ -17,9 +17,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.fit.models import MIB, MODELS, START  # noqa: E402
-from tfmemlint.fit.measure import Conditions, Fitting, measure  # noqa: E402
+from tfmemlint.fit.measure import FitOptions, FitResult, measure  # noqa: E402
 from tfmemlint.fit.report import show  # noqa: E402
-from tfmemlint.verify.choose_ground import Driver  # noqa: E402
+from tfmemlint.verify.choose_ground import DriverGround  # noqa: E402
 from tfmemlint.verify.ground import Ground  # noqa: E402
 
 PAGE = ROOT / "docs" / "fit.md"
@@ -32,7 +32,7 @@ def main() -> int:
     parser.add_argument("--python", action="append", default=[], help="an interpreter with another release")
     others = parser.parse_args().python
     page = PAGE.read_text(encoding="utf-8")
-    with Driver() as ground:
+    with DriverGround() as ground:
         example = _EXAMPLE.search(page)
         assert example is not None
         page = page[: example.start("report")] + _report(example["code"], ground) + page[example.end("report") :]
@@ -40,7 +40,7 @@ def main() -> int:
         page = _block(page, "models", _models(found, ground.version))
     releases = {found["dense, SGD"].tensorflow: found}
     for python in others:
-        with Driver(python) as ground:
+        with DriverGround(python) as ground:
             releases[ground.version] = {name: _run(name, ground) for name in MODELS}
     if others:
         page = _block(page, "releases", _releases(releases))
@@ -55,23 +55,23 @@ def _block(page: str, name: str, text: str) -> str:
     return page[:first] + text + page[last:]
 
 
-def _run(name: str, ground: Ground) -> Fitting:
+def _run(name: str, ground: Ground) -> FitResult:
     with tempfile.TemporaryDirectory() as folder:
-        conditions = Conditions(cwd=folder)
+        conditions = FitOptions(cwd=folder)
         return measure(Path(folder) / "model.py", START + MODELS[name].code, ground, conditions, lambda words: None)
 
 
 def _report(code: str, ground: Ground) -> str:
     with tempfile.TemporaryDirectory() as folder:
         found = measure(
-            Path(folder) / "train.py", code, ground, Conditions(cwd=folder, memory_mib=4096), lambda words: None
+            Path(folder) / "train.py", code, ground, FitOptions(cwd=folder, memory_mib=4096), lambda words: None
         )
     page = io.StringIO()
     show("train.py", found, page)
     return page.getvalue()
 
 
-def _sizes(found: Fitting) -> tuple[float, float]:
+def _sizes(found: FitResult) -> tuple[float, float]:
     """What was asked for at a time at the most, and the allocator's peak, in MiB."""
     (device,) = found.asked.devices
     assert device.peak is not None
@@ -79,7 +79,7 @@ def _sizes(found: Fitting) -> tuple[float, float]:
     return device.held["asked_peak"] / MIB, device.peak / MIB
 
 
-def _models(found: dict[str, Fitting], release: str) -> str:
+def _models(found: dict[str, FitResult], release: str) -> str:
     lines = [
         f"TensorFlow {release}; sizes in MiB; the peak as a ratio to the sum and what passes.\n",
         "| model | weights | slots | gradients | activations | inputs | sum | passing | asked for | of the sum |"
@@ -98,7 +98,7 @@ def _models(found: dict[str, Fitting], release: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _releases(found: dict[str, dict[str, Fitting]]) -> str:
+def _releases(found: dict[str, dict[str, FitResult]]) -> str:
     order = sorted(found, key=lambda release: [int(part) for part in release.split(".")[:2]], reverse=True)
     lines = [f"| model | {' | '.join(order)} |", f"|---|{'---:|' * len(order)}"]
     for name, model in MODELS.items():

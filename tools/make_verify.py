@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.articles import copy_articles  # noqa: E402
 from tests.fixture_files import read_text, strip_markers  # noqa: E402
-from tfmemlint.verify.choose_ground import Driver  # noqa: E402
+from tfmemlint.verify.choose_ground import DriverGround  # noqa: E402
 from tfmemlint.verify.result import GroundError  # noqa: E402
 
 PAGES = ("README.md", "docs/programs.md", "docs/settings.md", "docs/verify.md")
@@ -55,7 +55,7 @@ def main() -> int:
 def _renewed(block: re.Match[str]) -> str:
     if "--device driver" in block["command"]:
         try:
-            Driver()
+            DriverGround()
         except GroundError:
             return block[0]  # it can't be had here
     return block[1] + _printed(block["command"], block["files"] or "")

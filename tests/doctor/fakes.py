@@ -7,9 +7,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from tfmemlint.doctor.host import Surroundings
-from tfmemlint.doctor.nvml_query import Card, Machine
-from tfmemlint.doctor.tensorflow import Gpu, Interpreter, Library, TensorFlow
+from tfmemlint.doctor.host import Host
+from tfmemlint.doctor.nvml_query import NvmlGpu, NvmlReport
+from tfmemlint.doctor.tensorflow import CudaLibrary, ListedGpu, ProbedPython, TensorFlowBuild
 from tfmemlint.doctor.trouble import Trouble
 
 GIB = 1024**3
@@ -98,31 +98,31 @@ GPU_BUILD: dict[str, object] = {
     "cuda_compute_capabilities": ["sm_80", "compute_90"],
 }
 
-NO_SURROUNDINGS = Surroundings(nvidia_on_bus=0)
-HAS_CARD = Surroundings(nvidia_on_bus=1)
-ONE_CARD = Machine(
-    "550.54.15", "12.4", (Card(0, "NVIDIA H100", "GPU-1", total_mib=81920, used_mib=20, free_mib=81900),)
+NO_SURROUNDINGS = Host(nvidia_on_bus=0)
+HAS_CARD = Host(nvidia_on_bus=1)
+ONE_CARD = NvmlReport(
+    "550.54.15", "12.4", (NvmlGpu(0, "NVIDIA H100", "GPU-1", total_mib=81920, used_mib=20, free_mib=81900),)
 )
 
 
 def gpu_build(
-    *gpus: Gpu, version: str = "2.21.0", missing: tuple[Library, ...] = (), cuda: str = "12.5.1"
-) -> TensorFlow:
+    *gpus: ListedGpu, version: str = "2.21.0", missing: tuple[CudaLibrary, ...] = (), cuda: str = "12.5.1"
+) -> TensorFlowBuild:
     """A GPU build that lists these GPUs, and lacks these libraries."""
-    libraries = (Library("libcuda.so.1", True), *missing)
-    return TensorFlow(
+    libraries = (CudaLibrary("libcuda.so.1", True), *missing)
+    return TensorFlowBuild(
         version, "/site/tensorflow", "tensorflow", True, True, False, cuda, "9", gpus=gpus, libraries=libraries
     )
 
 
 def interpreter(
-    tensorflow: TensorFlow | None,
+    tensorflow: TensorFlowBuild | None,
     trouble: Trouble | None = None,
     *,
     path: str = "/usr/bin/python3",
     version: tuple[int, ...] = (3, 12, 1),
     platform: str = "linux",
     fork: bool = True,
-) -> Interpreter:
+) -> ProbedPython:
     """An interpreter with this TensorFlow."""
-    return Interpreter(path, version, platform, "x86_64", fork, tensorflow, trouble)
+    return ProbedPython(path, version, platform, "x86_64", fork, tensorflow, trouble)

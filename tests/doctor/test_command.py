@@ -25,13 +25,13 @@ from tests.doctor.fakes import (
     python,
 )
 from tfmemlint.doctor.command import add_arguments, run
-from tfmemlint.doctor.diagnosis import Examination, examine
+from tfmemlint.doctor.diagnosis import Diagnosis, diagnose
 from tfmemlint.doctor.environment import settings
-from tfmemlint.doctor.ground_status import Ground
-from tfmemlint.doctor.nvml_query import NO_LIBRARY, Card, Machine, MigSlice, Process
+from tfmemlint.doctor.ground_status import GroundStatus
+from tfmemlint.doctor.nvml_query import NO_LIBRARY, MigSlice, NvmlGpu, NvmlReport, Process
 from tfmemlint.doctor.report import as_json, show
 from tfmemlint.doctor.report_sections import wrapped
-from tfmemlint.doctor.tensorflow import Gpu, Interpreter, Library
+from tfmemlint.doctor.tensorflow import CudaLibrary, ListedGpu, ProbedPython
 from tfmemlint.doctor.trouble import Trouble
 from tfmemlint.reporters.paint import Segment
 
@@ -44,18 +44,23 @@ def _run(*arguments: str) -> int:
     return run(parser.parse_args(arguments))
 
 
-def _seen(found: Examination) -> str:
+def _seen(found: Diagnosis) -> str:
     stream = io.StringIO()
     show(found, stream)
     return stream.getvalue()
 
 
 def _examination(
-    about: Interpreter, machine: Machine = ONE_CARD, env: dict[str, str] | None = None, **missing: tuple[Trouble, ...]
-) -> Examination:
+    about: ProbedPython,
+    machine: NvmlReport = ONE_CARD,
+    env: dict[str, str] | None = None,
+    **missing: tuple[Trouble, ...],
+) -> Diagnosis:
     around = HAS_CARD if machine.cards else NO_SURROUNDINGS
-    grounds = tuple(Ground(name, f"the ground {name}", missing.get(name, ())) for name in ("gpu", "driver", "edge"))
-    return Examination(about, machine, around, settings(env or {}, 1), grounds)
+    grounds = tuple(
+        GroundStatus(name, f"the ground {name}", missing.get(name, ())) for name in ("gpu", "driver", "edge")
+    )
+    return Diagnosis(about, machine, around, settings(env or {}, 1), grounds)
 
 
 @scripts
@@ -134,10 +139,10 @@ SCHEMA: dict[str, Any] = {
 
 
 def test_the_keys_of_the_json_stay() -> None:
-    card = Card(0, "A100", processes=(Process(7),), mig=True, slices=(MigSlice("1g", "MIG-1"),))
-    about = interpreter(gpu_build(Gpu("GPU:0", "A100", (8, 0), "GPU-1")))
+    card = NvmlGpu(0, "A100", processes=(Process(7),), mig=True, slices=(MigSlice("1g", "MIG-1"),))
+    about = interpreter(gpu_build(ListedGpu("GPU:0", "A100", (8, 0), "GPU-1")))
     trouble = Trouble("nothing", "something")
-    machine = Machine("550", "12.4", (card,), trouble)
+    machine = NvmlReport("550", "12.4", (card,), trouble)
     found = json.loads(as_json(_examination(about, machine, {"TF_GPU_MEMORY_LIMIT": "1"}, driver=(trouble,))))
     assert set(found) == {*SCHEMA, "environment", "grounds", "best", "better"}
     assert found["schema"] == SCHEMA["schema"]
@@ -159,7 +164,7 @@ def test_the_keys_of_the_json_stay() -> None:
 
 
 def test_without_a_tensorflow_the_json_has_null_for_it() -> None:
-    found = json.loads(as_json(_examination(interpreter(None, Trouble("none")), Machine(trouble=NO_LIBRARY))))
+    found = json.loads(as_json(_examination(interpreter(None, Trouble("none")), NvmlReport(trouble=NO_LIBRARY))))
     assert found["tensorflow"] is None
     assert found["python"]["trouble"] == {"what": "none", "do": ""}
 
@@ -168,7 +173,7 @@ def test_a_good_machine_is_shown() -> None:
     used = replace(ONE_CARD.cards[0], processes=(Process(4242, "python3", 18),))
     seen = _seen(
         _examination(
-            interpreter(gpu_build(Gpu("GPU:0", "NVIDIA H100", (9, 0), "GPU-1"))), replace(ONE_CARD, cards=(used,))
+            interpreter(gpu_build(ListedGpu("GPU:0", "NVIDIA H100", (9, 0), "GPU-1"))), replace(ONE_CARD, cards=(used,))
         )
     )
     assert (
@@ -196,7 +201,7 @@ Fixes can be verified here with the ground gpu (gpu).
 
 
 def test_a_machine_with_a_library_missing_is_shown_with_what_to_do() -> None:
-    lacking = Library(
+    lacking = CudaLibrary(
         "libcudnn.so.9", False, "libcudnn.so.9: cannot open shared object file: No such file or directory"
     )
     trouble = Trouble("libcudnn.so.9 can't be opened", "python -m pip install 'tensorflow[and-cuda]==2.21.0'")
@@ -233,11 +238,13 @@ Fixes can be verified here with the ground edge (edge). The next better ground i
 
 def test_a_card_of_which_little_is_known_and_one_with_mig_are_shown() -> None:
     cards = (
-        Card(0, problem="NVML gives no access to it: GPU is lost"),
-        Card(1, "A100", total_mib=40960, mig=True, slices=(MigSlice("A100 MIG 1g.5gb", "MIG-1", 4864),), processes=()),
-        Card(2, "A100", mig=True),
+        NvmlGpu(0, problem="NVML gives no access to it: GPU is lost"),
+        NvmlGpu(
+            1, "A100", total_mib=40960, mig=True, slices=(MigSlice("A100 MIG 1g.5gb", "MIG-1", 4864),), processes=()
+        ),
+        NvmlGpu(2, "A100", mig=True),
     )
-    seen = _seen(_examination(interpreter(gpu_build()), Machine("550", cards=cards)))
+    seen = _seen(_examination(interpreter(gpu_build()), NvmlReport("550", cards=cards)))
     assert "card 0 (name not known)\n                memory not known\n" in seen
     assert "NVML gives no access to it: GPU is lost" in seen
     assert "40960 MiB; MIG is on\n                MIG device A100 MIG 1g.5gb, 4864 MiB, MIG-1\n" in seen
@@ -247,9 +254,11 @@ def test_a_card_of_which_little_is_known_and_one_with_mig_are_shown() -> None:
 
 def test_nothing_that_comes_from_elsewhere_steers_the_terminal() -> None:
     bad = "\x1b[31mred\nnext"
-    card = Card(0, bad, uuid=bad, processes=(Process(1, bad),), mig=True, slices=(MigSlice(bad, bad),), problem=bad)
-    about = interpreter(gpu_build(Gpu("GPU:0", bad)), path=f"/usr/{bad}")
-    seen = _seen(_examination(about, Machine(bad, cards=(card,)), {"LD_LIBRARY_PATH": bad}, gpu=(Trouble(bad, bad),)))
+    card = NvmlGpu(0, bad, uuid=bad, processes=(Process(1, bad),), mig=True, slices=(MigSlice(bad, bad),), problem=bad)
+    about = interpreter(gpu_build(ListedGpu("GPU:0", bad)), path=f"/usr/{bad}")
+    seen = _seen(
+        _examination(about, NvmlReport(bad, cards=(card,)), {"LD_LIBRARY_PATH": bad}, gpu=(Trouble(bad, bad),))
+    )
     assert "\x1b" not in seen
     assert "\nnext" not in seen
 
@@ -266,15 +275,15 @@ def test_lines_are_broken_between_words_and_keep_their_columns() -> None:
 def test_cards_that_nvml_lists_are_compared_with_what_is_made_visible(tmp_path: Path) -> None:
     path = python(tmp_path, package(CPU_BUILD))
     env = {"PATH": os.environ["PATH"], "CUDA_VISIBLE_DEVICES": "3"}
-    (one,) = examine(path, nvml=nvml(), env=env, root=str(tmp_path)).settings
+    (one,) = diagnose(path, nvml=nvml(), env=env, root=str(tmp_path)).settings
     assert one.note.startswith("there is no card 3, only 1 in all")
     mig = nvml(nvmlDeviceGetMigMode=lambda handle: [1, 1])
-    (one,) = examine(path, nvml=mig, env=env, root=str(tmp_path)).settings
+    (one,) = diagnose(path, nvml=mig, env=env, root=str(tmp_path)).settings
     assert one.note.startswith("card 3 becomes GPU 0"), "with MIG, CUDA counts MIG devices"
 
 
 @scripts
 def test_tensorflow_is_never_imported_here(tmp_path: Path) -> None:
     before = "tensorflow" in sys.modules
-    examine(python(tmp_path, package(CPU_BUILD)), nvml=nvml(), root=str(tmp_path))
+    diagnose(python(tmp_path, package(CPU_BUILD)), nvml=nvml(), root=str(tmp_path))
     assert ("tensorflow" in sys.modules) is before

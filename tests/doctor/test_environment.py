@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tfmemlint.doctor.environment import VariableSetting, VariableVerdict, hides_all, settings
+from tfmemlint.doctor.environment import VariableReport, VariableVerdict, hides_all, settings
 
 
-def _one(name: str, value: str, cards: int | None = None, **others: str) -> VariableSetting:
+def _one(name: str, value: str, cards: int | None = None, **others: str) -> VariableReport:
     return next(one for one in settings({name: value, **others}, cards) if one.name == name)
 
 

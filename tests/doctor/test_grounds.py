@@ -9,16 +9,18 @@ from types import ModuleType
 import pytest
 
 from tests.doctor.fakes import HAS_CARD, NO_SURROUNDINGS, ONE_CARD, gpu_build, interpreter
-from tfmemlint.doctor.ground_status import Ground, grounds
-from tfmemlint.doctor.host import Surroundings
-from tfmemlint.doctor.nvml_query import NO_BINDING, NO_LIBRARY, Card, Machine
-from tfmemlint.doctor.tensorflow import Gpu, Interpreter, Library, TensorFlow
+from tfmemlint.doctor.ground_status import GroundStatus, grounds
+from tfmemlint.doctor.host import Host
+from tfmemlint.doctor.nvml_query import NO_BINDING, NO_LIBRARY, NvmlGpu, NvmlReport
+from tfmemlint.doctor.tensorflow import CudaLibrary, ListedGpu, ProbedPython, TensorFlowBuild
 from tfmemlint.doctor.trouble import Trouble
 
-LISTED = Gpu("GPU:0", "NVIDIA H100", (9, 0), "GPU-1")
-NO_CUDNN = Library("libcudnn.so.9", False, "libcudnn.so.9: cannot open shared object file: No such file or directory")
-NO_DRIVER = Machine(trouble=NO_LIBRARY)
-CPU_BUILD = TensorFlow("2.15.1", "/site/tensorflow", "tensorflow-cpu")
+LISTED = ListedGpu("GPU:0", "NVIDIA H100", (9, 0), "GPU-1")
+NO_CUDNN = CudaLibrary(
+    "libcudnn.so.9", False, "libcudnn.so.9: cannot open shared object file: No such file or directory"
+)
+NO_DRIVER = NvmlReport(trouble=NO_LIBRARY)
+CPU_BUILD = TensorFlowBuild("2.15.1", "/site/tensorflow", "tensorflow-cpu")
 
 
 @pytest.fixture(autouse=True)
@@ -30,15 +32,15 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _found(
-    python: Interpreter,
-    machine: Machine = NO_DRIVER,
-    around: Surroundings = NO_SURROUNDINGS,
+    python: ProbedPython,
+    machine: NvmlReport = NO_DRIVER,
+    around: Host = NO_SURROUNDINGS,
     env: dict[str, str] | None = None,
-) -> dict[str, Ground]:
+) -> dict[str, GroundStatus]:
     return {ground.name: ground for ground in grounds(python, machine, around, env or {})}
 
 
-def _only(ground: Ground) -> Trouble:
+def _only(ground: GroundStatus) -> Trouble:
     (trouble,) = ground.missing
     return trouble
 
@@ -55,7 +57,7 @@ def test_a_gpu_that_tensorflow_lists_is_enough() -> None:
 
 def test_a_gpu_with_hardly_any_memory_left_is_told() -> None:
     full = replace(ONE_CARD.cards[0], used_mib=81720, free_mib=200)
-    machine = replace(ONE_CARD, cards=(full, Card(1, uuid="GPU-2", free_mib=80000)))
+    machine = replace(ONE_CARD, cards=(full, NvmlGpu(1, uuid="GPU-2", free_mib=80000)))
     found = _found(interpreter(gpu_build(LISTED)), machine, HAS_CARD)
     assert found["gpu"].possible
     assert "only 200 MiB are free" in found["gpu"].note, "what another card has free does not help"
@@ -74,7 +76,7 @@ def test_a_release_without_the_extra_is_told_which_cuda_it_needs() -> None:
 
 
 def test_a_library_that_is_there_and_broken_is_told_with_the_loaders_words() -> None:
-    broken = Library("libcudnn.so.9", False, "libcudnn.so.9: file too short")
+    broken = CudaLibrary("libcudnn.so.9", False, "libcudnn.so.9: file too short")
     trouble = _only(_found(interpreter(gpu_build(missing=(broken,))), ONE_CARD, HAS_CARD)["gpu"])
     assert trouble.what == "libcudnn.so.9 can't be opened: libcudnn.so.9: file too short"
 
@@ -93,24 +95,29 @@ def test_a_cpu_build_is_told_with_the_build_to_install() -> None:
 @pytest.mark.parametrize(
     ("machine", "around", "what", "do"),
     [
-        (NO_DRIVER, Surroundings(0), "there is no NVIDIA GPU in this machine", "run on a machine with one"),
-        (NO_DRIVER, Surroundings(1), "there is an NVIDIA card, and no NVIDIA driver", "install the NVIDIA driver"),
-        (NO_DRIVER, Surroundings(None), "no NVIDIA driver is installed", "install it"),
-        (NO_DRIVER, Surroundings(1, container=True), "in this container", "docker run --gpus all"),
-        (NO_DRIVER, Surroundings(0, container=True), "there is no NVIDIA GPU in this machine", "machine with one"),
-        (NO_DRIVER, Surroundings(0, wsl=True), "in WSL", "on the Windows side"),
-        (Machine("550", "12.4"), Surroundings(None), "lists no GPU", "machine with one"),
-        (Machine("550", "12.4"), Surroundings(None, container=True), "lists no GPU", "docker run --gpus all"),
-        (Machine("550", cards=(Card(0, problem="lost"),)), HAS_CARD, "no GPU can be used: lost", "dmesg"),
-        (Machine("550", cards=(Card(0, "A100", mig=True),)), HAS_CARD, "there is no MIG device", "switch MIG off"),
-        (Machine(trouble=Trouble("broken", "mend it")), HAS_CARD, "broken", "mend it"),
-        (Machine("470.1", "11.4", ONE_CARD.cards), HAS_CARD, "470.1 serves CUDA 11.4", "update the NVIDIA driver"),
+        (NO_DRIVER, Host(0), "there is no NVIDIA GPU in this machine", "run on a machine with one"),
+        (NO_DRIVER, Host(1), "there is an NVIDIA card, and no NVIDIA driver", "install the NVIDIA driver"),
+        (NO_DRIVER, Host(None), "no NVIDIA driver is installed", "install it"),
+        (NO_DRIVER, Host(1, container=True), "in this container", "docker run --gpus all"),
+        (NO_DRIVER, Host(0, container=True), "there is no NVIDIA GPU in this machine", "machine with one"),
+        (NO_DRIVER, Host(0, wsl=True), "in WSL", "on the Windows side"),
+        (NvmlReport("550", "12.4"), Host(None), "lists no GPU", "machine with one"),
+        (NvmlReport("550", "12.4"), Host(None, container=True), "lists no GPU", "docker run --gpus all"),
+        (NvmlReport("550", cards=(NvmlGpu(0, problem="lost"),)), HAS_CARD, "no GPU can be used: lost", "dmesg"),
+        (
+            NvmlReport("550", cards=(NvmlGpu(0, "A100", mig=True),)),
+            HAS_CARD,
+            "there is no MIG device",
+            "switch MIG off",
+        ),
+        (NvmlReport(trouble=Trouble("broken", "mend it")), HAS_CARD, "broken", "mend it"),
+        (NvmlReport("470.1", "11.4", ONE_CARD.cards), HAS_CARD, "470.1 serves CUDA 11.4", "update the NVIDIA driver"),
         (ONE_CARD, HAS_CARD, "all libraries can be opened, and still TensorFlow lists none", "/dev/nvidia*"),
-        (Machine(trouble=NO_BINDING), HAS_CARD, "still TensorFlow lists none", "/dev/nvidia*"),
-        (Machine(trouble=NO_BINDING), NO_SURROUNDINGS, "no NVIDIA GPU in this machine", "machine with one"),
+        (NvmlReport(trouble=NO_BINDING), HAS_CARD, "still TensorFlow lists none", "/dev/nvidia*"),
+        (NvmlReport(trouble=NO_BINDING), NO_SURROUNDINGS, "no NVIDIA GPU in this machine", "machine with one"),
     ],
 )
-def test_what_the_machine_lacks_is_told(machine: Machine, around: Surroundings, what: str, do: str) -> None:
+def test_what_the_machine_lacks_is_told(machine: NvmlReport, around: Host, what: str, do: str) -> None:
     trouble = _only(_found(interpreter(gpu_build()), machine, around)["gpu"])
     assert what in trouble.what
     assert do in trouble.do

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 from tests.doctor.fakes import GIB, error, nvml, raises
-from tfmemlint.doctor.host import Surroundings, look
-from tfmemlint.doctor.nvml_query import Card, MigSlice, Process, read
-from tfmemlint.verify.edge.machine import Machine as Simulated
+from tfmemlint.doctor.host import Host, look
+from tfmemlint.doctor.nvml_query import MigSlice, NvmlGpu, Process, read
+from tfmemlint.verify.edge.machine import SimulatedMachine as Simulated
 from tfmemlint.verify.edge.nvml import module
 
 
@@ -20,7 +20,7 @@ def test_an_idle_card_is_told_in_mib() -> None:
     machine = read(nvml())
     assert (machine.driver, machine.cuda, machine.trouble) == ("550.54.15", "12.4", None)
     assert machine.cards == (
-        Card(
+        NvmlGpu(
             index=0,
             name="NVIDIA H100",
             uuid="GPU-01010101-0101-0101-0101-010101010101",
@@ -115,7 +115,7 @@ def test_what_is_not_supported_is_unknown_and_the_rest_is_told() -> None:
         )
     )
     assert machine.cuda == ""
-    assert machine.cards == (Card(0, "NVIDIA H100", "GPU-01010101-0101-0101-0101-010101010101"),)
+    assert machine.cards == (NvmlGpu(0, "NVIDIA H100", "GPU-01010101-0101-0101-0101-010101010101"),)
 
 
 def test_used_memory_that_is_not_available_is_unknown() -> None:
@@ -137,7 +137,7 @@ def test_a_card_without_access_does_not_hide_the_others() -> None:
         return f"card{index}"
 
     lost, other = read(nvml(nvmlDeviceGetCount=lambda: 2, nvmlDeviceGetHandleByIndex=handle)).cards
-    assert lost == Card(0, problem="NVML gives no access to it: GpuIsLost")
+    assert lost == NvmlGpu(0, problem="NVML gives no access to it: GpuIsLost")
     assert other.name == "NVIDIA H100"
 
 
@@ -178,8 +178,8 @@ def test_a_card_without_a_driver_is_seen_on_the_bus(tmp_path: Path) -> None:
         (device / "vendor").write_text(vendor + "\n")
         (device / "class").write_text(kind + "\n")
     (tmp_path / ".dockerenv").touch()
-    assert look(tmp_path) == Surroundings(nvidia_on_bus=1, container=True, wsl=False), "its sound device is no GPU"
+    assert look(tmp_path) == Host(nvidia_on_bus=1, container=True, wsl=False), "its sound device is no GPU"
 
 
 def test_where_nothing_can_be_seen_nothing_is_claimed(tmp_path: Path) -> None:
-    assert look(tmp_path) == Surroundings(nvidia_on_bus=None)
+    assert look(tmp_path) == Host(nvidia_on_bus=None)

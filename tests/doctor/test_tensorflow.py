@@ -14,7 +14,7 @@ import pytest
 from tests.doctor.fakes import CPU_BUILD, GPU_BUILD, package, python
 from tfmemlint.doctor import tensorflow
 from tfmemlint.doctor.cuda_libraries import complaints, tried
-from tfmemlint.doctor.tensorflow import Gpu, InterpreterError, Library, probe
+from tfmemlint.doctor.tensorflow import CudaLibrary, InterpreterError, ListedGpu, probe
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the interpreters are shell scripts")
 
@@ -55,8 +55,8 @@ def test_a_gpu_build_is_told_with_what_it_lists_and_what_its_log_says_of_the_lib
     assert found.capabilities == ("sm_80", "compute_90")
     assert [(gpu.name, gpu.model, gpu.capability) for gpu in found.gpus] == [("GPU:0", "NVIDIA H100", (9, 0))]
     libraries = {library.name: library for library in found.libraries}
-    assert libraries["libcuda.so.1"] == Library("libcuda.so.1", True, by_tensorflow=True)
-    assert libraries["libcudnn.so.9"] == Library("libcudnn.so.9", False, "libcudnn.so.9: file too short", True)
+    assert libraries["libcuda.so.1"] == CudaLibrary("libcuda.so.1", True, by_tensorflow=True)
+    assert libraries["libcudnn.so.9"] == CudaLibrary("libcudnn.so.9", False, "libcudnn.so.9: file too short", True)
     assert not libraries["libcublas.so.12"].by_tensorflow, "its log is silent about it, so it was tried for it"
     assert "libcurand.so.10" not in libraries, "this release does not need it"
     assert found.said == ("Cannot dlopen some GPU libraries. Skipping registering GPU devices...",)
@@ -191,9 +191,9 @@ def test_which_gpu_is_which_is_not_claimed_where_tensorflow_leaves_cards_out() -
         "devices": {"gpus": [{"name": "GPU:0", "model": "A", "capability": [9, 0]}]},
         "uuids": {"uuids": ["GPU-1", "GPU-2"]},
     }
-    assert tensorflow._tensorflow(facts, "").gpus == (Gpu("GPU:0", "A", (9, 0), ""),)
+    assert tensorflow._tensorflow(facts, "").gpus == (ListedGpu("GPU:0", "A", (9, 0), ""),)
     facts["uuids"] = {"uuids": ["GPU-1"]}
-    assert tensorflow._tensorflow(facts, "").gpus == (Gpu("GPU:0", "A", (9, 0), "GPU-1"),)
+    assert tensorflow._tensorflow(facts, "").gpus == (ListedGpu("GPU:0", "A", (9, 0), "GPU-1"),)
 
 
 def test_what_runs_in_the_other_interpreter_is_python_3_7() -> None:

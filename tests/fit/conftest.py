@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tfmemlint.verify.choose_ground import Driver
+from tfmemlint.verify.choose_ground import DriverGround
 from tfmemlint.verify.ground import Ground
 from tfmemlint.verify.result import GroundError
 
@@ -15,7 +15,7 @@ from tfmemlint.verify.result import GroundError
 def ground() -> Iterator[Ground]:
     """TensorFlow's GPU build on the simulated driver."""
     try:
-        driver = Driver()
+        driver = DriverGround()
     except GroundError as error:
         pytest.skip(str(error))
     with driver:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tfmemlint.fit import command
-from tfmemlint.fit.child.limit_overrides import confine, lift
-from tfmemlint.fit.measure import Conditions, measure
+from tfmemlint.fit.child.limit_overrides import remove_limits, set_limits
+from tfmemlint.fit.measure import FitOptions, measure
 from tfmemlint.fit.oom_messages import refused
 from tfmemlint.fit.report import as_data, show
 from tfmemlint.verify.ground import Ground
@@ -70,7 +70,7 @@ def test_a_missing_compiler_is_named(
 
 def test_the_report(ground: Ground) -> None:
     code = "import tensorflow as tf\nweights = tf.Variable(tf.zeros((1024, 1024)), name='weights')\n"
-    found = measure(Path("train.py").resolve(), code, ground, Conditions(memory_mib=8192), lambda words: None)
+    found = measure(Path("train.py").resolve(), code, ground, FitOptions(memory_mib=8192), lambda words: None)
     page = io.StringIO()
     show("train.py", found, page)
     said = page.getvalue()
@@ -96,12 +96,12 @@ def test_limits_are_lifted_and_imposed() -> None:
     config_pb2 = pytest.importorskip("tensorflow.core.protobuf.config_pb2")
     config = config_pb2.ConfigProto()
     config.gpu_options.per_process_gpu_memory_fraction = 0.5
-    confine(config, 100, 2)
+    set_limits(config, 100, 2)
     devices = config.gpu_options.experimental.virtual_devices
     assert [list(gpu.memory_limit_mb) for gpu in devices] == [[100], [100]]
     assert config.gpu_options.per_process_gpu_memory_fraction == 0
     devices[0].memory_limit_mb[:] = [10, 20]
-    lift(config)
+    remove_limits(config)
     assert config.gpu_options.allow_growth
     assert len(devices[0].memory_limit_mb) == 2
     assert min(devices[0].memory_limit_mb) > 100_000

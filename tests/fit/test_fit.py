@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tfmemlint.fit.measure import Conditions, FitOutcome, Fitting, measure
+from tfmemlint.fit.measure import FitOptions, FitOutcome, FitResult, measure
 from tfmemlint.fit.observation import MIB
 from tfmemlint.fit.report import as_data, exit_code
 from tfmemlint.verify.ground import Ground
@@ -24,9 +24,9 @@ def step(x):
 """
 
 
-def fit(code: str, ground: Ground, **conditions: object) -> Fitting:
+def fit(code: str, ground: Ground, **conditions: object) -> FitResult:
     chosen = {"timeout": 60.0, **conditions}
-    return measure(Path("script.py").resolve(), TF + code, ground, Conditions(**chosen), lambda words: None)  # type: ignore[arg-type]
+    return measure(Path("script.py").resolve(), TF + code, ground, FitOptions(**chosen), lambda words: None)  # type: ignore[arg-type]
 
 
 def test_what_is_held_is_known_by_its_name(ground: Ground) -> None:
@@ -98,14 +98,14 @@ TOO_BIG: dict[str, tuple[str, dict[str, object]]] = {
 
 
 @pytest.fixture(scope="module")
-def exhausted(ground: Ground) -> dict[str, Fitting]:
+def exhausted(ground: Ground) -> dict[str, FitResult]:
     """Run at the same time: TensorFlow waits for ten seconds before it gives up."""
     with ThreadPoolExecutor() as pool:
         running = {name: pool.submit(fit, code, ground, **how) for name, (code, how) in TOO_BIG.items()}
         return {name: one.result() for name, one in running.items()}
 
 
-def test_what_does_not_fit_is_measured_all_the_same(exhausted: dict[str, Fitting]) -> None:
+def test_what_does_not_fit_is_measured_all_the_same(exhausted: dict[str, FitResult]) -> None:
     found = exhausted["card"]
     assert (found.outcome, exit_code(found)) == (FitOutcome.TOO_BIG, 1)
     assert found.roomy is not None
@@ -114,7 +114,7 @@ def test_what_does_not_fit_is_measured_all_the_same(exhausted: dict[str, Fitting
     assert 6 * 128 * MIB <= device.peak < 7 * 128 * MIB
 
 
-def test_the_scripts_own_limit_counts(exhausted: dict[str, Fitting]) -> None:
+def test_the_scripts_own_limit_counts(exhausted: dict[str, FitResult]) -> None:
     found = exhausted["limit"]
     assert found.outcome is FitOutcome.TOO_BIG
     (asked,) = found.asked.devices
@@ -124,7 +124,7 @@ def test_the_scripts_own_limit_counts(exhausted: dict[str, Fitting]) -> None:
     assert 128 <= found.limit.works <= 140
 
 
-def test_an_error_that_is_caught_is_told(exhausted: dict[str, Fitting]) -> None:
+def test_an_error_that_is_caught_is_told(exhausted: dict[str, FitResult]) -> None:
     found = exhausted["caught"]
     assert found.outcome is FitOutcome.FITS
     assert found.asked.times_exhausted == 1

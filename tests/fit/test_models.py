@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.fit.models import MIB, MODELS, START
-from tfmemlint.fit.measure import Conditions, FitOutcome, measure
+from tfmemlint.fit.measure import FitOptions, FitOutcome, measure
 from tfmemlint.verify.driver.build import minor_of
 from tfmemlint.verify.ground import Ground
 
@@ -20,7 +20,7 @@ KERAS_3 = (2, 16)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_peak_is_what_it_has_to_be(name: str, ground: Ground) -> None:
     model = MODELS[name]
-    found = measure(Path("model.py").resolve(), START + model.code, ground, Conditions(), lambda words: None)
+    found = measure(Path("model.py").resolve(), START + model.code, ground, FitOptions(), lambda words: None)
     assert found.outcome is FitOutcome.FITS, found.problem
     assert found.asked.steps == 3
     (device,) = found.asked.devices

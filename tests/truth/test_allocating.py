@@ -14,8 +14,8 @@ from tests.truth.harness import Case, checks, read_case
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.sources import Source
 from tfmemlint.verify.ground import Ground
-from tfmemlint.verify.prove import Conditions, Proof, prove
-from tfmemlint.verify.verdict import Kind, Verdict
+from tfmemlint.verify.prove import Proof, RunOptions, prove
+from tfmemlint.verify.verdict import Verdict, VerdictKind
 
 pytestmark = pytest.mark.slow
 
@@ -91,7 +91,7 @@ def proved(request: pytest.FixtureRequest) -> Proved:
 
     def one(name: str) -> Proof:
         source = Source(f"{name}.py", START + PROGRAMS[name])
-        return prove(source, ground, Conditions(gpus=1), Target.newest())
+        return prove(source, ground, RunOptions(gpus=1), Target.newest())
 
     with ThreadPoolExecutor(ground.at_once()) as pool:
         return Proved(ground, dict(zip(names, pool.map(one, names), strict=True)))
@@ -99,58 +99,58 @@ def proved(request: pytest.FixtureRequest) -> Proved:
 
 def test_memory_growth_takes_memory_as_it_is_used(proved: Proved) -> None:
     (verdict,) = proved.verdicts("growth")
-    assert verdict.kind is Kind.HOLDS
+    assert verdict.kind is VerdictKind.HOLDS
     assert "at first use" in verdict.observed
 
 
 def test_a_limit_is_kept_and_what_goes_beyond_it_is_refused(proved: Proved) -> None:
     (verdict,) = proved.verdicts("limit")
-    assert verdict.kind is Kind.HOLDS, verdict
+    assert verdict.kind is VerdictKind.HOLDS, verdict
     assert "896 MiB granted, 1152 refused" in verdict.observed
 
 
 def test_each_of_two_logical_devices_keeps_to_its_own_limit(proved: Proved) -> None:
     (verdict,) = proved.verdicts("two")
-    assert verdict.kind is Kind.HOLDS, verdict
+    assert verdict.kind is VerdictKind.HOLDS, verdict
     assert "448 MiB granted, 576 refused" in verdict.observed
     assert "224 MiB granted, 288 refused" in verdict.observed
 
 
 def test_growth_is_seen_to_be_dropped_by_a_limit(proved: Proved) -> None:
     growth, limit = proved.verdicts("dropped")
-    assert growth.kind is Kind.NOTHING
+    assert growth.kind is VerdictKind.NOTHING
     assert "GPU:0: 1024 MiB at first use" in growth.observed
-    assert limit.kind is Kind.HOLDS
+    assert limit.kind is VerdictKind.HOLDS
 
 
 def test_a_limit_that_comes_too_late_raises_though_the_program_catches_it(proved: Proved) -> None:
     (verdict,) = proved.verdicts("late")
-    assert verdict.kind is Kind.RAISES
+    assert verdict.kind is VerdictKind.RAISES
     assert "Virtual devices cannot be modified" in verdict.reason
 
 
 def test_the_asynchronous_allocator_does_not_keep_to_a_limit(proved: Proved) -> None:
     allocator, limit = proved.verdicts("async")
-    assert allocator.kind is Kind.HOLDS
-    assert limit.kind is Kind.NOTHING
+    assert allocator.kind is VerdictKind.HOLDS
+    assert limit.kind is VerdictKind.NOTHING
     assert "beyond the limit of 512 MiB" in limit.reason
 
 
 def test_a_share_for_the_first_session_is_a_limit_for_the_process(proved: Proved) -> None:
     (verdict,) = proved.verdicts("fraction")
-    assert verdict.kind is Kind.HOLDS, verdict
+    assert verdict.kind is VerdictKind.HOLDS, verdict
     assert verdict.configuration == "per_process_gpu_memory_fraction=0.05"
 
 
 def test_a_report_of_memory_reports(proved: Proved) -> None:
     (verdict,) = proved.verdicts("report")
-    assert verdict.kind is Kind.HOLDS
+    assert verdict.kind is VerdictKind.HOLDS
     assert "peak" in verdict.observed
 
 
 def test_half_a_mebibyte_is_too_little_to_start_with(proved: Proved) -> None:
     (verdict,) = proved.verdicts("half")
-    assert verdict.kind is Kind.RAISES
+    assert verdict.kind is VerdictKind.RAISES
     assert "Failed to allocate scratch buffer" in verdict.reason
 
 

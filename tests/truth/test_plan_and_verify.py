@@ -16,8 +16,8 @@ from tfmemlint.plan.model import Prediction as Planned
 from tfmemlint.plan.read import plan_of
 from tfmemlint.sources import Source
 from tfmemlint.verify.edge import Edge
-from tfmemlint.verify.prove import Conditions, prove
-from tfmemlint.verify.verdict import Kind, Verdict
+from tfmemlint.verify.prove import RunOptions, prove
+from tfmemlint.verify.verdict import Verdict, VerdictKind
 
 pytestmark = pytest.mark.slow
 
@@ -62,7 +62,7 @@ def contradictions(
         for one in entry.asked
     }
     found = []
-    for proved in prove(source, edge, Conditions(gpus=gpus, env=env or {}), target).verdicts:
+    for proved in prove(source, edge, RunOptions(gpus=gpus, env=env or {}), target).verdicts:
         wanted = proved.wanted
         one = planned.pop((wanted.span, wanted.intent.wish.value, wanted.gpu, wanted.entry), None)
         fails_unseen = unseen and one is not None and one.fate.verdict is Planned.FAILS
@@ -75,8 +75,8 @@ def contradictions(
 
 def _exclude(one: Asked, proved: Verdict) -> bool:
     happens = one.fate.verdict is Planned.HAPPENS and one.certain
-    return (happens and proved.kind in (Kind.NOTHING, Kind.RAISES)) or (
-        one.fate.verdict is Planned.FAILS and proved.kind is Kind.HOLDS
+    return (happens and proved.kind in (VerdictKind.NOTHING, VerdictKind.RAISES)) or (
+        one.fate.verdict is Planned.FAILS and proved.kind is VerdictKind.HOLDS
     )
 
 
@@ -122,9 +122,13 @@ def _going_wrong(source: Source, edge: Edge, gpus: int, variables: Mapping[str, 
     plan = plan_of(source, Target.newest(), gpus=gpus, memory=MEMORY_MIB)
     asked = [one for entry in plan.entries for one in entry.asked if one.by == "call"]
     planned = {plan.where(one.place.span.row) for one in asked if one.fate.verdict in (Planned.FAILS, Planned.DEPENDS)}
-    proof = prove(source, edge, Conditions(gpus=gpus, env=variables), Target.newest())
+    proof = prove(source, edge, RunOptions(gpus=gpus, env=variables), Target.newest())
     assert proof.rows is not None
-    failed = [one for one in proof.verdicts if one.wanted.by == "call" and one.kind in (Kind.NOTHING, Kind.RAISES)]
+    failed = [
+        one
+        for one in proof.verdicts
+        if one.wanted.by == "call" and one.kind in (VerdictKind.NOTHING, VerdictKind.RAISES)
+    ]
     return planned | {proof.rows.place(one.wanted.span.row) for one in failed}
 
 

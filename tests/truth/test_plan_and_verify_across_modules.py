@@ -17,8 +17,8 @@ from tfmemlint.plan.model import Prediction as Planned
 from tfmemlint.plan.read import plan_of
 from tfmemlint.sources import Source
 from tfmemlint.verify.edge import Edge
-from tfmemlint.verify.prove import Conditions, Proof, prove
-from tfmemlint.verify.verdict import Kind
+from tfmemlint.verify.prove import Proof, RunOptions, prove
+from tfmemlint.verify.verdict import VerdictKind
 
 pytestmark = pytest.mark.slow
 
@@ -189,7 +189,7 @@ def _start(root: Path, files: Mapping[str, str]) -> str:
 
 def _proof(edge: Edge, path: str, **conditions: object) -> Proof:
     source = Source(path, Path(path).read_text(encoding="utf-8"))
-    return prove(source, edge, Conditions(timeout=20.0, **conditions), Target.newest())  # type: ignore[arg-type]
+    return prove(source, edge, RunOptions(timeout=20.0, **conditions), Target.newest())  # type: ignore[arg-type]
 
 
 def _planned(path: str) -> list[tuple[str, int, Planned]]:
@@ -216,7 +216,7 @@ def test_what_takes_effect_is_planned_and_seen(
     proof = _proof(edge, start, whole=whole)
     assert proof.rows is not None
     seen = [(*proof.rows.place(one.wanted.span.row), one.kind, one.configuration) for one in proof.verdicts]
-    assert seen == [(path, row, Kind.HOLDS, shown)], [run.failure for run in proof.runs]
+    assert seen == [(path, row, VerdictKind.HOLDS, shown)], [run.failure for run in proof.runs]
     assert not _reported(files)
 
 
@@ -232,7 +232,7 @@ def test_what_does_not_take_effect_is_planned_seen_and_reported(
     (verdict,) = (proof := _proof(edge, start, whole=whole)).verdicts
     assert proof.rows is not None
     assert proof.rows.place(verdict.wanted.span.row) == (path, row)
-    assert (verdict.kind in (Kind.NOTHING, Kind.RAISES), verdict.reason) == (True, shown)
+    assert (verdict.kind in (VerdictKind.NOTHING, VerdictKind.RAISES), verdict.reason) == (True, shown)
     assert {one for one, _ in _reported(files)} == {path}
 
 
@@ -245,10 +245,10 @@ def test_a_module_that_needs_what_is_missing_here_is_cut_to_what_matters(
     }
     monkeypatch.chdir(tmp_path)
     proof = _proof(edge, _start(tmp_path, {**files, "setup.py": files["setup.py"].replace(", shown", "")}))
-    assert [one.kind for one in proof.verdicts] == [Kind.UNPROVEN]  # what is imported by name has to be there
+    assert [one.kind for one in proof.verdicts] == [VerdictKind.UNPROVEN]  # what is imported by name has to be there
     make(tmp_path, {"main.py": "import setup\nsetup.configure()\nprint(setup.shown)\n"})
     proof = _proof(edge, "main.py")
-    assert [one.kind for one in proof.verdicts] == [Kind.HOLDS]
+    assert [one.kind for one in proof.verdicts] == [VerdictKind.HOLDS]
     ((note,),) = [run.notes for run in proof.runs]
     assert note == "left out, because it fails here (ModuleNotFoundError: No module named 'nowhere'): setup.py:1: " + (
         "import nowhere"

@@ -14,11 +14,11 @@ from tfmemlint.knowledge.releases import Target
 from tfmemlint.sources import Source
 from tfmemlint.verify.ground import Ground
 from tfmemlint.verify.judge import judge
-from tfmemlint.verify.observation import Seen
-from tfmemlint.verify.prove import Conditions, Proof, prove
+from tfmemlint.verify.observation import Observation
+from tfmemlint.verify.prove import Proof, RunOptions, prove
 from tfmemlint.verify.result import Result
-from tfmemlint.verify.slicing.slices import Slice, cut
-from tfmemlint.verify.verdict import Facts, Verdict
+from tfmemlint.verify.slicing.slices import Slice, slice_program
+from tfmemlint.verify.verdict import GroundFacts, Verdict
 
 TF = "import tensorflow as tf\n"
 GROW = """\
@@ -51,7 +51,7 @@ def program_of(text: str, path: str = "program.py") -> Program:
 def sliced(text: str, path: str = "program.py", entry: str = "module", *, local: bool = True) -> Slice:
     """The slice of a program."""
     program = program_of(text, path)
-    return cut(program, [one for one in wanted(program) if one.entry == entry], entry, local=local)
+    return slice_program(program, [one for one in wanted(program) if one.entry == entry], entry, local=local)
 
 
 def kept(text: str, path: str = "program.py", entry: str = "module") -> list[str]:
@@ -63,7 +63,7 @@ def proved(ground: Ground, text: str, path: Path | str = "program.py", **conditi
     """The proof of a program; it stands in the file ``path``, where that is a path."""
     if isinstance(path, Path):
         path.write_text(text, encoding="utf-8", newline="")
-    return prove(Source(str(path), text), ground, Conditions(**{"timeout": 20.0, **conditions}), Target.newest())
+    return prove(Source(str(path), text), ground, RunOptions(**{"timeout": 20.0, **conditions}), Target.newest())
 
 
 def verdicts(ground: Ground, text: str, path: Path | str = "program.py", **conditions: Any) -> list[tuple[str, str]]:
@@ -87,8 +87,8 @@ class Ran:
         wishes = wanted(program)
         given: dict[str, Any] = {"ok": True, "physical": 2, **result}
         given.setdefault("notes", [{"reached": one.statement.row} for one in wishes])
-        seen = Seen(Result(**given))
-        facts = Facts(self.ground, self.total_mib, self.overhead_mib)
+        seen = Observation(Result(**given))
+        facts = GroundFacts(self.ground, self.total_mib, self.overhead_mib)
         return [judge(one, seen, facts, [other.span for other in wishes]) for one in wishes]
 
     def only(self, **result: Any) -> Verdict:

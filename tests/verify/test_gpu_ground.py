@@ -9,10 +9,10 @@ import pytest
 
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.sources import Source
-from tfmemlint.verify.choose_ground import Driver, Gpu, choose, no_gpu
-from tfmemlint.verify.prove import Conditions, prove
+from tfmemlint.verify.choose_ground import DriverGround, GpuGround, choose, no_gpu
+from tfmemlint.verify.prove import RunOptions, prove
 from tfmemlint.verify.result import GroundError
-from tfmemlint.verify.verdict import Kind, Verdict
+from tfmemlint.verify.verdict import Verdict, VerdictKind
 
 pytestmark = pytest.mark.slow
 
@@ -22,12 +22,12 @@ OTHERS_MIB = 6000
 START = "import tensorflow as tf\ngpus = tf.config.list_physical_devices('GPU')\n"
 
 
-class Pretended(Gpu):
+class Pretended(GpuGround):
     """A machine with cards of 16 GiB, on which other processes are at work, and on which a context costs memory."""
 
     def __init__(self, cards: int = 2) -> None:
         super().__init__()
-        self.driver = Driver()
+        self.driver = DriverGround()
         self.cards = cards
 
     def server_environment(self) -> dict[str, str]:
@@ -52,7 +52,7 @@ def ground() -> Iterator[Pretended]:
 
 
 def _verdicts(ground: Pretended, code: str) -> list[Verdict]:
-    proof = prove(Source("train.py", START + code), ground, Conditions(), Target.newest())
+    proof = prove(Source("train.py", START + code), ground, RunOptions(), Target.newest())
     assert not proof.problem
     return proof.verdicts
 
@@ -60,7 +60,7 @@ def _verdicts(ground: Pretended, code: str) -> list[Verdict]:
 def test_what_a_context_costs_is_measured_and_not_taken_for_the_programs_memory(ground: Pretended) -> None:
     assert ground.overhead_mib() == (CONTEXT_MIB, CONTEXT_MIB)
     (verdict,) = _verdicts(ground, "for gpu in gpus: tf.config.experimental.set_memory_growth(gpu, True)\n")
-    assert verdict.kind is Kind.HOLDS
+    assert verdict.kind is VerdictKind.HOLDS
     assert "GPU:0: 2 MiB at first use, +320 MiB after 320 MiB" in verdict.observed
     assert "GPU:1: 2 MiB" in verdict.observed
 
@@ -68,14 +68,14 @@ def test_what_a_context_costs_is_measured_and_not_taken_for_the_programs_memory(
 def test_a_limit_that_fits_beside_the_other_processes_takes_effect(ground: Pretended) -> None:
     logical = "[tf.config.LogicalDeviceConfiguration(memory_limit=2048)]"
     (verdict,) = _verdicts(ground, f"tf.config.set_logical_device_configuration(gpus[1], {logical})\n")
-    assert verdict.kind is Kind.HOLDS, verdict
+    assert verdict.kind is VerdictKind.HOLDS, verdict
     assert "GPU:1: 1792 MiB granted, 2304 refused, 2048 MiB held" in verdict.observed
 
 
 def test_a_limit_for_which_a_busy_card_has_no_room_is_no_limit_that_can_be_had(ground: Pretended) -> None:
     logical = "[tf.config.LogicalDeviceConfiguration(memory_limit=14000)]"
     (verdict,) = _verdicts(ground, f"tf.config.set_logical_device_configuration(gpus[0], {logical})\n")
-    assert verdict.kind is Kind.NOTHING
+    assert verdict.kind is VerdictKind.NOTHING
     assert "of 14000 MiB only" in verdict.reason
 
 

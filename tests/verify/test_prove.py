@@ -12,8 +12,8 @@ from tfmemlint.knowledge.releases import Target
 from tfmemlint.sources import Source
 from tfmemlint.verify.edge import Edge
 from tfmemlint.verify.prove import prove_fixed
-from tfmemlint.verify.run_options import Conditions, gpus_named
-from tfmemlint.verify.verdict import Kind
+from tfmemlint.verify.run_options import RunOptions, gpus_named
+from tfmemlint.verify.verdict import VerdictKind
 
 GROWS = ("takes effect", "allow_growth=True")
 LATE = ("raises", "RuntimeError: Physical devices cannot be modified after being initialized")
@@ -97,7 +97,7 @@ def test_a_module_of_the_project_that_starts_the_runtime_is_seen(edge: Edge, tmp
 def test_a_module_of_the_project_that_can_not_be_imported_is_left_out_with_a_note(edge: Edge, tmp_path: Path) -> None:
     (tmp_path / "models.py").write_text("import nowhere\n")
     proof = proved(edge, f"{TF}import models\n{GROW}", tmp_path / "program.py")
-    assert [one.kind for one in proof.verdicts] == [Kind.HOLDS]
+    assert [one.kind for one in proof.verdicts] == [VerdictKind.HOLDS]
     ((note,),) = [run.notes for run in proof.runs]
     assert note.startswith("left out, because it fails here (ModuleNotFoundError: No module named 'nowhere')")
     assert note.endswith("models.py:1: import nowhere")
@@ -120,11 +120,11 @@ def test_a_function_that_nothing_calls_is_called_and_one_that_can_not_be_is_said
     code = f"{TF}def setup():\n{indented(GROW)}def of(number):\n{indented(GROW)}"
     proof = proved(edge, code)
     assert [(run.entry, [one.kind for one in run.verdicts]) for run in proof.runs] == [
-        ("setup", [Kind.HOLDS]),
-        ("of", [Kind.UNPROVEN]),
+        ("setup", [VerdictKind.HOLDS]),
+        ("of", [VerdictKind.UNPROVEN]),
     ]
     assert "of(number) needs arguments" in proof.verdicts[1].reason
-    assert {one.kind for one in proved(edge, code, whole=True).verdicts} == {Kind.UNPROVEN}
+    assert {one.kind for one in proved(edge, code, whole=True).verdicts} == {VerdictKind.UNPROVEN}
 
 
 def test_what_was_run_is_told_and_a_whole_program_stops_at_its_first_use_of_a_gpu(edge: Edge) -> None:
@@ -150,7 +150,9 @@ def test_the_machine_is_as_large_as_the_program_says_or_the_user(edge: Edge) -> 
     code += "tf.config.experimental.set_memory_growth(gpus[2], True)\n"
     assert proved(edge, code).gpus == 3
     one = proved(edge, code, gpus=1)
-    assert [(one.kind, one.reason) for one in one.verdicts] == [(Kind.RAISES, "IndexError: list index out of range")]
+    assert [(one.kind, one.reason) for one in one.verdicts] == [
+        (VerdictKind.RAISES, "IndexError: list index out of range")
+    ]
     share = f"{TF}{limited(4096)}"
     assert verdicts(edge, share, memory_mib=8192) == [("takes effect", "GPU 0: 4096 MiB (50 %)")]
 
@@ -177,18 +179,18 @@ def test_what_is_asked_for_counts_not_what_is_guessed(edge: Edge) -> None:
 def test_a_fix_is_proved_by_what_the_original_wanted(edge: Edge) -> None:
     late = f"{TF}x = tf.constant(1)\n{GROW}"
     early = f"{TF}{GROW}x = tf.constant(1)\n"
-    proof = prove_fixed(Source("program.py", late), early, edge, Conditions(), Target.newest(), 1)
+    proof = prove_fixed(Source("program.py", late), early, edge, RunOptions(), Target.newest(), 1)
     (run,) = proof.runs
     assert run.before is not None
-    assert [one.kind for one in run.before] == [Kind.RAISES]
-    assert [one.kind for one in run.verdicts] == [Kind.HOLDS]
+    assert [one.kind for one in run.before] == [VerdictKind.RAISES]
+    assert [one.kind for one in run.verdicts] == [VerdictKind.HOLDS]
     assert proof.fixes == 1
 
 
 def test_a_fix_that_loses_the_wish_is_found_out(edge: Edge) -> None:
     late = f"{TF}x = tf.constant(1)\n{GROW}"
-    proof = prove_fixed(Source("program.py", late), f"{TF}x = tf.constant(1)\n", edge, Conditions(), Target.newest(), 1)
-    assert [one.kind for one in proof.verdicts] == [Kind.NOTHING]
+    proof = prove_fixed(Source("program.py", late), f"{TF}x = tf.constant(1)\n", edge, RunOptions(), Target.newest(), 1)
+    assert [one.kind for one in proof.verdicts] == [VerdictKind.NOTHING]
 
 
 def test_a_program_that_wants_nothing_is_not_run(edge: Edge) -> None:

@@ -15,9 +15,9 @@ from tests.truth.harness import read_case
 from tests.verify.programs import GROW, GROWING, TF, indented, kept, limited, program_of, sliced
 from tfmemlint.intents import wanted
 from tfmemlint.verify.edge import Edge, Result
-from tfmemlint.verify.observation import Seen
+from tfmemlint.verify.observation import Observation
 from tfmemlint.verify.run_options import gpus_named
-from tfmemlint.verify.slicing.slices import CannotCut, cut
+from tfmemlint.verify.slicing.slices import CannotSlice, slice_program
 
 
 def test_what_does_not_matter_is_left_out_and_every_line_stays_where_it_was() -> None:
@@ -196,7 +196,7 @@ def test_a_variable_that_is_taken_out_before_the_runtime_starts_is_not_there(gon
     text = f"import os\nos.environ['TF_FORCE_GPU_ALLOW_GROWTH'] = 'false'\n{GROWING}{gone}\nx = tf.constant(1)\n"
     assert edge.run(sliced(text).text).config == edge.run(text).config
     later = text.replace(f"{gone}\nx = tf.constant(1)\n", f"x = tf.constant(1)\n{gone}\n")
-    assert Seen(edge.run(sliced(later).text)).in_force == Seen(edge.run(later)).in_force
+    assert Observation(edge.run(sliced(later).text)).in_force == Observation(edge.run(later)).in_force
 
 
 PUT = "import sys, types\nmade = types.ModuleType('made_here')\nmade.SIZE = 512\n"
@@ -332,8 +332,8 @@ def test_a_function_that_nothing_calls_is_called() -> None:
 def test_a_function_that_can_not_be_called_just_so_is_said(definition: str) -> None:
     text = TF + definition + "\n" + "".join(f"    {line}\n" for line in GROW.splitlines())
     program = program_of(text)
-    with pytest.raises(CannotCut, match=r"setup\(.*verify the program that calls it"):
-        cut(program, wanted(program), "setup")
+    with pytest.raises(CannotSlice, match=r"setup\(.*verify the program that calls it"):
+        slice_program(program, wanted(program), "setup")
 
 
 @pytest.mark.slow
@@ -356,7 +356,7 @@ def test_a_slice_does_what_the_whole_program_does(edge: Edge) -> None:
         wishes = [one for one in wanted(program) if one.entry == "module"]
         if not wishes:
             return ""
-        part = cut(program, wishes)
+        part = slice_program(program, wishes)
         # With fewer than it names it is another program.
         gpus = max(1 + number // STEP % 2, gpus_named(program, wishes))
         rows = {row for row, line in enumerate(part.text.split("\n"), 1) if line}
@@ -382,7 +382,7 @@ behind them."""
 
 def _end(result: Result, rows: set[int]) -> tuple[str, object, list[int]]:
     """The error, the configuration in force, and the watched lines that were reached."""
-    seen = Seen(result)
+    seen = Observation(result)
     force = {key: value for key, value in (seen.in_force or {}).items() if key != "forced"}
     error = (result.error or result.init_error).split("<capsule")[0]  # what follows is an address
     foreign = result.traceback_line is not None and result.traceback_line not in rows

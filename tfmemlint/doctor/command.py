@@ -33,14 +33,14 @@ def run(arguments: argparse.Namespace) -> int:
     Returns:
         0 if a fix can be verified here on one ground at least, 1 if on none, 2 if the interpreter can't be run.
     """
-    from tfmemlint.doctor.diagnosis import examine
+    from tfmemlint.doctor.diagnosis import diagnose
     from tfmemlint.doctor.report import as_json, show
     from tfmemlint.doctor.tensorflow import InterpreterError
     from tfmemlint.reporters.paint import write
 
     try:
         with _waiting():
-            found = examine(arguments.python, seconds=arguments.timeout)
+            found = diagnose(arguments.python, seconds=arguments.timeout)
     except InterpreterError as error:
         print(f"tfmemlint: {error}", file=sys.stderr)
         return FAILED

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfmemlint.doctor import host, nvml_query, tensorflow
-from tfmemlint.doctor.environment import VariableSetting, settings
-from tfmemlint.doctor.ground_status import Ground, grounds
-from tfmemlint.doctor.host import Surroundings
-from tfmemlint.doctor.nvml_query import Machine
-from tfmemlint.doctor.tensorflow import Interpreter
+from tfmemlint.doctor.environment import VariableReport, settings
+from tfmemlint.doctor.ground_status import GroundStatus, grounds
+from tfmemlint.doctor.host import Host
+from tfmemlint.doctor.nvml_query import NvmlReport
+from tfmemlint.doctor.tensorflow import ProbedPython
 
 
 @dataclass(frozen=True, slots=True)
-class Examination:
+class Diagnosis:
     """What was found.
 
     Attributes:
@@ -25,32 +25,32 @@ class Examination:
         settings: the environment variables that matter. grounds: the ways to verify, the best first.
     """
 
-    python: Interpreter
-    machine: Machine
-    around: Surroundings
-    settings: tuple[VariableSetting, ...]
-    grounds: tuple[Ground, ...]
+    python: ProbedPython
+    machine: NvmlReport
+    around: Host
+    settings: tuple[VariableReport, ...]
+    grounds: tuple[GroundStatus, ...]
 
     @property
-    def best(self) -> Ground | None:
+    def best(self) -> GroundStatus | None:
         """Return the best ground that is possible; None if none is."""
         return next((ground for ground in self.grounds if ground.possible), None)
 
     @property
-    def better(self) -> Ground | None:
+    def better(self) -> GroundStatus | None:
         """Return the next better ground than the best that is possible; None if there is no better one."""
         place = self.grounds.index(self.best) if self.best is not None else len(self.grounds)
         return self.grounds[place - 1] if place else None
 
 
-def examine(
+def diagnose(
     python: str | None = None,
     *,
     seconds: float = tensorflow.SECONDS,
     nvml: Any = None,
     env: Mapping[str, str] | None = None,
     root: str = "/",
-) -> Examination:
+) -> Diagnosis:
     """Look at this machine.
 
     Args:
@@ -68,7 +68,7 @@ def examine(
     around = host.look(root)
     # With MIG, CUDA counts MIG devices and not cards.
     counted = None if cards.trouble or any(card.mig for card in cards.cards) else len(cards.cards)
-    return Examination(
+    return Diagnosis(
         found,
         cards,
         around,

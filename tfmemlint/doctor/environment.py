@@ -22,7 +22,7 @@ class VariableVerdict(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class VariableSetting:
+class VariableReport:
     """A variable that is set.
 
     Attributes:
@@ -65,7 +65,7 @@ _ASIDE = {
 }
 
 
-def settings(env: Mapping[str, str], cards: int | None = None) -> tuple[VariableSetting, ...]:
+def settings(env: Mapping[str, str], cards: int | None = None) -> tuple[VariableReport, ...]:
     """Return the variables in ``env`` that matter, in alphabetical order.
 
     Args:
@@ -82,21 +82,21 @@ def hides_all(env: Mapping[str, str]) -> bool:
     return value is not None and (not value.strip() or value.strip().startswith("-"))
 
 
-def _setting(name: str, value: str, env: Mapping[str, str], cards: int | None) -> VariableSetting | None:
+def _setting(name: str, value: str, env: Mapping[str, str], cards: int | None) -> VariableReport | None:
     if name == "CUDA_VISIBLE_DEVICES":
         return _visible(value, env, cards)
     if name in _ASIDE:
-        return VariableSetting(name, value, VariableVerdict.READ, _ASIDE[name]) if value else None
+        return VariableReport(name, value, VariableVerdict.READ, _ASIDE[name]) if value else None
     if name == "KERAS_BACKEND" and value not in ("", "tensorflow"):
-        return VariableSetting(
+        return VariableReport(
             name, value, VariableVerdict.READ, "Keras 3 sets TF_FORCE_GPU_ALLOW_GROWTH=true while it is imported"
         )
     if is_made_up(name):
         if name in OTHERS:
             note = f"{OTHERS[name]} reads it, TensorFlow doesn't"
-            return VariableSetting(name, value, VariableVerdict.UNREAD, note)
+            return VariableReport(name, value, VariableVerdict.UNREAD, note)
         wish = wish_of(name)
-        return VariableSetting(
+        return VariableReport(
             name,
             value,
             VariableVerdict.UNREAD,
@@ -109,11 +109,11 @@ def _setting(name: str, value: str, env: Mapping[str, str], cards: int | None) -
     values = allowed(name)
     if values is not None and value not in values:
         known = _either(values)
-        return VariableSetting(
+        return VariableReport(
             name, value, VariableVerdict.IGNORED, f"this value has no effect, only {known} have", _nearest(name, value)
         )
     meaning = _MEANINGS.get((name, value))
-    return VariableSetting(name, value, VariableVerdict.READ, _MOMENTS[moment] + (f"; {meaning}" if meaning else ""))
+    return VariableReport(name, value, VariableVerdict.READ, _MOMENTS[moment] + (f"; {meaning}" if meaning else ""))
 
 
 def _either(values: tuple[str, ...]) -> str:
@@ -131,9 +131,9 @@ def _nearest(name: str, value: str) -> str:
     return ""
 
 
-def _visible(value: str, env: Mapping[str, str], cards: int | None) -> VariableSetting:
-    def setting(note: str, verdict: VariableVerdict = VariableVerdict.READ, do: str = "") -> VariableSetting:
-        return VariableSetting("CUDA_VISIBLE_DEVICES", value, verdict, note, do)
+def _visible(value: str, env: Mapping[str, str], cards: int | None) -> VariableReport:
+    def setting(note: str, verdict: VariableVerdict = VariableVerdict.READ, do: str = "") -> VariableReport:
+        return VariableReport("CUDA_VISIBLE_DEVICES", value, verdict, note, do)
 
     if hides_all(env):
         return setting("hides every GPU")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from tfmemlint.doctor import missing_gpu
-from tfmemlint.doctor.host import Surroundings
-from tfmemlint.doctor.nvml_query import Machine
-from tfmemlint.doctor.tensorflow import Interpreter
+from tfmemlint.doctor.host import Host
+from tfmemlint.doctor.nvml_query import NvmlReport
+from tfmemlint.doctor.tensorflow import ProbedPython
 from tfmemlint.doctor.trouble import Trouble
 
 _LITTLE_MIB = 1024
@@ -26,7 +26,7 @@ WHAT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class GroundStatus:
     """A way to verify.
 
     Attributes:
@@ -46,7 +46,9 @@ class Ground:
         return not self.missing
 
 
-def grounds(python: Interpreter, machine: Machine, around: Surroundings, env: Mapping[str, str]) -> tuple[Ground, ...]:
+def grounds(
+    python: ProbedPython, machine: NvmlReport, around: Host, env: Mapping[str, str]
+) -> tuple[GroundStatus, ...]:
     """Return all grounds, the best first.
 
     Args:
@@ -61,10 +63,10 @@ def grounds(python: Interpreter, machine: Machine, around: Surroundings, env: Ma
         "edge": _for_edge(python) + running,
     }
     notes = {"gpu": _busy(python, machine)} if listed else {}
-    return tuple(Ground(name, what, missing[name], notes.get(name, "")) for name, what in WHAT.items())
+    return tuple(GroundStatus(name, what, missing[name], notes.get(name, "")) for name, what in WHAT.items())
 
 
-def _busy(python: Interpreter, machine: Machine) -> str:
+def _busy(python: ProbedPython, machine: NvmlReport) -> str:
     """Whether the GPUs that TensorFlow lists have hardly any memory left."""
     by_uuid = {card.uuid: card for card in machine.cards if card.uuid}
     known = [by_uuid[one.uuid] for one in python.tensorflow.gpus if one.uuid in by_uuid] if python.tensorflow else []
@@ -74,7 +76,7 @@ def _busy(python: Interpreter, machine: Machine) -> str:
     return ""
 
 
-def _for_running(python: Interpreter) -> tuple[Trouble, ...]:
+def _for_running(python: ProbedPython) -> tuple[Trouble, ...]:
     """What every ground needs of the interpreter in which programs are run."""
     found = []
     if python.version < _OLDEST_PYTHON:
@@ -85,7 +87,7 @@ def _for_running(python: Interpreter) -> tuple[Trouble, ...]:
     return tuple(found)
 
 
-def _for_driver(python: Interpreter) -> tuple[Trouble, ...]:
+def _for_driver(python: ProbedPython) -> tuple[Trouble, ...]:
     tensorflow = python.tensorflow
     if tensorflow is None:
         return (python.trouble or Trouble("TensorFlow can't be imported"),)
@@ -102,7 +104,7 @@ def _for_driver(python: Interpreter) -> tuple[Trouble, ...]:
     return (Trouble(what, do),) if said else ()
 
 
-def _for_edge(python: Interpreter) -> tuple[Trouble, ...]:
+def _for_edge(python: ProbedPython) -> tuple[Trouble, ...]:
     tensorflow = python.tensorflow
     if tensorflow is None:
         return (python.trouble or Trouble("TensorFlow can't be imported"),)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class Host:
     """The machine around the driver.
 
     Attributes:
@@ -20,14 +20,14 @@ class Surroundings:
     wsl: bool = False
 
 
-def look(root: str | Path = "/") -> Surroundings:
+def look(root: str | Path = "/") -> Host:
     """Look at the files of the running system. Never raises.
 
     Args:
         root: the folder that holds ``sys``, ``dev`` and ``run``.
     """
     base = Path(root)
-    return Surroundings(
+    return Host(
         _on_bus(base / "sys/bus/pci/devices"),
         any((base / name).exists() for name in (".dockerenv", "run/.containerenv")),
         (base / "dev/dxg").exists(),

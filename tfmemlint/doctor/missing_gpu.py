@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 
 from tfmemlint.doctor.cuda_libraries import OF_THE_DRIVER
 from tfmemlint.doctor.environment import hides_all
-from tfmemlint.doctor.host import Surroundings
-from tfmemlint.doctor.nvml_query import NO_BINDING, NO_LIBRARY, Machine
-from tfmemlint.doctor.tensorflow import Interpreter, TensorFlow
+from tfmemlint.doctor.host import Host
+from tfmemlint.doctor.nvml_query import NO_BINDING, NO_LIBRARY, NvmlReport
+from tfmemlint.doctor.tensorflow import ProbedPython, TensorFlowBuild
 from tfmemlint.doctor.trouble import Trouble
 
 _PLATFORMS = {
@@ -22,9 +22,7 @@ _FIRST_WITH_LIBRARIES = (2, 14)
 """The first release with the extra ``and-cuda``."""
 
 
-def troubles(
-    python: Interpreter, machine: Machine, around: Surroundings, env: Mapping[str, str]
-) -> tuple[Trouble, ...]:
+def troubles(python: ProbedPython, machine: NvmlReport, around: Host, env: Mapping[str, str]) -> tuple[Trouble, ...]:
     """What stands between this TensorFlow and a GPU, the machine's part first. For one that lists no GPU.
 
     Args:
@@ -50,7 +48,7 @@ def troubles(
     return tuple(found) or (_unexplained(machine, tensorflow),)
 
 
-def _unexplained(machine: Machine, tensorflow: TensorFlow) -> Trouble:
+def _unexplained(machine: NvmlReport, tensorflow: TensorFlowBuild) -> Trouble:
     """Return all seems to be there: then TensorFlow's own words, if it has any, say most."""
     there = ["NVML lists a GPU"] * bool(machine.cards) + ["all libraries can be opened"] * bool(tensorflow.libraries)
     said = f": {'; '.join(tensorflow.said)}" if tensorflow.said else ""
@@ -62,7 +60,7 @@ def _unexplained(machine: Machine, tensorflow: TensorFlow) -> Trouble:
     )
 
 
-def _of_machine(machine: Machine, around: Surroundings) -> Iterator[Trouble]:
+def _of_machine(machine: NvmlReport, around: Host) -> Iterator[Trouble]:
     if machine.trouble is None:
         usable = [card for card in machine.cards if card.name or card.uuid or not card.problem]
         if not machine.cards:
@@ -93,14 +91,14 @@ def _of_machine(machine: Machine, around: Surroundings) -> Iterator[Trouble]:
         yield Trouble("no NVIDIA driver is installed", "install it, or run on a machine with an NVIDIA GPU")
 
 
-def _into_container(around: Surroundings) -> str:
+def _into_container(around: Host) -> str:
     """What gives a container the GPUs of its host, whose PCI bus it sees."""
     if around.container and around.nvidia_on_bus != 0:
         return "start the container with its GPUs, as with `docker run --gpus all`"
     return ""
 
 
-def not_for_cuda(python: Interpreter, tensorflow: TensorFlow, *, libraries: bool = True) -> Trouble:
+def not_for_cuda(python: ProbedPython, tensorflow: TensorFlowBuild, *, libraries: bool = True) -> Trouble:
     """Return that this TensorFlow is no CUDA build, and which to install.
 
     Args:
@@ -121,7 +119,7 @@ def not_for_cuda(python: Interpreter, tensorflow: TensorFlow, *, libraries: bool
     return Trouble(what, f"{remove}{pip} install '{name}{extra}=={tensorflow.version}'")
 
 
-def _of_libraries(python: Interpreter, tensorflow: TensorFlow, *, driver: bool) -> Iterator[Trouble]:
+def _of_libraries(python: ProbedPython, tensorflow: TensorFlowBuild, *, driver: bool) -> Iterator[Trouble]:
     missing = [library for library in tensorflow.libraries if not library.opened]
     # Without a driver there are none of its libraries, and that was said.
     for library in missing:
@@ -143,7 +141,7 @@ def _of_libraries(python: Interpreter, tensorflow: TensorFlow, *, driver: bool) 
     yield Trouble(f"{names} can't be opened" + (f": {odd}" if odd else ""), do)
 
 
-def _of_versions(machine: Machine, tensorflow: TensorFlow) -> Iterator[Trouble]:
+def _of_versions(machine: NvmlReport, tensorflow: TensorFlowBuild) -> Iterator[Trouble]:
     """Yield a driver serves the CUDA that it is made for, and older ones; within one major version, later ones as
     well.
     """

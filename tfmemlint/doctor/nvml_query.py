@@ -48,7 +48,7 @@ class MigSlice:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class NvmlGpu:
     """A physical GPU.
 
     Attributes:
@@ -76,7 +76,7 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class NvmlReport:
     """What NVML says.
 
     Attributes:
@@ -88,24 +88,24 @@ class Machine:
 
     driver: str = ""
     cuda: str = ""
-    cards: tuple[Card, ...] = ()
+    cards: tuple[NvmlGpu, ...] = ()
     trouble: Trouble | None = None
 
 
-def read(nvml: Any = None, *, seconds: float = SECONDS) -> Machine:
+def read(nvml: Any = None, *, seconds: float = SECONDS) -> NvmlReport:
     """Ask NVML. Never raises: what goes wrong is the result's ``trouble``, or a card's ``problem``.
 
     Args:
         nvml: the binding to use, with the functions of ``pynvml``; by default ``pynvml`` is imported.
         seconds: how long it may take.
     """
-    answers: list[Machine] = []
+    answers: list[NvmlReport] = []
 
     def ask() -> None:
         try:
             answers.append(_read(nvml))
         except Exception as error:
-            answers.append(Machine(trouble=Trouble(f"NVML failed: {_said(error)}")))
+            answers.append(NvmlReport(trouble=Trouble(f"NVML failed: {_said(error)}")))
 
     # In a thread, as no signal ends a call that waits for the driver.
     thread = threading.Thread(target=ask, daemon=True)
@@ -117,7 +117,7 @@ def read(nvml: Any = None, *, seconds: float = SECONDS) -> Machine:
         f"NVML gave no answer within {seconds:g} s",
         "see whether `nvidia-smi` hangs as well; if so, restart the machine",
     )
-    return Machine(trouble=hangs)
+    return NvmlReport(trouble=hangs)
 
 
 NO_BINDING = Trouble("pynvml, by which NVML is asked, can't be imported", "pip install nvidia-ml-py")
@@ -138,28 +138,28 @@ _AT_START = {
 }
 
 
-def _read(nvml: Any) -> Machine:
+def _read(nvml: Any) -> NvmlReport:
     if nvml is None:
         try:
             nvml = importlib.import_module("pynvml")
         except ImportError:
-            return Machine(trouble=NO_BINDING)
+            return NvmlReport(trouble=NO_BINDING)
     try:
         nvml.nvmlInit()
     except Exception as error:
-        return Machine(trouble=_AT_START.get(_kind(error), Trouble(f"NVML doesn't start: {_said(error)}")))
+        return NvmlReport(trouble=_AT_START.get(_kind(error), Trouble(f"NVML doesn't start: {_said(error)}")))
     try:
-        asked = _Asked(nvml)
+        asked = _NvmlCalls(nvml)
         driver, cuda = asked.text("nvmlSystemGetDriverVersion"), asked.ask("nvmlSystemGetCudaDriverVersion")
         count = asked.ask("nvmlDeviceGetCount")
         if count is None:
-            return Machine(driver, _cuda(cuda), trouble=Trouble(f"NVML doesn't count the GPUs: {asked.last}"))
-        return Machine(driver, _cuda(cuda), tuple(_card(nvml, index) for index in range(count)))
+            return NvmlReport(driver, _cuda(cuda), trouble=Trouble(f"NVML doesn't count the GPUs: {asked.last}"))
+        return NvmlReport(driver, _cuda(cuda), tuple(_card(nvml, index) for index in range(count)))
     finally:
-        _Asked(nvml).ask("nvmlShutdown")
+        _NvmlCalls(nvml).ask("nvmlShutdown")
 
 
-class _Asked:
+class _NvmlCalls:
     """Calls of NVML that may be refused."""
 
     def __init__(self, nvml: Any) -> None:
@@ -181,17 +181,17 @@ class _Asked:
         return _text(self.ask(function, *arguments))
 
 
-def _card(nvml: Any, index: int) -> Card:
-    asked = _Asked(nvml)
+def _card(nvml: Any, index: int) -> NvmlGpu:
+    asked = _NvmlCalls(nvml)
     handle = asked.ask("nvmlDeviceGetHandleByIndex", index)
     if handle is None:
-        return Card(index, problem=f"NVML gives no access to it: {asked.last}")
+        return NvmlGpu(index, problem=f"NVML gives no access to it: {asked.last}")
     memory = asked.ask("nvmlDeviceGetMemoryInfo", handle)
     bus_id = getattr(asked.ask("nvmlDeviceGetPciInfo", handle), "busId", "")
     modes = asked.ask("nvmlDeviceGetMigMode", handle)  # what is now, and what will be after a reset
     name, uuid = asked.text("nvmlDeviceGetName", handle), asked.text("nvmlDeviceGetUUID", handle)
     processes = _processes(asked, handle)
-    return Card(
+    return NvmlGpu(
         index,
         name,
         uuid,
@@ -206,7 +206,7 @@ def _card(nvml: Any, index: int) -> Card:
     )
 
 
-def _processes(asked: _Asked, handle: Any) -> tuple[Process, ...] | None:
+def _processes(asked: _NvmlCalls, handle: Any) -> tuple[Process, ...] | None:
     lists = [asked.ask(f"nvmlDeviceGet{kind}RunningProcesses", handle) for kind in ("Compute", "Graphics")]
     if all(one is None for one in lists):
         return None
@@ -221,7 +221,7 @@ def _processes(asked: _Asked, handle: Any) -> tuple[Process, ...] | None:
     return tuple(sorted(found.values(), key=lambda process: (-(process.used_mib or 0), process.pid)))
 
 
-def _slices(asked: _Asked, handle: Any) -> tuple[MigSlice, ...]:
+def _slices(asked: _NvmlCalls, handle: Any) -> tuple[MigSlice, ...]:
     found = []
     for number in range(asked.ask("nvmlDeviceGetMaxMigDeviceCount", handle) or 0):
         part = asked.ask("nvmlDeviceGetMigDeviceHandleByIndex", handle, number)

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from typing import IO, Any
 
 from tfmemlint.doctor import report_sections
-from tfmemlint.doctor.diagnosis import Examination
-from tfmemlint.doctor.ground_status import Ground
+from tfmemlint.doctor.diagnosis import Diagnosis
+from tfmemlint.doctor.ground_status import GroundStatus
 from tfmemlint.reporters.paint import Line, Segment, columns, painter
 
 SCHEMA = 1
@@ -18,13 +18,13 @@ WIDTH = 100
 """Columns where the output is no terminal, and at most on one."""
 
 
-def show(found: Examination, stream: IO[str], *, color: bool | None = None) -> None:
+def show(found: Diagnosis, stream: IO[str], *, color: bool | None = None) -> None:
     """Print the report for people: plain, or in colour on a terminal."""
     width = min(columns(stream) or WIDTH, WIDTH)
     painter(stream, color)(_lines(found, width))
 
 
-def _lines(found: Examination, width: int) -> Iterator[Line]:
+def _lines(found: Diagnosis, width: int) -> Iterator[Line]:
     for title, body in (
         ("Python", report_sections.python(found)),
         ("TensorFlow", report_sections.tensorflow(found)),
@@ -43,7 +43,7 @@ def _lines(found: Examination, width: int) -> Iterator[Line]:
     yield from report_sections.wrapped(report_sections.conclusion(found), width)
 
 
-def as_json(found: Examination) -> str:
+def as_json(found: Diagnosis) -> str:
     """Return one object; sizes are in MiB, and what isn't known is null, or "" where text is expected."""
     python = asdict(found.python)
     tensorflow = python.pop("tensorflow")
@@ -60,5 +60,5 @@ def as_json(found: Examination) -> str:
     return json.dumps(shown, indent=2, allow_nan=False) + "\n"
 
 
-def _ground(ground: Ground) -> dict[str, Any]:
+def _ground(ground: GroundStatus) -> dict[str, Any]:
     return {**asdict(ground), "possible": ground.possible}

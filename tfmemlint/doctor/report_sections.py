@@ -6,9 +6,9 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from tfmemlint.doctor.diagnosis import Examination
-from tfmemlint.doctor.environment import VariableSetting, VariableVerdict
-from tfmemlint.doctor.nvml_query import Card, Process
+from tfmemlint.doctor.diagnosis import Diagnosis
+from tfmemlint.doctor.environment import VariableReport, VariableVerdict
+from tfmemlint.doctor.nvml_query import NvmlGpu, Process
 from tfmemlint.doctor.trouble import Trouble
 from tfmemlint.reporters.paint import Line, Segment, printable
 
@@ -21,14 +21,14 @@ _UNDER = " " * 5
 _SPACES = re.compile("( +)")
 
 
-def python(found: Examination) -> list[Paragraph]:
+def python(found: Diagnosis) -> list[Paragraph]:
     """Return the interpreter."""
     about = found.python
     version = ".".join(map(str, about.version))
     return [_plain(f"{version}, {about.platform} {about.machine}"), _dim(about.path)]
 
 
-def tensorflow(found: Examination) -> list[Paragraph]:
+def tensorflow(found: Diagnosis) -> list[Paragraph]:
     """What is installed, and what it lists."""
     about, trouble = found.python.tensorflow, found.python.trouble
     broken = [[Segment(printable(trouble.what), "error")]] if trouble is not None else []
@@ -52,7 +52,7 @@ def tensorflow(found: Examination) -> list[Paragraph]:
     return lines
 
 
-def libraries(found: Examination) -> list[Paragraph]:
+def libraries(found: Diagnosis) -> list[Paragraph]:
     """What TensorFlow needs for GPUs, and whether it can be opened."""
     about = found.python.tensorflow
     if about is None or not about.libraries:
@@ -73,7 +73,7 @@ def libraries(found: Examination) -> list[Paragraph]:
     return lines
 
 
-def driver(found: Examination) -> list[Paragraph]:
+def driver(found: Diagnosis) -> list[Paragraph]:
     """Return the NVIDIA driver, or why nothing is known of one."""
     machine = found.machine
     lines: list[Paragraph] = []
@@ -84,7 +84,7 @@ def driver(found: Examination) -> list[Paragraph]:
     return lines or [_dim("version not known")]
 
 
-def cards(found: Examination) -> list[Paragraph]:
+def cards(found: Diagnosis) -> list[Paragraph]:
     """Return the cards, with their memory and who uses it."""
     if not found.machine.cards:
         on_bus = found.around.nvidia_on_bus
@@ -93,7 +93,7 @@ def cards(found: Examination) -> list[Paragraph]:
     return [paragraph for card in found.machine.cards for paragraph in _card(card)]
 
 
-def _card(card: Card) -> Iterator[Paragraph]:
+def _card(card: NvmlGpu) -> Iterator[Paragraph]:
     yield [Segment(f"card {card.index}", "path"), Segment(printable(f" {card.name or '(name not known)'}"))]
     if card.uuid:
         yield _dim(_INDENT + printable(card.uuid))
@@ -120,19 +120,19 @@ def _process(process: Process) -> str:
     return f"process {process.pid}{name}" + (f", {process.used_mib} MiB" if process.used_mib is not None else "")
 
 
-def environment(found: Examination) -> list[Paragraph]:
+def environment(found: Diagnosis) -> list[Paragraph]:
     """Return the variables that are set."""
     return [_setting(setting) for setting in found.settings] or [_dim("nothing is set that bears on GPU memory")]
 
 
-def _setting(setting: VariableSetting) -> Paragraph:
+def _setting(setting: VariableReport) -> Paragraph:
     style = "" if setting.verdict is VariableVerdict.READ else "warning"
     advice = [Segment("; instead: "), Segment(setting.do, "mark")] if setting.do else []
     shown = printable(f"{setting.name}={shlex.quote(setting.value)}")
     return [Segment(shown, "path"), Segment(": "), Segment(printable(setting.note), style), *advice]
 
 
-def verification(found: Examination) -> list[Paragraph]:
+def verification(found: Diagnosis) -> list[Paragraph]:
     """Return the grounds, the best first, and what is missing for each."""
     lines: list[Paragraph] = []
     said: set[Trouble] = set()
@@ -149,7 +149,7 @@ def verification(found: Examination) -> list[Paragraph]:
     return lines
 
 
-def conclusion(found: Examination) -> Paragraph:
+def conclusion(found: Diagnosis) -> Paragraph:
     """Where that leaves the reader."""
     best, better = found.best, found.better
     if best is None:

@@ -13,14 +13,14 @@ from tfmemlint.doctor import cuda_libraries, interpreter_probe
 from tfmemlint.doctor.interpreter_probe import InterpreterError
 from tfmemlint.doctor.trouble import Trouble, one_line
 
-__all__ = ["SECONDS", "Gpu", "Interpreter", "InterpreterError", "Library", "TensorFlow", "probe"]
+__all__ = ["SECONDS", "CudaLibrary", "InterpreterError", "ListedGpu", "ProbedPython", "TensorFlowBuild", "probe"]
 
 SECONDS = 120.0
 """How long importing TensorFlow and listing devices may take."""
 
 
 @dataclass(frozen=True, slots=True)
-class Gpu:
+class ListedGpu:
     """A physical GPU in TensorFlow's list.
 
     Attributes:
@@ -36,7 +36,7 @@ class Gpu:
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class CudaLibrary:
     """A library that TensorFlow needs for GPUs.
 
     Attributes:
@@ -52,7 +52,7 @@ class Library:
 
 
 @dataclass(frozen=True, slots=True)
-class TensorFlow:
+class TensorFlowBuild:
     """An installed TensorFlow.
 
     Attributes:
@@ -76,8 +76,8 @@ class TensorFlow:
     cuda: str = ""
     cudnn: str = ""
     capabilities: tuple[str, ...] = ()
-    gpus: tuple[Gpu, ...] = ()
-    libraries: tuple[Library, ...] = ()
+    gpus: tuple[ListedGpu, ...] = ()
+    libraries: tuple[CudaLibrary, ...] = ()
     said: tuple[str, ...] = ()
 
     @property
@@ -87,7 +87,7 @@ class TensorFlow:
 
 
 @dataclass(frozen=True, slots=True)
-class Interpreter:
+class ProbedPython:
     """A Python, and its TensorFlow.
 
     Attributes:
@@ -102,7 +102,7 @@ class Interpreter:
     platform: str
     machine: str
     fork: bool
-    tensorflow: TensorFlow | None = None
+    tensorflow: TensorFlowBuild | None = None
     trouble: Trouble | None = None
 
     @property
@@ -111,7 +111,7 @@ class Interpreter:
         return shlex.quote(self.path)
 
 
-def probe(python: str | None = None, *, seconds: float = SECONDS, env: Mapping[str, str] | None = None) -> Interpreter:
+def probe(python: str | None = None, *, seconds: float = SECONDS, env: Mapping[str, str] | None = None) -> ProbedPython:
     """Ask an interpreter about itself and its TensorFlow. Takes no GPU memory: no device is started.
 
     Args:
@@ -125,13 +125,13 @@ def probe(python: str | None = None, *, seconds: float = SECONDS, env: Mapping[s
     answer = interpreter_probe.ask(python, seconds, os.environ if env is None else env)
     path, facts = answer.path, answer.facts
     about = facts["python"]
-    made = Interpreter(path, tuple(about["version"]), about["platform"], about["machine"], about["fork"])
+    made = ProbedPython(path, tuple(about["version"]), about["platform"], about["machine"], about["fork"])
     tensorflow = _tensorflow(facts, answer.log) if "tensorflow" in facts else None
     trouble = _trouble(made, answer, seconds)
-    return Interpreter(path, made.version, made.platform, made.machine, made.fork, tensorflow, trouble)
+    return ProbedPython(path, made.version, made.platform, made.machine, made.fork, tensorflow, trouble)
 
 
-def _tensorflow(facts: dict[str, dict[str, Any]], log: str) -> TensorFlow:
+def _tensorflow(facts: dict[str, dict[str, Any]], log: str) -> TensorFlowBuild:
     about = facts["tensorflow"]
     build = about["build"]
     listed = facts.get("devices", {}).get("gpus", [])
@@ -139,9 +139,10 @@ def _tensorflow(facts: dict[str, dict[str, Any]], log: str) -> TensorFlow:
     if len(uuids) != len(listed):  # TensorFlow leaves out small cards: then which is which is not known
         uuids = [""] * len(listed)
     gpus = tuple(
-        Gpu(one["name"], one["model"], tuple(one["capability"]), uuid) for one, uuid in zip(listed, uuids, strict=True)
+        ListedGpu(one["name"], one["model"], tuple(one["capability"]), uuid)
+        for one, uuid in zip(listed, uuids, strict=True)
     )
-    return TensorFlow(
+    return TensorFlowBuild(
         about["version"],
         about["folder"],
         about["distribution"],
@@ -157,18 +158,18 @@ def _tensorflow(facts: dict[str, dict[str, Any]], log: str) -> TensorFlow:
     )
 
 
-def _libraries(facts: dict[str, dict[str, Any]], log: str) -> tuple[Library, ...]:
+def _libraries(facts: dict[str, dict[str, Any]], log: str) -> tuple[CudaLibrary, ...]:
     """What TensorFlow tried counts; where it gave up before it tried, what was tried for it."""
     found = {
-        one["name"]: Library(one["name"], one["opened"], one_line(one["problem"]))
+        one["name"]: CudaLibrary(one["name"], one["opened"], one_line(one["problem"]))
         for one in facts.get("libraries", {}).get("opened", [])
     }
     for name, problem in cuda_libraries.tried(log).items():
-        found[name] = Library(name, not problem, one_line(problem), by_tensorflow=True)
+        found[name] = CudaLibrary(name, not problem, one_line(problem), by_tensorflow=True)
     return tuple(found.values())
 
 
-def _trouble(python: Interpreter, answer: interpreter_probe.Answer, seconds: float) -> Trouble | None:
+def _trouble(python: ProbedPython, answer: interpreter_probe.Answer, seconds: float) -> Trouble | None:
     facts, status = answer.facts, answer.status
     doing = "listing its devices" if "tensorflow" in facts else "being imported"
     if status is None:
@@ -190,5 +191,5 @@ def _trouble(python: Interpreter, answer: interpreter_probe.Answer, seconds: flo
     return Trouble(what, _by_hand(python))
 
 
-def _by_hand(python: Interpreter) -> str:
+def _by_hand(python: ProbedPython) -> str:
     return f"`{python.command} -c 'import tensorflow'` shows all of it"

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from tfmemlint.verify.shared_options import add_options, folder, progress, say, seconds, size
 
 if TYPE_CHECKING:
-    from tfmemlint.fit.measure import Conditions
+    from tfmemlint.fit.measure import FitOptions
 
 FAILED = 2
-MOST_GPUS = 32
-LEAST_MIB = 512
+MAX_GPUS = 32
+MIN_GPU_MEMORY_MIB = 512
 _ABOUT = """\
 Runs a training script, or its first steps, on a simulated GPU with TensorFlow's own allocator, and says how much GPU
 memory it takes, whether that fits a card, and what the memory was for. No GPU is needed: it lies in this machine's
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     from tfmemlint.fit.measure import measure
     from tfmemlint.fit.report import as_data, exit_code, show
     from tfmemlint.sources import Unreadable, decode, read_bytes
-    from tfmemlint.verify.choose_ground import Driver
+    from tfmemlint.verify.choose_ground import DriverGround
     from tfmemlint.verify.result import GroundError
 
     try:
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with progress() as tell:
             tell("starting TensorFlow")
-            with Driver(arguments.python) as ground:
+            with DriverGround(arguments.python) as ground:
                 found = measure(script, code, ground, conditions, tell)
     except GroundError as error:
         return _failed(f"{error}\n`tfmemlint doctor` says what this machine has, and what is missing")
@@ -89,24 +89,24 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_code(found)
 
 
-def _conditions(arguments: argparse.Namespace) -> Conditions:
+def _conditions(arguments: argparse.Namespace) -> FitOptions:
     """What the options ask for.
 
     Raises:
         ValueError: an option can't be followed.
     """
-    from tfmemlint.fit.measure import Conditions
+    from tfmemlint.fit.measure import FitOptions
 
     memory, in_use = size("--gpu-memory", arguments.gpu_memory), size("--in-use", arguments.in_use, zero=True)
-    if memory < LEAST_MIB:
-        raise ValueError(f"--gpu-memory: a card has {LEAST_MIB} MiB at the least")
+    if memory < MIN_GPU_MEMORY_MIB:
+        raise ValueError(f"--gpu-memory: a card has {MIN_GPU_MEMORY_MIB} MiB at the least")
     if in_use >= memory:
         raise ValueError("--in-use: nothing of the card would be left")
-    if not 1 <= arguments.gpus <= MOST_GPUS:
-        raise ValueError(f"--gpus: from 1 to {MOST_GPUS}")
+    if not 1 <= arguments.gpus <= MAX_GPUS:
+        raise ValueError(f"--gpus: from 1 to {MAX_GPUS}")
     if arguments.steps < 0:
         raise ValueError("--steps: 0 or more")
-    return Conditions(
+    return FitOptions(
         memory_mib=int(memory),
         gpus=arguments.gpus,
         in_use_mib=in_use,

@@ -15,16 +15,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfmemlint.fit.observation import MIB, Seen, seen_of
-from tfmemlint.fit.oom_messages import of_allocator
+from tfmemlint.fit.observation import MIB, FitRun, observe
+from tfmemlint.fit.oom_messages import memory_line
 
 if TYPE_CHECKING:
     from tfmemlint.verify.ground import Ground
 
 ROOMY_MIB = 1024 * 1024
 """The card on which nothing is refused: address space only, which costs nothing."""
-IN_USE_MIB = 300.0
-MOST_TRIES = 8
+DEFAULT_IN_USE_MIB = 300.0
+MAX_LIMIT_RUNS = 8
 _OBSERVER = "tfmemlint.fit.child.observe"
 _PASSED = ("KERAS_", "TF_", "XLA_")
 """Variables of the caller that the script is given. Not CUDA's: they choose among the GPUs of another machine."""
@@ -39,7 +39,7 @@ class FitOutcome(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Conditions:
+class FitOptions:
     """Under which conditions the script is run.
 
     Attributes:
@@ -52,7 +52,7 @@ class Conditions:
 
     memory_mib: int = 16384
     gpus: int = 1
-    in_use_mib: float = IN_USE_MIB
+    in_use_mib: float = DEFAULT_IN_USE_MIB
     steps: int = 3
     argv: tuple[str, ...] = ()
     timeout: float = 600.0
@@ -62,7 +62,7 @@ class Conditions:
 
 
 @dataclass(slots=True)
-class Limit:
+class LimitSearch:
     """What the runs under other limits came to, in MiB: it runs with ``works`` and not with ``fails``.
 
     ``None`` where there was no such run.
@@ -74,31 +74,31 @@ class Limit:
 
 
 @dataclass(slots=True)
-class Fitting:
+class FitResult:
     """All that was found out.
 
     Attributes:
         outcome: whether it fits. asked: the run on the card that was asked for. roomy: the run without limits, where
-            the first one ran out of memory. limit: see `Limit`; None where that wasn't asked for.
+            the first one ran out of memory. limit: see `LimitSearch`; None where that wasn't asked for.
         problem: why nothing is known, or "". tensorflow: the release.
     """
 
-    conditions: Conditions
+    conditions: FitOptions
     tensorflow: str
-    asked: Seen
+    asked: FitRun
     outcome: FitOutcome = FitOutcome.UNKNOWN
-    roomy: Seen | None = None
-    limit: Limit | None = None
+    roomy: FitRun | None = None
+    limit: LimitSearch | None = None
     problem: str = ""
     notes: list[str] = field(default_factory=list)
 
     @property
-    def measured(self) -> Seen:
+    def measured(self) -> FitRun:
         """Return the run whose peak says what the script needs."""
         return self.asked if self.roomy is None else self.roomy
 
 
-def measure(script: Path, code: str, ground: Ground, conditions: Conditions, say: Callable[[str], None]) -> Fitting:
+def measure(script: Path, code: str, ground: Ground, conditions: FitOptions, say: Callable[[str], None]) -> FitResult:
     """Whether a script fits, and what it needs; ``say`` is told what is going on.
 
     Raises:
@@ -106,7 +106,7 @@ def measure(script: Path, code: str, ground: Ground, conditions: Conditions, say
     """
     runner = _Runner(script, code, ground, conditions)
     say(f"running {script.name} on {_gpus(conditions.gpus)} of {conditions.memory_mib / 1024:g} GiB")
-    found = Fitting(conditions, ground.version, runner.run())
+    found = FitResult(conditions, ground.version, runner.run())
     if found.asked.out_of_memory:
         found.outcome = FitOutcome.TOO_BIG
         say(f"it doesn't fit; running {script.name} with room for everything, to see what it needs")
@@ -126,17 +126,17 @@ def measure(script: Path, code: str, ground: Ground, conditions: Conditions, say
     return found
 
 
-def _used(seen: Seen) -> bool:
+def _used(seen: FitRun) -> bool:
     return any(gpu.peak for gpu in seen.usage.gpus)
 
 
 class _Runner:
     """Runs one script again and again."""
 
-    def __init__(self, script: Path, code: str, ground: Ground, conditions: Conditions) -> None:
+    def __init__(self, script: Path, code: str, ground: Ground, conditions: FitOptions) -> None:
         self._script, self._code, self._ground, self._conditions = script, code, ground, conditions
 
-    def run(self, *, lifted: bool = False, limit_mib: int | None = None, trace: bool = True) -> Seen:
+    def run(self, *, lifted: bool = False, limit_mib: int | None = None, trace: bool = True) -> FitRun:
         conditions = self._conditions
         memory = ROOMY_MIB if lifted else conditions.memory_mib
         # Under a limit it is the limit that decides, not the card.
@@ -168,23 +168,23 @@ class _Runner:
             )
             from tfmemlint.verify.driver import read_log
 
-            return seen_of(result, read_log(log))
+            return observe(result, read_log(log))
 
 
-def _search(runner: _Runner, seen: Seen, say: Callable[[str], None]) -> Limit:
+def _search(runner: _Runner, seen: FitRun, say: Callable[[str], None]) -> LimitSearch:
     """Return the smallest limit under which the script runs.
 
     It lies near the peak: above it where memory is in pieces that are too small, below it where the allocator had given
     more than it was asked for because there was enough.
     """
-    found = Limit()
+    found = LimitSearch()
     most = max((device.peak or 0 for device in seen.devices), default=0)
     asked = max((device.held["asked_peak"] for device in seen.devices if device.held), default=most)
     low, high = max(asked // MIB, 1), -(-most // MIB)
     if not most:
         return found
     guess = high
-    while found.runs < MOST_TRIES:
+    while found.runs < MAX_LIMIT_RUNS:
         say(f"trying a memory limit of {guess} MiB")
         again = runner.run(limit_mib=guess, trace=False)
         found.runs += 1
@@ -206,7 +206,7 @@ def _search(runner: _Runner, seen: Seen, say: Callable[[str], None]) -> Limit:
     return found
 
 
-def describe_failure(seen: Seen, conditions: Conditions) -> str:
+def describe_failure(seen: FitRun, conditions: FitOptions) -> str:
     """Return why a run says nothing, in one or two sentences."""
     result = seen.result
     if result.timed_out:
@@ -222,7 +222,7 @@ def describe_failure(seen: Seen, conditions: Conditions) -> str:
     if result.exit_code and not result.exception:
         return f"it left with exit code {result.exit_code}"
     if seen.out_of_memory:
-        return f"it ran out of GPU memory: {of_allocator(result.message)}"
+        return f"it ran out of GPU memory: {memory_line(result.message)}"
     lines = result.error.splitlines()
     return f"it failed: {where}{lines[0][:500] if lines else 'without a word'}"
 

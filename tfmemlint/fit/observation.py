@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tfmemlint.fit.oom_messages import is_exhausted
+from tfmemlint.fit.oom_messages import is_out_of_memory
 from tfmemlint.verify.child.probe import logical
 
 if TYPE_CHECKING:
-    from tfmemlint.verify.driver import Gpu, Usage
+    from tfmemlint.verify.driver import GpuUsage, Usage
     from tfmemlint.verify.result import Result
 
 MIB = 1024 * 1024
 
 
 @dataclass(slots=True)
-class Device:
+class DeviceUsage:
     """One logical GPU. Sizes are bytes.
 
     Attributes:
@@ -39,7 +39,7 @@ class Device:
 
 
 @dataclass(slots=True)
-class Seen:
+class FitRun:
     """One run.
 
     Attributes:
@@ -50,7 +50,7 @@ class Seen:
 
     result: Result
     usage: Usage
-    devices: list[Device]
+    devices: list[DeviceUsage]
     steps: int
     exhausted: list[str]
     times_exhausted: int
@@ -66,13 +66,13 @@ class Seen:
         return self.failed and not self.result.timed_out and not self.result.out_of_memory and self._exhausted_last()
 
     def _exhausted_last(self) -> bool:
-        if is_exhausted(self.result.message) or self.result.exception == "ResourceExhaustedError":
+        if is_out_of_memory(self.result.message) or self.result.exception == "ResourceExhaustedError":
             return True
         # A script that catches the error often ends with one of its own, or just leaves.
         return bool(self.exhausted)
 
 
-def seen_of(result: Result, usage: Usage) -> Seen:
+def observe(result: Result, usage: Usage) -> FitRun:
     """What a run's report, its journal and the driver's log come to."""
     told = result.observer or {}
     steps, exhausted = told.get("steps", 0), list(told.get("exhausted", []))
@@ -84,7 +84,7 @@ def seen_of(result: Result, usage: Usage) -> Seen:
     for one in told.get("devices", []):
         peaks[one["name"]] = one["peak"]
     devices = list(_devices(peaks, told.get("held", {}), result.effective, usage))
-    return Seen(result, usage, devices, steps, exhausted, told.get("times_exhausted", len(exhausted)))
+    return FitRun(result, usage, devices, steps, exhausted, told.get("times_exhausted", len(exhausted)))
 
 
 def _devices(
@@ -92,7 +92,7 @@ def _devices(
     held: Mapping[str, dict[str, Any]],
     effective: Mapping[str, Any] | None,
     usage: Usage,
-) -> Sequence[Device]:
+) -> Sequence[DeviceUsage]:
     made = logical(effective)
     found = []
     for place, (name, peak) in enumerate(peaks.items()):
@@ -108,11 +108,11 @@ def _devices(
             peak = max(peak, known["peak"])
         fraction = bool(effective is not None and effective["per_process_gpu_memory_fraction"])
         limited, free = limit is not None or fraction, gpu.total - gpu.others
-        found.append(Device(name, gpu.card, peak, _room(gpu, limit, growth), growth, limited, free, known))
+        found.append(DeviceUsage(name, gpu.card, peak, _room(gpu, limit, growth), growth, limited, free, known))
     return found
 
 
-def _room(gpu: Gpu, limit: float | None, growth: bool) -> int:
+def _room(gpu: GpuUsage, limit: float | None, growth: bool) -> int:
     """What an allocator may take of its card."""
     if limit is not None and limit >= 1:
         return min(int(limit * MIB), gpu.total - gpu.others)

@@ -17,7 +17,7 @@ _DEVICE = re.compile(r"device:(GPU:\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedAllocation:
     """What there was no room for.
 
     Attributes:
@@ -29,12 +29,12 @@ class Refused:
     what: str
 
 
-def is_exhausted(message: str) -> bool:
+def is_out_of_memory(message: str) -> bool:
     """True if an error's text is about a GPU's memory."""
     return _OF_GPU.search(message) is not None
 
 
-def refused(message: str) -> Refused:
+def refused(message: str) -> RefusedAllocation:
     """What an error's text says of the allocation that failed."""
     tensor, size, device = _TENSOR.search(message), _BYTES.search(message), _DEVICE.search(message)
     # A function is named by the call of it, after what failed in it.
@@ -42,11 +42,11 @@ def refused(message: str) -> Refused:
     told = [name for name in names if not name.endswith("PartitionedCall") and not name.startswith("__inference_")]
     operation = told[0] if told else ""
     what = f"{tensor[2]} {tensor[1]}" if tensor else f"{int(size[1]) / 2**20:,.1f} MiB" if size else ""
-    return Refused(device[1] if device else "", operation, what)
+    return RefusedAllocation(device[1] if device else "", operation, what)
 
 
-def of_allocator(message: str) -> str:
+def memory_line(message: str) -> str:
     """Return the line of an error's text that is about memory."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
-    line = next((line for line in lines if is_exhausted(line)), lines[0] if lines else "")
+    line = next((line for line in lines if is_out_of_memory(line)), lines[0] if lines else "")
     return _FRAME.sub("", line)[:500].strip()

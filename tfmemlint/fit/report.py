@@ -6,13 +6,13 @@ import math
 import textwrap
 from typing import IO, Any
 
-from tfmemlint.fit.measure import FitOutcome, Fitting, steps_words
-from tfmemlint.fit.observation import MIB, Device, Seen
-from tfmemlint.fit.oom_messages import of_allocator, refused
+from tfmemlint.fit.measure import FitOutcome, FitResult, steps_words
+from tfmemlint.fit.observation import MIB, DeviceUsage, FitRun
+from tfmemlint.fit.oom_messages import memory_line, refused
 from tfmemlint.reporters.paint import Line, Segment, colourful, columns, painter, printable
 
 PIPED_COLUMNS = 100
-SHOWN_LINES = 20
+MAX_OUTPUT_LINES = 20
 NOT_KNOWN = (
     "Not in these figures, because no kernel runs: the workspaces of cuDNN and cuBLAS, the memory of algorithms that"
     " are chosen by timing them, and what the CUDA context and its libraries take of the card (some hundreds of MiB;"
@@ -29,12 +29,12 @@ COPIED = "copied to the GPU"
 _STYLE = {FitOutcome.FITS: "good", FitOutcome.TOO_BIG: "error", FitOutcome.UNKNOWN: "warning"}
 
 
-def exit_code(found: Fitting) -> int:
+def exit_code(found: FitResult) -> int:
     """0: it fits. 1: it does not. 2: that could not be found out."""
     return {FitOutcome.FITS: 0, FitOutcome.TOO_BIG: 1, FitOutcome.UNKNOWN: 2}[found.outcome]
 
 
-def as_data(script: str, found: Fitting) -> dict[str, Any]:
+def as_data(script: str, found: FitResult) -> dict[str, Any]:
     """As plain data; sizes in bytes where they are not named MiB."""
     conditions, seen = found.conditions, found.measured
     return {
@@ -48,7 +48,7 @@ def as_data(script: str, found: Fitting) -> dict[str, Any]:
         "in_use_mib": conditions.in_use_mib,
         "steps": seen.steps,
         "devices": [_device(device, found) for device in seen.devices],
-        "refused": [of_allocator(message) for message in found.asked.exhausted],
+        "refused": [memory_line(message) for message in found.asked.exhausted],
         "times_refused": found.asked.times_exhausted,
         "memory_limit_mib": None
         if found.limit is None
@@ -59,7 +59,7 @@ def as_data(script: str, found: Fitting) -> dict[str, Any]:
     }
 
 
-def _device(device: Device, found: Fitting) -> dict[str, Any]:
+def _device(device: DeviceUsage, found: FitResult) -> dict[str, Any]:
     asked = next((one for one in found.asked.devices if one.name == device.name), None)
     return {
         "name": device.name,
@@ -73,14 +73,14 @@ def _device(device: Device, found: Fitting) -> dict[str, Any]:
     }
 
 
-def show(script: str, found: Fitting, stream: IO[str], *, verbose: bool = False) -> None:
+def show(script: str, found: FitResult, stream: IO[str], *, verbose: bool = False) -> None:
     """Print what was found out."""
     width = min(columns(stream) or PIPED_COLUMNS, 120)
     lines = _lines(script, found, width, verbose)
     painter(stream, colourful(stream, None))(lines)
 
 
-def _lines(script: str, found: Fitting, width: int, verbose: bool) -> list[Line]:
+def _lines(script: str, found: FitResult, width: int, verbose: bool) -> list[Line]:
     conditions = found.conditions
     cards = "1 simulated GPU" if conditions.gpus == 1 else f"{conditions.gpus} simulated GPUs"
     machine = f"{cards} of {_card(conditions.memory_mib)}, TensorFlow {found.tensorflow}"
@@ -105,12 +105,12 @@ def _lines(script: str, found: Fitting, width: int, verbose: bool) -> list[Line]
     return lines
 
 
-def _refused(found: Fitting) -> str:
+def _refused(found: FitResult) -> str:
     """What there was no room for."""
     messages = found.asked.exhausted or [found.asked.result.message]
     one = refused(messages[-1])
     if not one.what and not one.operation:
-        return printable(of_allocator(messages[-1]))
+        return printable(memory_line(messages[-1]))
     for_whom = f" for {printable(one.operation)}" if one.operation else ""
     what = f" ({one.what})" if one.what else ""
     where = f" on {one.device}" if one.device else ""
@@ -118,7 +118,7 @@ def _refused(found: Fitting) -> str:
     return f"no room{where}{when}{for_whom}{what}"
 
 
-def _devices(found: Fitting, width: int) -> list[Line]:
+def _devices(found: FitResult, width: int) -> list[Line]:
     lines: list[Line] = []
     for device in found.measured.devices:
         lines += _of_device(device, found, width)
@@ -133,7 +133,7 @@ def _devices(found: Fitting, width: int) -> list[Line]:
     return lines
 
 
-def _of_device(device: Device, found: Fitting, width: int) -> list[Line]:
+def _of_device(device: DeviceUsage, found: FitResult, width: int) -> list[Line]:
     asked = next((one for one in found.asked.devices if one.name == device.name), device)
     head: Line = [Segment("  "), Segment(device.name, "label")]
     if device.peak is None:
@@ -160,7 +160,7 @@ def _of_device(device: Device, found: Fitting, width: int) -> list[Line]:
     return lines
 
 
-def _would_do(peak: int, asked: Device, found: Fitting) -> str:
+def _would_do(peak: int, asked: DeviceUsage, found: FitResult) -> str:
     """What there would have to be for a peak, in words."""
     if asked.limited and peak <= asked.free:
         return f"the card has the room for it ({_mib(asked.free)} are free), but the script's own limit has not"
@@ -179,13 +179,13 @@ def _piece(one: dict[str, Any]) -> Line:
     return [Segment(f"    {_mib(one['bytes']):>12}    "), Segment(f"{what}{between}{tensor}{times}")]
 
 
-def _notes(found: Fitting) -> list[str]:
+def _notes(found: FitResult) -> list[str]:
     notes = []
     seen = found.asked
     if found.outcome is FitOutcome.FITS and seen.times_exhausted:
         notes.append(
             f"it ran out of GPU memory {_times(seen.times_exhausted)}, caught the error and went on:"
-            f" {of_allocator(seen.exhausted[0])}"
+            f" {memory_line(seen.exhausted[0])}"
         )
     if found.outcome is FitOutcome.FITS and seen.steps < found.conditions.steps:
         ended = "the script ended by itself" if seen.steps else "no training step was seen"
@@ -206,10 +206,10 @@ def _times(number: int) -> str:
     return "once" if number == 1 else f"{number} times"
 
 
-def _output(seen: Seen) -> list[Line]:
+def _output(seen: FitRun) -> list[Line]:
     """Return the end of what the script has printed."""
     said = (seen.result.stdout + seen.result.stderr).strip().splitlines()
-    shown = [line[:500] for line in said[-SHOWN_LINES:]]
+    shown = [line[:500] for line in said[-MAX_OUTPUT_LINES:]]
     if not shown:
         return []
     return [[Segment("  its output:", "label")], *[[Segment(f"    {printable(line)}")] for line in shown]]

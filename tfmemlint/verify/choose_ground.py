@@ -52,7 +52,7 @@ for gpu in tf.config.list_physical_devices("GPU"):
 """
 
 
-class Allocating(Ground):
+class AllocatingGround(Ground):
     """A ground on which memory is really taken."""
 
     _overhead: tuple[float, ...] | None = None
@@ -72,7 +72,7 @@ class Allocating(Ground):
         request["probe"] = {"pynvml": _pynvml_file()}
 
 
-class Gpu(Allocating):
+class GpuGround(AllocatingGround):
     """Runs programs on the machine's real GPUs, and looks at what they take of them."""
 
     kind = "gpu"
@@ -102,7 +102,7 @@ class Gpu(Allocating):
         return {name: os.environ[name] for name in kept if name in os.environ}
 
 
-class Driver(Allocating):
+class DriverGround(AllocatingGround):
     """Runs programs on TensorFlow's real GPU build, over a simulated CUDA driver in this machine's own memory."""
 
     kind = "driver"
@@ -156,7 +156,7 @@ def choose(kind: str, python: str | None = None) -> tuple[Ground, str]:
         reason = no_gpu()
         if reason:
             raise GroundError(f"no real GPU: {reason}")
-        gpu = Gpu(python)
+        gpu = GpuGround(python)
         try:
             gpu.ensure_seen()
         except BaseException:
@@ -164,7 +164,7 @@ def choose(kind: str, python: str | None = None) -> tuple[Ground, str]:
             raise
         return gpu, ""
     if kind == "driver":
-        return Driver(python), ""
+        return DriverGround(python), ""
     reasons: list[str] = []
     for other in KINDS[:-1]:
         try:

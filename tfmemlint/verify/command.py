@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.sources import Source
     from tfmemlint.verify.ground import Ground
-    from tfmemlint.verify.prove import Conditions, Proof
+    from tfmemlint.verify.prove import Proof, RunOptions
 
 FAILED = 2
 _ABOUT = """\
@@ -55,12 +55,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Verify the programs; gives the exit code."""
     from tfmemlint.config.files import ConfigError, load
-    from tfmemlint.verify.prove import Conditions
-    from tfmemlint.verify.report import Where, as_json, exit_code, show
+    from tfmemlint.verify.prove import RunOptions
+    from tfmemlint.verify.report import GroundInfo, as_json, exit_code, show
     from tfmemlint.verify.result import GroundError
 
     try:
-        conditions = Conditions(
+        conditions = RunOptions(
             gpus=_number(arguments.gpus),
             memory_mib=int(size("--gpu-memory", arguments.gpu_memory)),
             timeout=seconds(arguments.timeout),
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not sources:
         if not failed and arguments.json != "-":
             print("no program here asks for anything of GPU memory")
-        nowhere = Where("", "", arguments.python or sys.executable, conditions.memory_mib)
+        nowhere = GroundInfo("", "", arguments.python or sys.executable, conditions.memory_mib)
         return FAILED if failed or not _write_json(arguments.json, as_json([], nowhere)) else 0
     from tfmemlint.verify.choose_ground import choose
 
@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
     except GroundError as error:
         say(f"{error}\n`tfmemlint doctor` says what this machine has, and what is missing")
         return FAILED
-    where = Where(ground.kind, version, ground.python, conditions.memory_mib, why)
+    where = GroundInfo(ground.kind, version, ground.python, conditions.memory_mib, why)
     failed = not _write_json(arguments.json, as_json(proofs, where)) or failed
     if arguments.json != "-":
         if arguments.verbose:
@@ -121,7 +121,7 @@ def _write_json(file: str | None, text: str) -> bool:
 def _proofs(
     runs: list[tuple[Source, Launch | None]],
     ground: Ground,
-    conditions: Conditions,
+    conditions: RunOptions,
     arguments: argparse.Namespace,
     tell: Callable[[str], None],
 ) -> Iterator[Proof]:
@@ -165,7 +165,7 @@ def _starts(sources: list[Source], kinds: frozenset[str], *, original: bool) -> 
 def _proof(
     source: Source,
     ground: Ground,
-    conditions: Conditions,
+    conditions: RunOptions,
     target: Target,
     arguments: argparse.Namespace,
     begun: Launch | None,
@@ -185,7 +185,7 @@ def _proof(
         return Proof(source.path, problem=str(error))
 
 
-def _both(source: Source, ground: Ground, conditions: Conditions, target: Target, *, unsafe: bool) -> Proof:
+def _both(source: Source, ground: Ground, conditions: RunOptions, target: Target, *, unsafe: bool) -> Proof:
     from tfmemlint.engine.check_source import check_source
     from tfmemlint.fixes.loop import Options, fix_source
     from tfmemlint.model.finding import Severity

@@ -12,10 +12,10 @@ from tfmemlint.interpreter.values import EACH, Const
 from tfmemlint.knowledge import environment, variables
 from tfmemlint.model.intent import Wish
 from tfmemlint.verify.cuda_visible_devices import cards_lost
-from tfmemlint.verify.observation import Asked, Seen, gpu_number
-from tfmemlint.verify.verdict import Facts, Kind, Verdict
+from tfmemlint.verify.observation import ConfigCall, Observation, gpu_number
+from tfmemlint.verify.verdict import GroundFacts, Verdict, VerdictKind
 
-Decide = Callable[[Wanted, Seen, Facts, Sequence[Asked]], Verdict]
+Decide = Callable[[Wanted, Observation, GroundFacts, Sequence[ConfigCall]], Verdict]
 
 GROWTH_VARIABLE = "TF_FORCE_GPU_ALLOW_GROWTH"
 ALLOCATOR_VARIABLE = "TF_GPU_ALLOCATOR"
@@ -23,7 +23,7 @@ LIMIT_VARIABLE = "TF_PER_DEVICE_MEMORY_LIMIT_MB"
 VISIBLE_VARIABLE = "CUDA_VISIBLE_DEVICES"
 
 
-def growth(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
+def growth(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
     """Memory growth: one setting for the whole process."""
     config = _in_force(seen)
     got = config["allow_growth"]
@@ -38,18 +38,18 @@ def growth(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> 
     if wanted.by == "environment" and wanted.name == GROWTH_VARIABLE:
         words += f", {GROWTH_VARIABLE}={forced}" if forced is not None else f", {GROWTH_VARIABLE} not set in time"
     if not seen.visible:
-        return Verdict(wanted, Kind.UNPROVEN, words, reason="no GPU is visible to TensorFlow in this run")
+        return Verdict(wanted, VerdictKind.UNPROVEN, words, reason="no GPU is visible to TensorFlow in this run")
     if wanted.by == "environment" and wanted.name == GROWTH_VARIABLE:
         written = _written(wanted)
         if forced is None:
-            return Verdict(wanted, Kind.NOTHING, words, reason="it is set after the devices were made")
+            return Verdict(wanted, VerdictKind.NOTHING, words, reason="it is set after the devices were made")
         if written is not None and forced != written:
-            return Verdict(wanted, Kind.NOTHING, words, reason="another value was there when it was read")
+            return Verdict(wanted, VerdictKind.NOTHING, words, reason="another value was there when it was read")
         if forced not in ("true", "false"):
-            return Verdict(wanted, Kind.NOTHING, words, reason=_why_no_growth(seen, forced, want=bool(want)))
+            return Verdict(wanted, VerdictKind.NOTHING, words, reason=_why_no_growth(seen, forced, want=bool(want)))
     if bool(want) == (got is True):
-        return Verdict(wanted, Kind.HOLDS, words)
-    return Verdict(wanted, Kind.NOTHING, words, reason=_why_no_growth(seen, forced, want=bool(want)))
+        return Verdict(wanted, VerdictKind.HOLDS, words)
+    return Verdict(wanted, VerdictKind.NOTHING, words, reason=_why_no_growth(seen, forced, want=bool(want)))
 
 
 def _written(wanted: Wanted) -> str | None:
@@ -59,7 +59,7 @@ def _written(wanted: Wanted) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _why_no_growth(seen: Seen, forced: str | None, *, want: bool) -> str:
+def _why_no_growth(seen: Observation, forced: str | None, *, want: bool) -> str:
     config = _in_force(seen)
     if forced is not None and forced not in ("true", "false"):
         return f"{GROWTH_VARIABLE} must be true or false; {forced!r} is ignored"
@@ -76,7 +76,7 @@ def _why_no_growth(seen: Seen, forced: str | None, *, want: bool) -> str:
     return _made_before(seen)
 
 
-def _made_before(seen: Seen) -> str:
+def _made_before(seen: Observation) -> str:
     """Who made the GPU devices, where that was somebody else than the eager context."""
     by = seen.result.allocator
     if by and by != "the eager context":
@@ -86,15 +86,17 @@ def _made_before(seen: Seen) -> str:
     return ""
 
 
-def limit(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
+def limit(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
     """Limits in MiB, GPU by GPU."""
     targets = _targets(wanted, seen, asked)
     words = describe_limits(seen, facts, targets)
     if wanted.by == "environment" and wanted.name == LIMIT_VARIABLE:
         got = seen.result.environment.get(LIMIT_VARIABLE)
         if got is None:
-            return Verdict(wanted, Kind.NOTHING, words, reason=f"{LIMIT_VARIABLE} is set after the devices were made")
-        return Verdict(wanted, Kind.HOLDS, f"{LIMIT_VARIABLE}={got}")
+            return Verdict(
+                wanted, VerdictKind.NOTHING, words, reason=f"{LIMIT_VARIABLE} is set after the devices were made"
+            )
+        return Verdict(wanted, VerdictKind.HOLDS, f"{LIMIT_VARIABLE}={got}")
     told = _asked_sizes(asked)
     if not targets:
         return _no_target(wanted, seen, words)
@@ -104,18 +106,21 @@ def limit(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> V
     for gpu in targets:
         found = seen.limits_of(gpu)
         if found is None:
-            return Verdict(wanted, Kind.NOTHING, words, reason=f"GPU {gpu} isn't visible")
+            return Verdict(wanted, VerdictKind.NOTHING, words, reason=f"GPU {gpu} isn't visible")
         if not found:
-            return Verdict(wanted, Kind.NOTHING, words, reason=_made_before(seen))
+            return Verdict(wanted, VerdictKind.NOTHING, words, reason=_made_before(seen))
         sizes = told.get(gpu, wanted.sizes)
         if sizes is not None and not _same(found, sizes):
-            return Verdict(wanted, Kind.NOTHING, words, reason="another limit is in force")
+            return Verdict(wanted, VerdictKind.NOTHING, words, reason="another limit is in force")
     return _sane(
-        Verdict(wanted, Kind.HOLDS, words), [size for gpu in targets for size in seen.limits_of(gpu) or ()], seen, facts
+        Verdict(wanted, VerdictKind.HOLDS, words),
+        [size for gpu in targets for size in seen.limits_of(gpu) or ()],
+        seen,
+        facts,
     )
 
 
-def _sane(verdict: Verdict, sizes: Sequence[float], seen: Seen, facts: Facts) -> Verdict:
+def _sane(verdict: Verdict, sizes: Sequence[float], seen: Observation, facts: GroundFacts) -> Verdict:
     """Return a limit that TensorFlow's configuration has, but of which only its allocator can say what it comes to."""
     if facts.allocates:
         return verdict
@@ -125,10 +130,10 @@ def _sane(verdict: Verdict, sizes: Sequence[float], seen: Seen, facts: Facts) ->
         reason = "whether cuda_malloc_async keeps to a limit only an allocator can show (--device driver)"
     elif any(not 1 <= size <= most for size in sizes):
         reason = "what a limit of this size comes to only an allocator can show (--device driver)"
-    return Verdict(verdict.wanted, Kind.UNPROVEN, verdict.configuration, reason=reason) if reason else verdict
+    return Verdict(verdict.wanted, VerdictKind.UNPROVEN, verdict.configuration, reason=reason) if reason else verdict
 
 
-def fraction(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
+def fraction(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
     """Return a share of each GPU's memory: as TensorFlow's own option, or as a limit in MiB that comes to it."""
     config = _in_force(seen)
     own = config["per_process_gpu_memory_fraction"]
@@ -141,22 +146,22 @@ def fraction(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -
     if own and (share is None or math.isclose(own, share, rel_tol=1e-6)):
         if not 0 < own <= 1 and not facts.allocates:
             reason = "what such a share comes to only an allocator can show (--device driver)"
-            return Verdict(wanted, Kind.UNPROVEN, words, reason=reason)
-        return Verdict(wanted, Kind.HOLDS, words)
+            return Verdict(wanted, VerdictKind.UNPROVEN, words, reason=reason)
+        return Verdict(wanted, VerdictKind.HOLDS, words)
     for gpu in targets:
         found = seen.limits_of(gpu)
         if not found:
             reason = "0 stands for the default" if share == 0 else _made_before(seen)
-            return Verdict(wanted, Kind.NOTHING, words, reason=reason)
+            return Verdict(wanted, VerdictKind.NOTHING, words, reason=reason)
         total = facts.total_mib[gpu] if gpu < len(facts.total_mib) else None
         if share is not None and total and abs(sum(found) - share * total) > max(1.0, total / 1000):
             given = wanted.by == "call" and _same(found, wanted.sizes or ())
             reason = "memory_limit is in MiB, not a share of the memory" if given else "another limit is in force"
-            return Verdict(wanted, Kind.NOTHING, words, reason=reason)
-    return Verdict(wanted, Kind.HOLDS, words)
+            return Verdict(wanted, VerdictKind.NOTHING, words, reason=reason)
+    return Verdict(wanted, VerdictKind.HOLDS, words)
 
 
-def visible(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
+def visible(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
     """Which GPUs TensorFlow uses."""
     result = seen.result
     own = (
@@ -178,12 +183,14 @@ def visible(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) ->
             lost = "" if none_wanted or variables.hides_all(got) else cards_lost(got, result.physical, facts)
             if lost:
                 there_is_none = lost.startswith("there is no")
-                return Verdict(wanted, Kind.UNPROVEN if there_is_none else Kind.NOTHING, words, reason=lost)
-            return Verdict(wanted, Kind.HOLDS, words)
+                return Verdict(
+                    wanted, VerdictKind.UNPROVEN if there_is_none else VerdictKind.NOTHING, words, reason=lost
+                )
+            return Verdict(wanted, VerdictKind.HOLDS, words)
         reason = "it was read before this line set it" if got is None else "another value was there when it was read"
-        return Verdict(wanted, Kind.NOTHING, words, reason=reason)
+        return Verdict(wanted, VerdictKind.NOTHING, words, reason=reason)
     if wanted.by == "made-up":
-        kind = Kind.NOTHING if now else Kind.HOLDS
+        kind = VerdictKind.NOTHING if now else VerdictKind.HOLDS
         return Verdict(wanted, kind, words, reason=f"TensorFlow never reads {wanted.name}" if now else "")
     if wanted.by in ("session", "proto", "handed-on"):
         value = wanted.intent.value
@@ -193,28 +200,28 @@ def visible(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) ->
         names = last if isinstance(last, list) else [last]
         want = sorted(number for number in map(gpu_number, names) if number is not None) if asked else None
     if want is None:
-        return Verdict(wanted, Kind.UNPROVEN, words, reason="which devices were meant isn't known")
+        return Verdict(wanted, VerdictKind.UNPROVEN, words, reason="which devices were meant isn't known")
     if set(want) == set(now):
-        return Verdict(wanted, Kind.HOLDS, words)
-    return Verdict(wanted, Kind.NOTHING, words, reason=_made_before(seen))
+        return Verdict(wanted, VerdictKind.HOLDS, words)
+    return Verdict(wanted, VerdictKind.NOTHING, words, reason=_made_before(seen))
 
 
-def allocator(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
+def allocator(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
     """Return the allocator that the environment asks for."""
     got = seen.result.environment.get(ALLOCATOR_VARIABLE)
     words = f"{ALLOCATOR_VARIABLE}={got}" if got is not None else f"{ALLOCATOR_VARIABLE} unset"
     if wanted.by != "environment":
-        return Verdict(wanted, Kind.NOTHING, words, reason=f"TensorFlow never reads {wanted.name}")
+        return Verdict(wanted, VerdictKind.NOTHING, words, reason=f"TensorFlow never reads {wanted.name}")
     if not seen.result.physical:
-        return Verdict(wanted, Kind.UNPROVEN, words, reason="TensorFlow saw no GPU in this run")
+        return Verdict(wanted, VerdictKind.UNPROVEN, words, reason="TensorFlow saw no GPU in this run")
     known = environment.allowed(ALLOCATOR_VARIABLE) or ()
     value = wanted.intent.value
     if got is None or (value is not None and got != value):
         reason = "it is set after the devices were made" if got is None else "another value was there when it was read"
-        return Verdict(wanted, Kind.NOTHING, words, reason=reason)
+        return Verdict(wanted, VerdictKind.NOTHING, words, reason=reason)
     if got not in known:
-        return Verdict(wanted, Kind.NOTHING, words, reason=f"TensorFlow knows {', '.join(known)} only")
-    return Verdict(wanted, Kind.HOLDS, words)
+        return Verdict(wanted, VerdictKind.NOTHING, words, reason=f"TensorFlow knows {', '.join(known)} only")
+    return Verdict(wanted, VerdictKind.HOLDS, words)
 
 
 BY_WISH: Mapping[Wish, Decide] = {
@@ -226,7 +233,7 @@ BY_WISH: Mapping[Wish, Decide] = {
 }
 
 
-def describe_limits(seen: Seen, facts: Facts, gpus: Sequence[int]) -> str:
+def describe_limits(seen: Observation, facts: GroundFacts, gpus: Sequence[int]) -> str:
     """Return the limits in force on ``gpus`` in words: ``GPU 0: 4096 MiB (25 %), GPU 1: no limit``."""
     parts = []
     for gpu in gpus:
@@ -245,7 +252,7 @@ def _gpus(number: int) -> str:
     return f"{number} GPU" if number == 1 else f"{number} GPUs"
 
 
-def _targets(wanted: Wanted, seen: Seen, asked: Sequence[Asked]) -> list[int]:
+def _targets(wanted: Wanted, seen: Observation, asked: Sequence[ConfigCall]) -> list[int]:
     """Return the physical GPUs that a wish is about: those that the run named, or that the program says."""
     named = [gpu_number(one.args[0]) for one in asked if one.args]
     known = sorted({number for number in named if number is not None})
@@ -256,15 +263,15 @@ def _targets(wanted: Wanted, seen: Seen, asked: Sequence[Asked]) -> list[int]:
     return list(seen.visible)
 
 
-def _no_target(wanted: Wanted, seen: Seen, words: str) -> Verdict:
+def _no_target(wanted: Wanted, seen: Observation, words: str) -> Verdict:
     if isinstance(wanted.gpu, int) and seen.result.physical:
         reason = f"there is no GPU {wanted.gpu} in this run (--gpus {wanted.gpu + 1} makes one)"
     else:
         reason = "no GPU is visible to TensorFlow in this run"
-    return Verdict(wanted, Kind.UNPROVEN, words, reason=reason)
+    return Verdict(wanted, VerdictKind.UNPROVEN, words, reason=reason)
 
 
-def _asked_sizes(asked: Sequence[Asked]) -> dict[int, tuple[float, ...]]:
+def _asked_sizes(asked: Sequence[ConfigCall]) -> dict[int, tuple[float, ...]]:
     """Return the limits in MiB that were asked for last of each GPU, as far as they can be read."""
     found: dict[int, tuple[float, ...]] = {}
     for one in asked:
@@ -287,7 +294,7 @@ def _same(found: Sequence[float], wanted: Sequence[float]) -> bool:
     )
 
 
-def _in_force(seen: Seen) -> dict[str, Any]:
+def _in_force(seen: Observation) -> dict[str, Any]:
     config = seen.in_force
     assert config is not None  # `judge` asks no further without one
     return config

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tfmemlint.verify.verdict import Facts
+from tfmemlint.verify.verdict import GroundFacts
 
 
-def cards_lost(value: str, physical: int, facts: Facts) -> str:
+def cards_lost(value: str, physical: int, facts: GroundFacts) -> str:
     """Return why TensorFlow sees fewer GPUs than a value of ``CUDA_VISIBLE_DEVICES`` asks for; "" where it doesn't, or
     where that can't be told.
     """

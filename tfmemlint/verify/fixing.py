@@ -13,9 +13,9 @@ from tfmemlint.sources import Source
 from tfmemlint.verify.choose_ground import choose
 from tfmemlint.verify.command import target_of_version
 from tfmemlint.verify.ground import Ground
-from tfmemlint.verify.prove import Conditions, Proof, prove_fixed
+from tfmemlint.verify.prove import Proof, RunOptions, prove_fixed
 from tfmemlint.verify.result import GroundError
-from tfmemlint.verify.verdict import Kind, Verdict
+from tfmemlint.verify.verdict import Verdict, VerdictKind
 
 
 @contextlib.contextmanager
@@ -35,7 +35,7 @@ def prover(device: str, python: str | None) -> Iterator[Callable[[Source, str], 
 def _unproven(source: Source, text: str, ground: Ground, target: Target) -> list[Unproven]:
     """What does not take effect in ``text``, of all that the program wants."""
     try:
-        proof = prove_fixed(source, text, ground, Conditions(), target, 1)
+        proof = prove_fixed(source, text, ground, RunOptions(), target, 1)
     except (GroundError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
         whole = Span(1, 1, len(source.lines) + 1, 1)
         return [Unproven(whole, f"could not be proven: {error}", before=True)]
@@ -45,10 +45,10 @@ def _unproven(source: Source, text: str, ground: Ground, target: Target) -> list
 def _of(proof: Proof, old: str, new: str) -> Iterator[Unproven]:
     for run in proof.runs:
         for before, after in zip(run.before or (), run.verdicts, strict=False):
-            if before.kind is Kind.HOLDS and after.kind is not Kind.HOLDS:
+            if before.kind is VerdictKind.HOLDS and after.kind is not VerdictKind.HOLDS:
                 yield Unproven(before.wanted.statement, _words(after), before=True)
         for verdict in run.written:
-            if verdict.kind is not Kind.HOLDS:
+            if verdict.kind is not VerdictKind.HOLDS:
                 yield Unproven(_back(verdict.wanted.statement, old, new), _words(verdict), before=False)
 
 
@@ -64,7 +64,7 @@ def _back(span: Span, old: str, new: str) -> Span:
 
 def _words(verdict: Verdict) -> str:
     why = verdict.reason or verdict.configuration
-    if verdict.kind is Kind.UNPROVEN:
+    if verdict.kind is VerdictKind.UNPROVEN:
         return f"could not be proven: {why}" if why else "could not be proven"
-    said = "it would still raise" if verdict.kind is Kind.RAISES else "it would have no effect"
+    said = "it would still raise" if verdict.kind is VerdictKind.RAISES else "it would have no effect"
     return f"on TensorFlow {said}: {why}" if why else f"on TensorFlow {said}"

@@ -12,9 +12,9 @@ from tfmemlint.model.finding import Span
 from tfmemlint.model.intent import Wish
 from tfmemlint.verify import configuration_checks
 from tfmemlint.verify.memory_checks import confirm
-from tfmemlint.verify.observation import Asked, Seen, gpu_number
+from tfmemlint.verify.observation import ConfigCall, Observation, gpu_number
 from tfmemlint.verify.result import Result
-from tfmemlint.verify.verdict import Facts, Kind, Verdict
+from tfmemlint.verify.verdict import GroundFacts, Verdict, VerdictKind
 
 _FUNCTIONS = {
     Wish.GROWTH: "set_memory_growth",
@@ -44,28 +44,28 @@ _TENSORFLOW = re.compile(r"tensorflow|(?:Logical|Virtual)DeviceConfiguration|Phy
 """Words of an error that TensorFlow's own code raises."""
 
 
-def judge(wanted: Wanted, seen: Seen, facts: Facts, places: Sequence[Span]) -> Verdict:
+def judge(wanted: Wanted, seen: Observation, facts: GroundFacts, places: Sequence[Span]) -> Verdict:
     """Return the verdict on an intent of the program that was run; ``places`` are those of all of its intents."""
     asked = asked_for(wanted, seen)
     verdict = _at_its_place(wanted, seen, asked, places)
     if verdict is None:
         verdict = _by_outcome(wanted, seen, facts, asked)
         name_lacks = wanted.by == "made-up" and not isinstance(wanted.event, (EnvWrite, ItemLookup))
-        if name_lacks and verdict.kind is Kind.NOTHING:
+        if name_lacks and verdict.kind is VerdictKind.NOTHING:
             reason = f"TensorFlow has no {wanted.name}; the program catches the error and goes on"
-            verdict = replace(verdict, kind=Kind.RAISES, reason=reason)
-        if verdict.kind is Kind.HOLDS and _is_read_by_nobody(wanted):
+            verdict = replace(verdict, kind=VerdictKind.RAISES, reason=reason)
+        if verdict.kind is VerdictKind.HOLDS and _is_read_by_nobody(wanted):
             reason = f"{_why_nothing(wanted, asked)}; what is wanted is so without it"
-            verdict = replace(verdict, kind=Kind.NOTHING, reason=reason)
-        if wanted.by == "handed-on" and verdict.kind is Kind.NOTHING:
+            verdict = replace(verdict, kind=VerdictKind.NOTHING, reason=reason)
+        if wanted.by == "handed-on" and verdict.kind is VerdictKind.NOTHING:
             reason = "the options are handed on to something that this run may have left out"
-            verdict = replace(verdict, kind=Kind.UNPROVEN, reason=reason)
-        if verdict.kind is Kind.NOTHING and not verdict.reason:
+            verdict = replace(verdict, kind=VerdictKind.UNPROVEN, reason=reason)
+        if verdict.kind is VerdictKind.NOTHING and not verdict.reason:
             verdict = replace(verdict, reason=_why_nothing(wanted, asked))
     return verdict
 
 
-def _why_nothing(wanted: Wanted, asked: Sequence[Asked]) -> str:
+def _why_nothing(wanted: Wanted, asked: Sequence[ConfigCall]) -> str:
     """Return why a line that ran without an error did nothing, where the configuration in force doesn't tell."""
     if wanted.by == "assignment" or (wanted.by == "made-up" and isinstance(wanted.event, EnvWrite)):
         return f"TensorFlow never reads {wanted.name}"
@@ -81,22 +81,22 @@ def _is_read_by_nobody(wanted: Wanted) -> bool:
     return wanted.by in ("assignment", "proto") or (wanted.by == "made-up" and isinstance(wanted.event, EnvWrite))
 
 
-def judge_elsewhere(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
+def judge_elsewhere(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
     """Return the verdict on an intent of another text of the program (before it was fixed), by what is in force now;
     ``asked``: what the other text asked TensorFlow for at the intent's place, where it came that far.
     """
     result = seen.result
     if result.error and not seen.stopped:
         if died_elsewhere(result) or result.timed_out:
-            return Verdict(wanted, Kind.UNPROVEN, reason=_ending(seen))
+            return Verdict(wanted, VerdictKind.UNPROVEN, reason=_ending(seen))
         line = f" in line {result.traceback_line}" if result.traceback_line else ""
-        return Verdict(wanted, Kind.RAISES, reason=f"{first_line(result.error)}{line}")
+        return Verdict(wanted, VerdictKind.RAISES, reason=f"{first_line(result.error)}{line}")
     if wanted.intent.wish in (Wish.REPORT, Wish.DEVICES):
-        return Verdict(wanted, Kind.HOLDS, observed=_reported(wanted, seen.asked))
+        return Verdict(wanted, VerdictKind.HOLDS, observed=_reported(wanted, seen.asked))
     return _by_outcome(wanted, seen, facts, asked)
 
 
-def asked_for(wanted: Wanted, seen: Seen) -> list[Asked]:
+def asked_for(wanted: Wanted, seen: Observation) -> list[ConfigCall]:
     """What the run asked of TensorFlow at the place of an intent."""
     function = _FUNCTIONS.get(wanted.intent.wish)
     found = list(seen.calls(function, wanted.span)) if function is not None else []
@@ -106,7 +106,9 @@ def asked_for(wanted: Wanted, seen: Seen) -> list[Asked]:
     return [one for one in found if one.args and gpu_number(one.args[0]) == wanted.gpu] or found
 
 
-def _at_its_place(wanted: Wanted, seen: Seen, asked: Sequence[Asked], places: Sequence[Span]) -> Verdict | None:
+def _at_its_place(
+    wanted: Wanted, seen: Observation, asked: Sequence[ConfigCall], places: Sequence[Span]
+) -> Verdict | None:
     """Return the verdict where the place itself decides: an error there, or that it was never reached."""
     result, span = seen.result, wanted.span
     row = span.row
@@ -114,16 +116,16 @@ def _at_its_place(wanted: Wanted, seen: Seen, asked: Sequence[Asked], places: Se
     for one in asked:
         if one.error:
             caught = "" if here and result.error else "; the program catches it and goes on"
-            return Verdict(wanted, Kind.RAISES, reason=f"{first_line(one.error)}{caught}")
+            return Verdict(wanted, VerdictKind.RAISES, reason=f"{first_line(one.error)}{caught}")
     if here and result.error:
         if died_elsewhere(result):
-            return Verdict(wanted, Kind.UNPROVEN, reason=_ending(seen))
-        return Verdict(wanted, Kind.RAISES, reason=first_line(result.error))
+            return Verdict(wanted, VerdictKind.UNPROVEN, reason=_ending(seen))
+        return Verdict(wanted, VerdictKind.RAISES, reason=first_line(result.error))
     if asked:
         return None
     if wanted.statement.row in seen.reached or row in seen.reached:
         never = wanted.by == "call" and wanted.intent.wish in _FUNCTIONS and seen.result.physical
-        return Verdict(wanted, Kind.NOTHING, reason=_why_nothing(wanted, asked)) if never else None
+        return Verdict(wanted, VerdictKind.NOTHING, reason=_why_nothing(wanted, asked)) if never else None
     if wanted.by in ("proto", "handed-on"):
         return None  # it has no place of its own: nobody ever uses it
     if result.error:
@@ -132,11 +134,13 @@ def _at_its_place(wanted: Wanted, seen: Seen, asked: Sequence[Asked], places: Se
         errors = {*(one.error for one in seen.asked), *(one.error for one in seen.starts)}
         blamed = blamed or result.error in errors or _TENSORFLOW.search(result.message) is not None
         if blamed and not died_elsewhere(result):
-            return Verdict(wanted, Kind.NOTHING, reason=f"never reached: line {line} raises {result.exception} first")
-        return Verdict(wanted, Kind.UNPROVEN, reason=f"never reached: {_ending(seen)}")
+            return Verdict(
+                wanted, VerdictKind.NOTHING, reason=f"never reached: line {line} raises {result.exception} first"
+            )
+        return Verdict(wanted, VerdictKind.UNPROVEN, reason=f"never reached: {_ending(seen)}")
     if result.exit_code is not None:
-        return Verdict(wanted, Kind.UNPROVEN, reason=f"never reached: {_ending(seen)}")
-    return Verdict(wanted, Kind.UNPROVEN, reason=f"line {row} was not reached in this run")
+        return Verdict(wanted, VerdictKind.UNPROVEN, reason=f"never reached: {_ending(seen)}")
+    return Verdict(wanted, VerdictKind.UNPROVEN, reason=f"line {row} was not reached in this run")
 
 
 def died_elsewhere(result: Result) -> bool:
@@ -145,31 +149,31 @@ def died_elsewhere(result: Result) -> bool:
     return result.exception in _ELSEWHERE and not own
 
 
-def _by_outcome(wanted: Wanted, seen: Seen, facts: Facts, asked: Sequence[Asked]) -> Verdict:
+def _by_outcome(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
     """Return the verdict by the configuration that TensorFlow ended up with, and by the memory that it took."""
     result = seen.result
     wish = wanted.intent.wish
     if wish is Wish.REPORT:
         if wanted.by == "made-up":
-            return Verdict(wanted, Kind.NOTHING, reason=f"TensorFlow's answer has no {wanted.text.strip('[]')}")
-        return Verdict(wanted, Kind.HOLDS, observed=_reported(wanted, asked))
+            return Verdict(wanted, VerdictKind.NOTHING, reason=f"TensorFlow's answer has no {wanted.text.strip('[]')}")
+        return Verdict(wanted, VerdictKind.HOLDS, observed=_reported(wanted, asked))
     if result.timed_out or result.out_of_memory or (seen.in_force is None and result.error and not seen.start_error):
-        return Verdict(wanted, Kind.UNPROVEN, reason=_ending(seen))
+        return Verdict(wanted, VerdictKind.UNPROVEN, reason=_ending(seen))
     if seen.start_error:
         line = seen.starts[-1].lines[0] if seen.starts and seen.starts[-1].lines else None
         where = f" (when the runtime starts, line {line})" if line is not None else " (when the runtime starts)"
-        return Verdict(wanted, Kind.RAISES, reason=first_line(seen.start_error) + where)
+        return Verdict(wanted, VerdictKind.RAISES, reason=first_line(seen.start_error) + where)
     decide = configuration_checks.BY_WISH.get(wish)
     if decide is None or (seen.in_force is None and wish is not Wish.VISIBLE):
         words = "TensorFlow saw no GPU in this run" if decide is not None else "no run can show it"
-        return Verdict(wanted, Kind.UNPROVEN, reason=words)
+        return Verdict(wanted, VerdictKind.UNPROVEN, reason=words)
     verdict = decide(wanted, seen, facts, asked)
     if facts.allocates:
         verdict = confirm(verdict, seen, facts)
     return verdict
 
 
-def _reported(wanted: Wanted, asked: Sequence[Asked]) -> str:
+def _reported(wanted: Wanted, asked: Sequence[ConfigCall]) -> str:
     if wanted.intent.value not in ("current", "peak"):
         return ""
     for one in asked:
@@ -178,7 +182,7 @@ def _reported(wanted: Wanted, asked: Sequence[Asked]) -> str:
     return ""
 
 
-def _ending(seen: Seen) -> str:
+def _ending(seen: Observation) -> str:
     """How a program ended that didn't come to its end, with what it said last."""
     result = seen.result
     if result.timed_out or result.out_of_memory:

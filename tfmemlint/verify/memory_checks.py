@@ -8,21 +8,21 @@ from dataclasses import replace
 from typing import Any
 
 from tfmemlint.model.intent import Wish
-from tfmemlint.verify.observation import Seen
-from tfmemlint.verify.verdict import Facts, Kind, Verdict
+from tfmemlint.verify.observation import Observation
+from tfmemlint.verify.verdict import GroundFacts, Verdict, VerdictKind
 
 SLACK_MIB = 64.0
 """What may be taken beyond limit and overhead before it counts: an allowance, far below what shows where a limit
 is not kept, or growth is not there."""
 
 
-def confirm(verdict: Verdict, seen: Seen, facts: Facts) -> Verdict:
+def confirm(verdict: Verdict, seen: Observation, facts: GroundFacts) -> Verdict:
     """Return the verdict with what was observed of each GPU, corrected where the memory tells another story."""
     probe = seen.result.probe
-    if probe is None or verdict.kind in (Kind.RAISES, Kind.UNPROVEN):
+    if probe is None or verdict.kind in (VerdictKind.RAISES, VerdictKind.UNPROVEN):
         return verdict
     if probe.get("error"):
-        return replace(verdict, kind=Kind.UNPROVEN, reason=f"looking at the memory failed: {probe['error']}")
+        return replace(verdict, kind=VerdictKind.UNPROVEN, reason=f"looking at the memory failed: {probe['error']}")
     devices: list[dict[str, Any]] = probe["devices"]
     wish = verdict.wanted.intent.wish
     if isinstance(verdict.wanted.gpu, int):
@@ -34,7 +34,7 @@ def confirm(verdict: Verdict, seen: Seen, facts: Facts) -> Verdict:
     return verdict
 
 
-def _growth(verdict: Verdict, devices: Sequence[dict[str, Any]], facts: Facts) -> Verdict:
+def _growth(verdict: Verdict, devices: Sequence[dict[str, Any]], facts: GroundFacts) -> Verdict:
     words, holds = [], True
     for one in devices:
         first, after = one["first_mib"], one["after_mib"]
@@ -48,12 +48,12 @@ def _growth(verdict: Verdict, devices: Sequence[dict[str, Any]], facts: Facts) -
     wants = verdict.wanted.intent.value is not False
     if holds == wants or not words:
         return replace(verdict, observed=observed)
-    if verdict.kind is Kind.HOLDS:
-        return replace(verdict, kind=Kind.NOTHING, observed=observed, reason="the memory is taken all at once")
+    if verdict.kind is VerdictKind.HOLDS:
+        return replace(verdict, kind=VerdictKind.NOTHING, observed=observed, reason="the memory is taken all at once")
     return replace(verdict, observed=observed)
 
 
-def _limit(verdict: Verdict, devices: Sequence[dict[str, Any]], facts: Facts) -> Verdict:
+def _limit(verdict: Verdict, devices: Sequence[dict[str, Any]], facts: GroundFacts) -> Verdict:
     words = []
     trouble = ""
     for one in devices:
@@ -74,8 +74,8 @@ def _limit(verdict: Verdict, devices: Sequence[dict[str, Any]], facts: Facts) ->
             trouble = trouble or f"{one['beyond_mib']:.0f} MiB were granted, beyond the limit of {limit:.0f} MiB"
     observed = "; ".join(words)
     trouble = trouble or _too_much(devices, facts)
-    if trouble and verdict.kind is Kind.HOLDS:
-        return replace(verdict, kind=Kind.NOTHING, observed=observed, reason=trouble)
+    if trouble and verdict.kind is VerdictKind.HOLDS:
+        return replace(verdict, kind=VerdictKind.NOTHING, observed=observed, reason=trouble)
     return replace(verdict, observed=observed)
 
 
@@ -85,7 +85,7 @@ def _left(device: dict[str, Any]) -> str:
     return f" ({free:.0f} MiB left to others)" if free is not None else ""
 
 
-def _too_much(devices: Sequence[dict[str, Any]], facts: Facts) -> str:
+def _too_much(devices: Sequence[dict[str, Any]], facts: GroundFacts) -> str:
     """What is held beyond the limits of a card and what every process takes of it; "" where nothing is."""
     for physical in sorted({one["physical"] for one in devices}):
         own = [one for one in devices if one["physical"] == physical]
@@ -96,6 +96,6 @@ def _too_much(devices: Sequence[dict[str, Any]], facts: Facts) -> str:
     return ""
 
 
-def _overhead(device: dict[str, Any], facts: Facts) -> float:
+def _overhead(device: dict[str, Any], facts: GroundFacts) -> float:
     physical = device["physical"]
     return facts.overhead_mib[physical] if physical < len(facts.overhead_mib) else 0.0

@@ -11,7 +11,7 @@ from tfmemlint.verify.result import Result
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ConfigCall:
     """One call of TensorFlow's configuration, as it came in.
 
     Attributes:
@@ -39,7 +39,7 @@ class ObservedStart:
     error: str
 
 
-class Seen:
+class Observation:
     """A run, with its notes read.
 
     Attributes:
@@ -50,7 +50,7 @@ class Seen:
     def __init__(self, result: Result) -> None:
         self.result = result
         self.reached: set[int] = set()
-        self.asked: list[Asked] = []
+        self.asked: list[ConfigCall] = []
         self.starts: list[ObservedStart] = []
         self.stopped = False
         for note in result.notes:
@@ -58,14 +58,16 @@ class Seen:
                 self.reached.add(note["reached"])
             elif "call" in note:
                 self.asked.append(
-                    Asked(note["call"], tuple(note["lines"]), tuple(note["args"]), note.get("value"), note["error"])
+                    ConfigCall(
+                        note["call"], tuple(note["lines"]), tuple(note["args"]), note.get("value"), note["error"]
+                    )
                 )
             elif "started" in note:
                 self.starts.append(ObservedStart(tuple(note["started"]), note["error"]))
             elif "stopped" in note:
                 self.stopped = True
 
-    def calls(self, function: str, span: Span) -> Iterator[Asked]:
+    def calls(self, function: str, span: Span) -> Iterator[ConfigCall]:
         """Yield the calls of one function that were made in the rows of ``span``."""
         return (one for one in self.asked if one.function == function and one.within(span))
 

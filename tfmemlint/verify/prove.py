@@ -14,12 +14,12 @@ from tfmemlint.interpreter.program import Program
 from tfmemlint.sources import Source
 from tfmemlint.sources.line_map import Rows
 from tfmemlint.verify.judge import asked_for, died_elsewhere, judge, judge_elsewhere
-from tfmemlint.verify.observation import Seen
-from tfmemlint.verify.run_options import Conditions, facts_of, gpus_named
-from tfmemlint.verify.slicing.slices import CannotCut, Slice, cut, lacking
-from tfmemlint.verify.verdict import Kind, Verdict
+from tfmemlint.verify.observation import Observation
+from tfmemlint.verify.run_options import RunOptions, facts_of, gpus_named
+from tfmemlint.verify.slicing.slices import CannotSlice, Slice, missing_argument, slice_program
+from tfmemlint.verify.verdict import Verdict, VerdictKind
 
-__all__ = ["Conditions", "Proof", "ProofRun", "gpus_named", "prove", "prove_fixed"]
+__all__ = ["Proof", "ProofRun", "RunOptions", "gpus_named", "prove", "prove_fixed"]
 
 if TYPE_CHECKING:
     from tfmemlint.deployment.launches import Launch
@@ -42,7 +42,7 @@ class ProofRun:
 
     entry: str
     slice: Slice | None
-    seen: Seen | None
+    seen: Observation | None
     verdicts: list[Verdict]
     before: list[Verdict] | None = None
     written: list[Verdict] = field(default_factory=list)
@@ -80,7 +80,7 @@ class Proof:
         return [verdict for run in self.runs for verdict in run.verdicts]
 
 
-def prove(source: Source, ground: Ground, conditions: Conditions, target: Target, begun: Launch | None = None) -> Proof:
+def prove(source: Source, ground: Ground, conditions: RunOptions, target: Target, begun: Launch | None = None) -> Proof:
     """What the running TensorFlow makes of each intent of a program.
 
     Args:
@@ -105,18 +105,18 @@ def prove(source: Source, ground: Ground, conditions: Conditions, target: Target
             run.seen.reached.update(one.statement.row for one in whole_program.environment)
             facts = facts_of(ground, run.seen.result, conditions, gpus)
             run.verdicts = [judge(one, run.seen, facts, [other.span for other in mine]) for one in mine]
-            missing = lacking(program, entry, run.seen.result.traceback_line) if run.slice is not None else ""
+            missing = missing_argument(program, entry, run.seen.result.traceback_line) if run.slice is not None else ""
             if missing:
                 reason = f"{entry}() is called here without arguments, and fails as {missing} is None then"
                 reason += "; verify the program that calls it"
-                run.verdicts = [Verdict(one, Kind.UNPROVEN, reason=reason) for one in mine]
+                run.verdicts = [Verdict(one, VerdictKind.UNPROVEN, reason=reason) for one in mine]
         run.verdicts = _told(run.verdicts, whole_program.rows)
         proof.runs.append(run)
     return proof
 
 
 def prove_fixed(
-    source: Source, fixed: str, ground: Ground, conditions: Conditions, target: Target, fixes: int
+    source: Source, fixed: str, ground: Ground, conditions: RunOptions, target: Target, fixes: int
 ) -> Proof:
     """What becomes of the intents of a program before and after its fixes.
 
@@ -141,8 +141,8 @@ def prove_fixed(
             one for one in mine if not set(changed).isdisjoint(range(one.statement.row, one.statement.end_row + 1))
         ]
         if after.seen is None:
-            run.verdicts = after.verdicts or [Verdict(one.wanted, Kind.UNPROVEN) for one in run.before]
-            run.written = [Verdict(one, Kind.UNPROVEN) for one in fresh]
+            run.verdicts = after.verdicts or [Verdict(one.wanted, VerdictKind.UNPROVEN) for one in run.before]
+            run.written = [Verdict(one, VerdictKind.UNPROVEN) for one in fresh]
             continue
         facts = facts_of(ground, after.seen.result, conditions, proof.gpus)
         run.written = [judge(one, after.seen, facts, [other.span for other in mine]) for one in fresh]
@@ -181,21 +181,21 @@ def _run(
     wishes: Sequence[Wanted],
     entry: str,
     ground: Ground,
-    conditions: Conditions,
+    conditions: RunOptions,
     gpus: int,
-    whole: Seen | None,
+    whole: Observation | None,
     changed: Sequence[int] = (),
 ) -> ProofRun:
     program, rows = whole_program.program, whole_program.rows
     if whole is not None:
         if entry != "module" and whole.reached.isdisjoint(one.statement.row for one in wishes):
             reason = f"the program never calls {entry}(), or not before it uses a GPU; verify the program that calls it"
-            return ProofRun(entry, None, None, [Verdict(one, Kind.UNPROVEN, reason=reason) for one in wishes])
+            return ProofRun(entry, None, None, [Verdict(one, VerdictKind.UNPROVEN, reason=reason) for one in wishes])
         return ProofRun(entry, None, whole, [], failure=rows.output(_failure(whole.result)))
     try:
         part = _cut(whole_program, wishes, entry, changed)
-    except CannotCut as reason:
-        return ProofRun(entry, None, None, [Verdict(one, Kind.UNPROVEN, reason=str(reason)) for one in wishes])
+    except CannotSlice as reason:
+        return ProofRun(entry, None, None, [Verdict(one, VerdictKind.UNPROVEN, reason=str(reason)) for one in wishes])
     result = _start(part.text, whole_program, ground, conditions, gpus, part.marks, modules=part.modules)
     notes: list[str] = []
     line = result.traceback_line
@@ -205,13 +205,15 @@ def _run(
         notes.append(f"left out, because it fails here ({result.error}): {where}{rows.text(line).strip()}")
         part = _cut(whole_program, wishes, entry, changed, local=False)
         result = _start(part.text, whole_program, ground, conditions, gpus, part.marks, modules=part.modules)
-    return ProofRun(entry, part, Seen(result), [], notes=notes, failure=rows.output(_failure(result)))
+    return ProofRun(entry, part, Observation(result), [], notes=notes, failure=rows.output(_failure(result)))
 
 
 def _cut(whole: Whole, wishes: Sequence[Wanted], entry: str, changed: Sequence[int], *, local: bool = True) -> Slice:
     """Return the slice of a program, the function at its end called that a command of its project calls."""
     end = whole.function if entry == "module" else ""
-    return cut(whole.program, wishes, entry, local=local, rows=changed, files=whole.files, own=whole.is_own, called=end)
+    return slice_program(
+        whole.program, wishes, entry, local=local, rows=changed, files=whole.files, own=whole.is_own, called=end
+    )
 
 
 def _lacks_something(result: Result, line: int, program: Program) -> bool:
@@ -219,7 +221,9 @@ def _lacks_something(result: Result, line: int, program: Program) -> bool:
     return line > len(program.source.lines) and died_elsewhere(result)
 
 
-def _whole(whole: Whole, wishes: Sequence[Wanted], ground: Ground, conditions: Conditions, gpus: int) -> Seen | None:
+def _whole(
+    whole: Whole, wishes: Sequence[Wanted], ground: Ground, conditions: RunOptions, gpus: int
+) -> Observation | None:
     """Return the run of the program itself, where that is asked for: one for all of its entry points."""
     if not conditions.whole:
         return None
@@ -231,14 +235,14 @@ def _whole(whole: Whole, wishes: Sequence[Wanted], ground: Ground, conditions: C
     if whole.function:
         text = f"{text.rstrip()}\n\n{whole.function}()\n"
     modules = {path: one.source.text for path, one in whole.files.items()}
-    return Seen(_start(text, whole, ground, conditions, gpus, rows, stop, modules=modules))
+    return Observation(_start(text, whole, ground, conditions, gpus, rows, stop, modules=modules))
 
 
 def _start(
     text: str,
     whole: Whole,
     ground: Ground,
-    conditions: Conditions,
+    conditions: RunOptions,
     gpus: int,
     rows: frozenset[int],
     stop: frozenset[int] | None = None,

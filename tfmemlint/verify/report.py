@@ -11,9 +11,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 from tfmemlint.reporters.paint import STYLES, colourful, columns, printable, write
 from tfmemlint.sources.line_map import Rows
-from tfmemlint.verify.observation import Seen
+from tfmemlint.verify.observation import Observation
 from tfmemlint.verify.prove import Proof, ProofRun
-from tfmemlint.verify.verdict import Kind, Verdict
+from tfmemlint.verify.verdict import Verdict, VerdictKind
 
 if TYPE_CHECKING:
     from rich.padding import Padding
@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 PIPED_COLUMNS = 100
 """How wide a report is that goes to no terminal."""
 
-_STYLE = {Kind.HOLDS: "good", Kind.NOTHING: "error", Kind.RAISES: "error", Kind.UNPROVEN: "warning"}
+_STYLE = {
+    VerdictKind.HOLDS: "good",
+    VerdictKind.NOTHING: "error",
+    VerdictKind.RAISES: "error",
+    VerdictKind.UNPROVEN: "warning",
+}
 _MEANING = {
     "gpu": "a real GPU: TensorFlow's own allocator, and NVML's view of it",
     "driver": "TensorFlow's own allocator on a simulated CUDA driver, in this machine's memory",
@@ -31,7 +36,7 @@ _MEANING = {
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class GroundInfo:
     """What programs were run on.
 
     Attributes:
@@ -51,16 +56,16 @@ def exit_code(proofs: Sequence[Proof]) -> int:
     """0: all that could be judged takes effect. 1: something doesn't. 2: a program could not be judged at all."""
     if any(proof.problem for proof in proofs):
         return 2
-    if any(one.kind in (Kind.NOTHING, Kind.RAISES) for proof in proofs for one in proof.verdicts):
+    if any(one.kind in (VerdictKind.NOTHING, VerdictKind.RAISES) for proof in proofs for one in proof.verdicts):
         return 1
     return 2 if any(_unjudged(proof) for proof in proofs) else 0
 
 
 def _unjudged(proof: Proof) -> bool:
-    return bool(proof.verdicts) and all(one.kind is Kind.UNPROVEN for one in proof.verdicts)
+    return bool(proof.verdicts) and all(one.kind is VerdictKind.UNPROVEN for one in proof.verdicts)
 
 
-def as_json(proofs: Sequence[Proof], where: Where) -> str:
+def as_json(proofs: Sequence[Proof], where: GroundInfo) -> str:
     """Return the proofs as one JSON object; ``verdict`` is one of ``takes effect``, ``no effect``, ``raises``, ``not
     provable here``.
     """
@@ -75,7 +80,7 @@ def as_json(proofs: Sequence[Proof], where: Where) -> str:
     return json.dumps(data, indent=2) + "\n"
 
 
-def _program(proof: Proof, where: Where) -> dict[str, Any]:
+def _program(proof: Proof, where: GroundInfo) -> dict[str, Any]:
     return {
         "filename": proof.path,
         "started_by": _begun(proof),
@@ -148,7 +153,7 @@ def _outcome(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def show(proofs: Sequence[Proof], where: Where, stream: IO[str], *, verbose: bool = False) -> None:
+def show(proofs: Sequence[Proof], where: GroundInfo, stream: IO[str], *, verbose: bool = False) -> None:
     """Print the proofs as tables, and what they come to."""
     from rich.console import Console
     from rich.padding import Padding
@@ -197,7 +202,7 @@ def show(proofs: Sequence[Proof], where: Where, stream: IO[str], *, verbose: boo
     write(stream, page.getvalue() if colour else "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines()))
 
 
-def _machine(proof: Proof, where: Where) -> str:
+def _machine(proof: Proof, where: GroundInfo) -> str:
     if where.ground == "gpu":
         return f"gpu, TensorFlow {where.tensorflow}"
     size = f"{where.memory_mib / 1024:g} GiB"
@@ -217,7 +222,7 @@ def _entry_words(run: ProofRun, proof: Proof) -> str:
     return f"{what}{run.slice.rows} of {run.slice.of} lines were run"
 
 
-def _how_far(seen: Seen, rows: Rows | None) -> str:
+def _how_far(seen: Observation, rows: Rows | None) -> str:
     result = seen.result
 
     def line(row: int) -> str:
@@ -237,7 +242,7 @@ def _how_far(seen: Seen, rows: Rows | None) -> str:
 
 def _failed(run: ProofRun) -> bool:
     """True if the program came to an end that no intent explains."""
-    return any(one.kind is Kind.UNPROVEN for one in run.verdicts)
+    return any(one.kind is VerdictKind.UNPROVEN for one in run.verdicts)
 
 
 def _table(run: ProofRun, rows: Rows | None) -> Padding:
@@ -290,7 +295,7 @@ def _styled(text: str, style: str) -> Text:
     return Text(text, style=STYLES[style])
 
 
-def _close(proofs: Sequence[Proof], where: Where, console: Any) -> None:
+def _close(proofs: Sequence[Proof], where: GroundInfo, console: Any) -> None:
     verdicts = [one for proof in proofs for one in proof.verdicts]
     silent = sum(not proof.runs and not proof.problem and proof.begun is None for proof in proofs)
     if silent:
@@ -298,18 +303,18 @@ def _close(proofs: Sequence[Proof], where: Where, console: Any) -> None:
         console.print(f"{files} for nothing of GPU memory")
     if verdicts:
         counts = Counter(one.kind for one in verdicts)
-        parts = [f"{counts[kind]} {_plural(kind, counts[kind])}" for kind in Kind if counts[kind]]
+        parts = [f"{counts[kind]} {_plural(kind, counts[kind])}" for kind in VerdictKind if counts[kind]]
         console.print(f"{len(verdicts)} intent{'s' if len(verdicts) != 1 else ''}: {', '.join(parts)}")
         console.print(_styled(f"ground: {where.ground} = {_MEANING[where.ground]}", "dim"))
     if where.why and verdicts:
         console.print(_styled(f"no better ground: {printable(where.why)}", "dim"))
 
 
-def _plural(kind: Kind, number: int) -> str:
-    if kind is Kind.HOLDS:
+def _plural(kind: VerdictKind, number: int) -> str:
+    if kind is VerdictKind.HOLDS:
         return "takes effect" if number == 1 else "take effect"
-    if kind is Kind.NOTHING:
+    if kind is VerdictKind.NOTHING:
         return "has no effect" if number == 1 else "have no effect"
-    if kind is Kind.RAISES:
+    if kind is VerdictKind.RAISES:
         return "raises" if number == 1 else "raise"
     return "not provable here"

@@ -13,7 +13,7 @@ from tfmemlint.interpreter.values import Const
 from tfmemlint.model.intent import Wish
 from tfmemlint.verify.choose_ground import MOST_GPUS
 from tfmemlint.verify.edge.machine import DEFAULT_MIB
-from tfmemlint.verify.verdict import Facts
+from tfmemlint.verify.verdict import GroundFacts
 
 if TYPE_CHECKING:
     from tfmemlint.verify.ground import Ground
@@ -23,7 +23,7 @@ _NUMBERED = re.compile(r"\bgpus?\[(\d+)\]|\bGPU:(\d+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Conditions:
+class RunOptions:
     """Under which conditions programs are run.
 
     Attributes:
@@ -44,7 +44,7 @@ class Conditions:
     env: Mapping[str, str] = field(default_factory=dict)
 
 
-def facts_of(ground: Ground, result: Result, conditions: Conditions, gpus: int) -> Facts:
+def facts_of(ground: Ground, result: Result, conditions: RunOptions, gpus: int) -> GroundFacts:
     """What is known of the ground of a run."""
     total: list[float] = [float(conditions.memory_mib)] * gpus
     if ground.kind == "gpu":
@@ -52,7 +52,7 @@ def facts_of(ground: Ground, result: Result, conditions: Conditions, gpus: int) 
         total = [0.0] * result.physical
         for device in devices:
             total[device["physical"]] = float(device["total_mib"] or 0.0)
-    return Facts(ground.kind, tuple(total), ground.overhead_mib())
+    return GroundFacts(ground.kind, tuple(total), ground.overhead_mib())
 
 
 def gpus_named(program: Program, wishes: Sequence[Wanted]) -> int:

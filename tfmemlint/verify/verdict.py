@@ -9,7 +9,7 @@ from enum import Enum
 from tfmemlint.intents import Wanted
 
 
-class Kind(str, Enum):
+class VerdictKind(str, Enum):
     """What became of an intent."""
 
     HOLDS = "takes effect"
@@ -30,14 +30,14 @@ class Verdict:
     """
 
     wanted: Wanted
-    kind: Kind
+    kind: VerdictKind
     configuration: str = ""
     observed: str = ""
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class GroundFacts:
     """What is known of the ground that a program ran on.
 
     Attributes:

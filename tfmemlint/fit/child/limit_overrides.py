@@ -11,12 +11,12 @@ from typing import Any
 
 from tfmemlint.verify.child.recording import Recorder, module
 
-ROOM_MIB = 512 * 1024
+LIFTED_LIMIT_MIB = 512 * 1024
 """The limit of a logical GPU where the script's own is lifted: the GPU was split by it, and has to stay split."""
 _IN_THE_WAY = ("TF_PER_DEVICE_MEMORY_LIMIT_MB", "TF_DEVICE_MIN_SYS_MEMORY_IN_MB")
 
 
-def impose(limit_mib: float | None, lifted: bool, recorder: Recorder, on_devices: Callable[[], None]) -> None:
+def override_limits(limit_mib: float | None, lifted: bool, recorder: Recorder, on_devices: Callable[[], None]) -> None:
     """Rewrite what the runtime is started with.
 
     Args:
@@ -38,9 +38,9 @@ def impose(limit_mib: float | None, lifted: bool, recorder: Recorder, on_devices
             os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = "true"
             for name in _IN_THE_WAY:
                 os.environ.pop(name, None)
-            lift(config)
+            remove_limits(config)
         elif limit_mib is not None:
-            confine(config, limit_mib, recorder.gpus)
+            set_limits(config, limit_mib, recorder.gpus)
         return config
 
     def set_config(options: Any, serialized: bytes, *more: Any) -> Any:
@@ -71,16 +71,16 @@ def impose(limit_mib: float | None, lifted: bool, recorder: Recorder, on_devices
     device_lib.list_devices = list_devices
 
 
-def lift(config: Any) -> None:
+def remove_limits(config: Any) -> None:
     """Take all limits out of a ``ConfigProto``."""
     options = config.gpu_options
     options.allow_growth = True
     options.per_process_gpu_memory_fraction = 0.0
     for gpu in options.experimental.virtual_devices:
-        gpu.memory_limit_mb[:] = [ROOM_MIB / len(gpu.memory_limit_mb)] * len(gpu.memory_limit_mb)
+        gpu.memory_limit_mb[:] = [LIFTED_LIMIT_MIB / len(gpu.memory_limit_mb)] * len(gpu.memory_limit_mb)
 
 
-def confine(config: Any, limit_mib: float, gpus: int) -> None:
+def set_limits(config: Any, limit_mib: float, gpus: int) -> None:
     """Give every logical GPU of a ``ConfigProto`` the same limit; ``gpus``: how many physical ones there are."""
     options = config.gpu_options
     options.allow_growth = False

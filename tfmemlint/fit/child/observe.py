@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tfmemlint.fit.child.limit_overrides import impose
-from tfmemlint.fit.child.steps import Steps
-from tfmemlint.fit.child.trace import Trace
+from tfmemlint.fit.child.limit_overrides import override_limits
+from tfmemlint.fit.child.steps import StepCounter
+from tfmemlint.fit.child.trace import AllocationTrace
 from tfmemlint.fit.child.variables import addresses
 from tfmemlint.verify.child.recording import Recorder, module
 
-MOST_MESSAGES = 5
-MESSAGE_CHARACTERS = 3000
+MAX_MESSAGES = 5
+MAX_MESSAGE_CHARACTERS = 3000
 
 
 class Observer:
@@ -34,9 +34,9 @@ class Observer:
         self._exhausted: list[str] = []
         self._out_of_memory = 0
         self._trouble = ""
-        self._steps = Steps(options["steps"], self._after_step, enough)
-        self._trace = Trace() if options["trace"] else None
-        impose(options["limit_mib"], options["lifted"], recorder, self._on_devices)
+        self._steps = StepCounter(options["steps"], self._after_step, enough)
+        self._trace = AllocationTrace() if options["trace"] else None
+        override_limits(options["limit_mib"], options["lifted"], recorder, self._on_devices)
         self._steps.install()
         self._watch_errors()
         self._watch_resets()
@@ -118,8 +118,8 @@ class Observer:
         def initialise(error: Any, *args: Any, **kwargs: Any) -> None:
             real(error, *args, **kwargs)
             self._out_of_memory += 1
-            if len(self._exhausted) < MOST_MESSAGES:
-                message = str(getattr(error, "_message", "") or error)[:MESSAGE_CHARACTERS]
+            if len(self._exhausted) < MAX_MESSAGES:
+                message = str(getattr(error, "_message", "") or error)[:MAX_MESSAGE_CHARACTERS]
                 self._exhausted.append(message)
                 self._note(exhausted=message)
 

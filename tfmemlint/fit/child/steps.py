@@ -18,7 +18,7 @@ from typing import Any
 from tfmemlint.verify.child.recording import module
 
 
-class Steps:
+class StepCounter:
     """The training steps of a run."""
 
     def __init__(self, wanted: int, after: Callable[[int], None], enough: Callable[[], None]) -> None:

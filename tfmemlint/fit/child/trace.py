@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tfmemlint.fit.child.variables import Variable
+from tfmemlint.fit.child.variables import VariableInfo
 from tfmemlint.fit.child.xspace import Event, events
 from tfmemlint.verify.child.recording import module
 
-MOST_SECONDS = 90.0
+MAX_TRACE_SECONDS = 90.0
 """The profiler writes down everything that happens, into this machine's memory: not for longer than this."""
-MOST_STEPS = 20
-LARGEST = 12
+MAX_TRACE_STEPS = 20
+MAX_LISTED_ALLOCATIONS = 12
 """How many of the largest are told one by one."""
 _LEVELS = {"host_tracer_level": 2, "device_tracer_level": 0, "python_tracer_level": 0}
 """What a GPU does is of no interest, and there is none: only the host is looked at."""
@@ -29,7 +29,7 @@ _COPIED = ("SameWorkerRecvDone", "RecvAsync", "_EagerConst", "EagerCopyToDevice"
 
 
 @dataclass(slots=True)
-class Block:
+class Allocation:
     """A piece of GPU memory: what was asked for, and what the allocator gave, in bytes."""
 
     address: int
@@ -41,18 +41,18 @@ class Block:
 
 
 @dataclass(slots=True)
-class Memory:
+class HeldMemory:
     """What one allocator held when it held most."""
 
     peak: int = 0
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[Allocation] = field(default_factory=list)
     """In the order of their allocation."""
     asked_peak: int = 0
     """The most that was asked for at a time, in the allocator's pieces of 256 bytes: no limit below can do."""
     lasting: set[int] = field(default_factory=set)
     """The addresses of those blocks that were held to the end of the run, too."""
 
-    def report(self, known: Mapping[int, Variable]) -> dict[str, Any]:
+    def report(self, known: Mapping[int, VariableInfo]) -> dict[str, Any]:
         """As plain data; ``known``: the variables at the end of the run, by address."""
         groups: dict[tuple[str, str, str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
         roles: dict[str, int] = defaultdict(int)
@@ -72,7 +72,7 @@ class Memory:
             group[0] += 1
             group[1] += block.asked
             group[2] += block.given
-        largest = sorted(groups.items(), key=lambda item: (-item[1][2], item[0]))[:LARGEST]
+        largest = sorted(groups.items(), key=lambda item: (-item[1][2], item[0]))[:MAX_LISTED_ALLOCATIONS]
         return {
             "peak": self.peak,
             "asked": sum(block.asked for block in self.blocks),
@@ -85,10 +85,10 @@ class Memory:
         }
 
 
-class Trace:
+class AllocationTrace:
     """A session of the profiler."""
 
-    most_steps = MOST_STEPS
+    most_steps = MAX_TRACE_STEPS
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="tfmemlint-"))
@@ -111,7 +111,7 @@ class Trace:
             session.start(str(self._folder), _LEVELS)
         self._session = session
         self.running = True
-        timer = threading.Timer(MOST_SECONDS, self.stop)
+        timer = threading.Timer(MAX_TRACE_SECONDS, self.stop)
         timer.daemon = True
         timer.start()
 
@@ -123,7 +123,7 @@ class Trace:
                 with _silence():
                     self._session.export_to_tb()
 
-    def read(self) -> dict[str, Memory]:
+    def read(self) -> dict[str, HeldMemory]:
         """What each GPU's allocator held when it held most, by the device's name."""
         found: list[Event] = []
         for path in self._folder.rglob("*.xplane.pb"):
@@ -166,13 +166,13 @@ class _Idle:
         """Nothing to export."""
 
 
-def memory(recorded: list[Event]) -> Memory:
+def memory(recorded: list[Event]) -> HeldMemory:
     """Play the allocations of one allocator again."""
     recorded.sort(key=lambda event: event.time_ps)
-    held: dict[int, Block] = {}
-    found = Memory()
+    held: dict[int, Allocation] = {}
+    found = HeldMemory()
     given = asked = 0
-    peak_at: dict[int, Block] = {}
+    peak_at: dict[int, Allocation] = {}
     highest = 0
     # Twice: copying what is held at each new peak would take longer than all the rest.
     for last in (False, True):
@@ -187,7 +187,7 @@ def memory(recorded: list[Event]) -> Memory:
                     given -= block.given
                     asked -= _rounded(block.asked)
                 continue
-            block = Block(
+            block = Allocation(
                 address,
                 int(values.get("requested_bytes", 0)),
                 int(values.get("allocation_bytes", 0)),

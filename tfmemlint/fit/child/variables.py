@@ -11,7 +11,7 @@ from tfmemlint.verify.child.recording import module
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class VariableInfo:
     """A variable: its name, type and shape as TensorFlow writes them, and whether it is trained."""
 
     name: str
@@ -20,9 +20,9 @@ class Variable:
     trained: bool
 
 
-def addresses() -> dict[int, Variable]:
+def addresses() -> dict[int, VariableInfo]:
     """Return the variable at each address. Empty where there are none, or where TensorFlow doesn't tell."""
-    found: dict[int, Variable] = {}
+    found: dict[int, VariableInfo] = {}
     context = module("tensorflow.python.eager.context")
     if not context.executing_eagerly():
         return found
@@ -35,7 +35,7 @@ def addresses() -> dict[int, Variable]:
                 continue
             name = paths.get(id(one)) or str(one.name).removesuffix(":0")
             shape = f"[{','.join(map(str, one.shape))}]"
-            found[_address(one.read_value())] = Variable(name, str(one.dtype.name), shape, bool(one.trainable))
+            found[_address(one.read_value())] = VariableInfo(name, str(one.dtype.name), shape, bool(one.trainable))
         except Exception:
             continue  # not initialised yet, of a graph, or of a type that can't be looked at
     return found

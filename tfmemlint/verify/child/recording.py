@@ -53,7 +53,7 @@ class Recorder:
 
     @property
     def gpus(self) -> int:
-        """Return how many physical GPUs TensorFlow sees. Asked only when devices are made: asking initialises the
+        """Return how many physical GPUs TensorFlow sees. ConfigCall only when devices are made: asking initialises the
         driver.
         """
         if self._gpus is None:

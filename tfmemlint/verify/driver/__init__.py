@@ -6,7 +6,7 @@ memory is taken, in which pieces, and what is refused, is TensorFlow's own doing
 """
 
 from tfmemlint.verify.driver.build import DriverError, libraries
-from tfmemlint.verify.driver.log import Gpu, Usage, read_log
+from tfmemlint.verify.driver.log import GpuUsage, Usage, read_log
 from tfmemlint.verify.driver.setup import environment, missing, server_environment
 
-__all__ = ["DriverError", "Gpu", "Usage", "environment", "libraries", "missing", "read_log", "server_environment"]
+__all__ = ["DriverError", "GpuUsage", "Usage", "environment", "libraries", "missing", "read_log", "server_environment"]

@@ -25,7 +25,7 @@ class DriverError(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class StandIn:
     """One stand-in: what it is made of, and what it answers for a function that isn't simulated."""
 
     sources: tuple[str, ...]
@@ -37,18 +37,18 @@ _CUDA = (
     *("kernels", "kernels_elementwise"),
 )
 # The error with which each library says that it doesn't support what it was asked for.
-LIBRARIES: Mapping[str, Library] = {
-    "cuda": Library(_CUDA, 801),
-    "cudart": Library(("cudart", "cudart_kernels", "properties"), 801),
-    "nvml": Library(("nvml",), 3),
-    "nccl": Library(("nccl",), 5),
-    "cublas": Library(("cublas",), 15),
-    "cublasLt": Library(("cublaslt",), 15),
-    "cudnn": Library(("cudnn", "cudnn_tensors", "cudnn_rnn"), 9),
-    "cufft": Library(("cufft",), 16),
-    "curand": Library(("curand",), 999),
-    "cusolver": Library(("cusolver",), 9),
-    "cusparse": Library(("cusparse",), 10),
+LIBRARIES: Mapping[str, StandIn] = {
+    "cuda": StandIn(_CUDA, 801),
+    "cudart": StandIn(("cudart", "cudart_kernels", "properties"), 801),
+    "nvml": StandIn(("nvml",), 3),
+    "nccl": StandIn(("nccl",), 5),
+    "cublas": StandIn(("cublas",), 15),
+    "cublasLt": StandIn(("cublaslt",), 15),
+    "cudnn": StandIn(("cudnn", "cudnn_tensors", "cudnn_rnn"), 9),
+    "cufft": StandIn(("cufft",), 16),
+    "curand": StandIn(("curand",), 999),
+    "cusolver": StandIn(("cusolver",), 9),
+    "cusparse": StandIn(("cusparse",), 10),
 }
 
 

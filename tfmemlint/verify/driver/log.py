@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 @dataclass(slots=True)
-class Gpu:
+class GpuUsage:
     """One GPU as the program's process used it. All sizes are bytes."""
 
     index: int
@@ -45,7 +45,7 @@ class Usage:
 
     pid: int = 0
     """The process; 0 where none started CUDA or NVML."""
-    gpus: list[Gpu] = field(default_factory=list)
+    gpus: list[GpuUsage] = field(default_factory=list)
     """The GPUs that CUDA showed to it."""
     unsimulated: list[str] = field(default_factory=list)
     """Functions that were called, aren't simulated, and answered with an error; each once."""
@@ -89,7 +89,7 @@ def _apply(usage: Usage, word: str, fields: list[str]) -> None:
         return
     if word == "gpu":
         index, card, total, others = map(int, fields)
-        usage.gpus.append(Gpu(index, card, total, others))
+        usage.gpus.append(GpuUsage(index, card, total, others))
         return
     gpu = next((gpu for gpu in usage.gpus if gpu.index == int(fields[0])), None)
     if gpu is None:  # the host's memory

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tfmemlint.verify.driver.build import NO_COMPILER, DriverError, compiler, minor_of, variant_of
-from tfmemlint.verify.edge.machine import DEFAULT_MIB, USED_MIB, Card
+from tfmemlint.verify.edge.machine import DEFAULT_MIB, USED_MIB, SimulatedGpu
 
 MAX_GPUS = 32
 _MACHINES = ("x86_64", "aarch64")
@@ -146,7 +146,7 @@ def _list(values: Sequence[object]) -> str:
 
 def card_uuid(index: int) -> str:
     """Return the stable identifier of a card, in NVIDIA's form."""
-    return Card(index).uuid
+    return SimulatedGpu(index).uuid
 
 
 def _xla_flags(tensorflow: str) -> list[str]:

@@ -26,9 +26,9 @@ class Edge(Ground):
 
     def complete(self, request: dict[str, Any]) -> None:
         """Refuse here what the forked process could only die of."""
-        from tfmemlint.verify.edge.machine import Machine
+        from tfmemlint.verify.edge.machine import SimulatedMachine
 
-        Machine.of(request["gpus"], request["memory_mib"], request["cuda_order"])
+        SimulatedMachine.of(request["gpus"], request["memory_mib"], request["cuda_order"])
 
 
 @lru_cache(maxsize=1)

@@ -14,7 +14,7 @@ USED_MIB = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class SimulatedGpu:
     """One GPU as NVML numbers it: by its place on the PCI bus."""
 
     index: int
@@ -32,16 +32,18 @@ class Card:
 
 
 @dataclass(slots=True)
-class Machine:
+class SimulatedMachine:
     """The cards, and the choice that CUDA makes of them when the driver is first used."""
 
-    cards: tuple[Card, ...]
+    cards: tuple[SimulatedGpu, ...]
     cuda_order: tuple[int, ...]
     """The cards as CUDA numbers them unless ``CUDA_DEVICE_ORDER=PCI_BUS_ID``: the fastest first."""
-    _shown: tuple[Card, ...] | None = field(default=None)
+    _shown: tuple[SimulatedGpu, ...] | None = field(default=None)
 
     @classmethod
-    def of(cls, gpus: int, memory_mib: Sequence[int] | None = None, cuda_order: Sequence[int] | None = None) -> Machine:
+    def of(
+        cls, gpus: int, memory_mib: Sequence[int] | None = None, cuda_order: Sequence[int] | None = None
+    ) -> SimulatedMachine:
         """Return a machine of ``gpus`` cards of ``memory_mib`` MiB each (default: 16384).
 
         Raises:
@@ -53,10 +55,10 @@ class Machine:
             raise ValueError(f"{gpus} GPUs but {len(sizes)} memory sizes")
         if sorted(order) != list(range(gpus)):
             raise ValueError(f"{gpus} GPUs but the order {list(order)}")
-        return cls(tuple(Card(index, size) for index, size in enumerate(sizes)), order)
+        return cls(tuple(SimulatedGpu(index, size) for index, size in enumerate(sizes)), order)
 
     @property
-    def shown(self) -> tuple[Card, ...]:
+    def shown(self) -> tuple[SimulatedGpu, ...]:
         """What TensorFlow can see, in its order. The environment is read once, on first use, as the driver does."""
         if self._shown is None:
             in_bus_order = environ.variable("CUDA_DEVICE_ORDER") == "PCI_BUS_ID"
@@ -65,14 +67,14 @@ class Machine:
         return self._shown
 
 
-def visible_cards(cards: Sequence[Card], variable: str | None) -> tuple[Card, ...]:
+def visible_cards(cards: Sequence[SimulatedGpu], variable: str | None) -> tuple[SimulatedGpu, ...]:
     """What ``CUDA_VISIBLE_DEVICES`` leaves of ``cards``: all if unset, and nothing from the first invalid entry on.
 
     A card named twice leaves none, as in the CUDA programming guide.
     """
     if variable is None:
         return tuple(cards)
-    chosen: list[Card] = []
+    chosen: list[SimulatedGpu] = []
     for entry in (part.strip() for part in variable.split(",")):
         card = _card(cards, entry)
         if card is None:
@@ -83,7 +85,7 @@ def visible_cards(cards: Sequence[Card], variable: str | None) -> tuple[Card, ..
     return tuple(chosen)
 
 
-def _card(cards: Sequence[Card], entry: str) -> Card | None:
+def _card(cards: Sequence[SimulatedGpu], entry: str) -> SimulatedGpu | None:
     if entry.isascii() and entry.isdigit():
         return cards[int(entry)] if int(entry) < len(cards) else None
     if entry.startswith("GPU-"):

@@ -9,7 +9,7 @@ import ctypes
 from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 
-from tfmemlint.verify.edge.machine import USED_MIB, Card, Machine
+from tfmemlint.verify.edge.machine import USED_MIB, SimulatedGpu, SimulatedMachine
 
 MIB = 1024 * 1024
 _ERRORS = {
@@ -40,7 +40,7 @@ def _error(code: int) -> NVMLError:
     return _CLASSES[code](code)
 
 
-def module(machine: Machine) -> ModuleType:
+def module(machine: SimulatedMachine) -> ModuleType:
     """Return the module to be put into ``sys.modules['pynvml']``; a machine without cards has no NVML library."""
     made = ModuleType("pynvml", "NVML for simulated GPUs.")
     users = 0
@@ -49,7 +49,7 @@ def module(machine: Machine) -> ModuleType:
         if users < 1:
             raise _error(1)
 
-    def card_of(handle: object) -> Card:
+    def card_of(handle: object) -> SimulatedGpu:
         ready()
         if not isinstance(handle, _Handle):
             raise _error(2)
@@ -129,9 +129,9 @@ def module(machine: Machine) -> ModuleType:
 class _Handle:
     """An opaque device handle."""
 
-    def __init__(self, card: Card) -> None:
+    def __init__(self, card: SimulatedGpu) -> None:
         self.card = card
 
 
-def _bus_id(card: Card) -> str:
+def _bus_id(card: SimulatedGpu) -> str:
     return f"00000000:{card.bus:02X}:00.0"

@@ -7,13 +7,13 @@ import sys
 from typing import Any
 
 from tfmemlint.verify.edge import nvml
-from tfmemlint.verify.edge.machine import Machine
+from tfmemlint.verify.edge.machine import SimulatedMachine
 from tfmemlint.verify.edge.runtime import Simulation, install
 
 
 def prepare(request: dict[str, Any]) -> Simulation:
     """Put the machine of ``request`` under this process's TensorFlow, and set its environment."""
-    machine = Machine.of(request["gpus"], request["memory_mib"], request["cuda_order"])
+    machine = SimulatedMachine.of(request["gpus"], request["memory_mib"], request["cuda_order"])
     simulation = install(machine)  # first, while CUDA_VISIBLE_DEVICES still hides every real card
     os.environ.pop("CUDA_VISIBLE_DEVICES", None)
     os.environ.update(request["env"])

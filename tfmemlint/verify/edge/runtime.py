@@ -12,7 +12,7 @@ from typing import Any
 
 from tfmemlint.verify.child import protos
 from tfmemlint.verify.child.recording import Recorder, module
-from tfmemlint.verify.edge.machine import USED_MIB, Machine
+from tfmemlint.verify.edge.machine import USED_MIB, SimulatedMachine
 from tfmemlint.verify.edge.names import is_simulated_gpu
 
 MIB = 1024 * 1024
@@ -34,7 +34,7 @@ _PASSED_ON = (
 class Simulation(Recorder):
     """What the simulated runtime has seen so far."""
 
-    machine: Machine = field(default_factory=lambda: Machine.of(1))
+    machine: SimulatedMachine = field(default_factory=lambda: SimulatedMachine.of(1))
     logical: list[protos.LogicalGpu] = field(default_factory=list)
 
     @property
@@ -43,7 +43,7 @@ class Simulation(Recorder):
         return len(self.machine.shown)
 
 
-def install(machine: Machine) -> Simulation:
+def install(machine: SimulatedMachine) -> Simulation:
     """Put the simulated GPUs under the TensorFlow of this process, which must not have listed its devices yet."""
     simulation = Simulation(machine=machine)
     _patch_devices(simulation)
@@ -56,7 +56,7 @@ def install(machine: Machine) -> Simulation:
 
 def _patch_devices(simulation: Simulation) -> None:
     binding = module("tensorflow.python.pywrap_tfe")
-    # Asked once and here, while no card is shown to it: the real driver then stays without devices for good.
+    # ConfigCall once and here, while no card is shown to it: the real driver then stays without devices for good.
     others = [name for name in binding.TF_ListPhysicalDevices() if b":GPU:" not in name]
     real_details = binding.TF_GetDeviceDetails
 

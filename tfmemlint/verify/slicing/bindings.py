@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
 from tfmemlint.verify.slicing import aliases
-from tfmemlint.verify.slicing.statements import Function, Statements
+from tfmemlint.verify.slicing.statements import Function, StatementIndex
 from tfmemlint.verify.slicing.syntax import own_nodes
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
@@ -18,7 +18,7 @@ Name = tuple[str, Function]
 _FLAGS = {"FLAGS", "flags"}
 
 
-class Bindings(Statements):
+class Bindings(StatementIndex):
     """The statements of a module, and what each of them binds, changes and contains."""
 
     def __init__(self, tree: ast.Module) -> None:

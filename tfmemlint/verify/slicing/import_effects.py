@@ -19,7 +19,7 @@ _OTHERS = frozenset({"tensorflow", "keras", "tf_keras", *sys.stdlib_module_names
 """What is hardly ever meant where a name is computed."""
 
 
-class Loaded:
+class ImportEffects:
     """The statements of a module that change ``sys.modules`` or ``sys.path``, each with the names of the modules that
     it is about."""
 

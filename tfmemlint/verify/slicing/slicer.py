@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 from tfmemlint.model.finding import Span
 from tfmemlint.verify.slicing.bindings import Bindings
-from tfmemlint.verify.slicing.import_effects import Loaded
+from tfmemlint.verify.slicing.import_effects import ImportEffects
 from tfmemlint.verify.slicing.statements import Function
 from tfmemlint.verify.slicing.syntax import blocks_of, own_nodes
 
 
 @dataclass
-class Cutter:
+class Slicer:
     """Finds what has to stay.
 
     Attributes:
@@ -28,7 +28,7 @@ class Cutter:
     tree: ast.Module
     lines: list[str]
     bindings: Bindings = field(init=False)
-    loaded: Loaded = field(init=False)
+    loaded: ImportEffects = field(init=False)
     kept: set[ast.stmt] = field(default_factory=set)
     ends: dict[Function, int] = field(default_factory=dict)
     _waiting: list[ast.stmt] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Cutter:
 
     def __post_init__(self) -> None:
         self.bindings = Bindings(self.tree)
-        self.loaded = Loaded(list(self.bindings.parent))
+        self.loaded = ImportEffects(list(self.bindings.parent))
         for statement in self.tree.body:
             if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
                 self.keep(statement)  # it changes what everything else means
@@ -120,7 +120,7 @@ class Cutter:
             for inner in blocks_of(statement):
                 self.keep_rest(inner)
 
-    def share(self, others: Iterable[Cutter]) -> bool:
+    def share(self, others: Iterable[Slicer]) -> bool:
         """Keep what other modules of the program need of this one; whether there was anything."""
         before = len(self.kept)
         for other in others:

@@ -18,7 +18,7 @@ from tfmemlint.interpreter.program import Call, EnvWrite, Event, Program, ProtoM
 from tfmemlint.interpreter.unit import ParsedModule
 from tfmemlint.model.finding import Span
 from tfmemlint.verify.slicing.bindings import Bindings
-from tfmemlint.verify.slicing.slicer import Cutter
+from tfmemlint.verify.slicing.slicer import Slicer
 from tfmemlint.verify.slicing.syntax import own_nodes
 
 MODES = frozenset(
@@ -60,11 +60,11 @@ class Slice:
     modules: Mapping[str, str] = field(default_factory=dict)
 
 
-class CannotCut(Exception):
+class CannotSlice(Exception):
     """Why there is no slice: the message says what to do instead."""
 
 
-def cut(
+def slice_program(
     program: Program,
     wishes: Sequence[Wanted],
     entry: str = "module",
@@ -88,12 +88,12 @@ def cut(
         called: what is called at the end of the module, as a command of the project does it.
 
     Raises:
-        CannotCut: the entry point is a function that can't be called without knowing more.
+        CannotSlice: the entry point is a function that can't be called without knowing more.
     """
-    cutter = Cutter(program.tree, program.source.lines)
+    slicer = Slicer(program.tree, program.source.lines)
     call = ""
     if entry != "module":
-        call = _call_of(cutter.bindings, entry)
+        call = _call_of(slicer.bindings, entry)
     elif called:
         call = f"{called}()"
     trees = [program.tree, *(text.tree for text in (files or {}).values())]
@@ -101,16 +101,16 @@ def cut(
     places = [*([one] for one in removed), *_criteria(program, wishes, entry, own_start=bool(removed))]
     unseen = len(places) - len(removed) == sum(isinstance(one.event, ProtoMade) for one in wishes)
     last = places[-1] if places and not unseen else []
-    cutter.ask([place for chain in places for place in chain], rows, last)
+    slicer.ask([place for chain in places for place in chain], rows, last)
     # What is put into a list in one place is called from another, by no name that leads there.
     put = [place for chain in program.put for place in chain] if places else []
-    cutter.ask_also(put)
+    slicer.ask_also(put)
     options = [one.statement for one in wishes if isinstance(one.event, ProtoMade)]
-    cutter.ask_calls([*options, *removed])
+    slicer.ask_calls([*options, *removed])
     if call:
-        cutter.ends.pop(None, None)  # the function is called behind everything else
-    cutter.close()
-    others = {path: Cutter(text.tree, text.source.lines) for path, text in (files or {}).items()}
+        slicer.ends.pop(None, None)  # the function is called behind everything else
+    slicer.close()
+    others = {path: Slicer(text.tree, text.source.lines) for path, text in (files or {}).items()}
     for other in others.values():
         other.ask([place for chain in places for place in chain], rows, last)
         other.ask_also(put)
@@ -121,20 +121,20 @@ def cut(
         other.close()
     imports: set[int] = set()
     if local:
-        lowest = max((one.lineno for one in cutter.kept), default=0)
+        lowest = max((one.lineno for one in slicer.kept), default=0)
         for statement in program.tree.body:
-            if statement.lineno >= lowest or statement in cutter.kept:
+            if statement.lineno >= lowest or statement in slicer.kept:
                 continue
             if is_local_import(statement, program.source.path, own):
-                cutter.keep(statement)
+                slicer.keep(statement)
                 imports.update(range(statement.lineno, (statement.end_lineno or statement.lineno) + 1))
     if call:
-        cutter.need(called.split(".")[0] or entry, None)
-    cutter.close()
-    every = [cutter, *others.values()]
+        slicer.need(called.split(".")[0] or entry, None)
+    slicer.close()
+    every = [slicer, *others.values()]
     while others and any(one.share(other for other in every if other is not one) for one in every):
         pass
-    text = cutter.text()
+    text = slicer.text()
     modules = {path: other.text() for path, other in others.items()}
     texts = [text, *modules.values()]
     kept = sum(1 for one in texts for line in one.split("\n") if line.strip())
@@ -232,7 +232,7 @@ def _call_of(bindings: Bindings, entry: str) -> str:
     """How to call a function of the file that needs nothing.
 
     Raises:
-        CannotCut: it is a method, or wants arguments.
+        CannotSlice: it is a method, or wants arguments.
     """
     found = [
         node
@@ -241,7 +241,7 @@ def _call_of(bindings: Bindings, entry: str) -> str:
     ]
     if len(found) != 1 or isinstance(found[0], ast.AsyncFunctionDef):
         name = "the lambda" if entry == "<lambda>" else f"{entry}()"
-        raise CannotCut(f"{name} is nowhere called in this file; verify the program that calls it")
+        raise CannotSlice(f"{name} is nowhere called in this file; verify the program that calls it")
     arguments = found[0].args
     given = len(arguments.defaults)
     needed = [argument.arg for argument in [*arguments.posonlyargs, *arguments.args]]
@@ -252,11 +252,11 @@ def _call_of(bindings: Bindings, entry: str) -> str:
         if default is None
     ]
     if needed:
-        raise CannotCut(f"{entry}({', '.join(needed)}) needs arguments; verify the program that calls it")
+        raise CannotSlice(f"{entry}({', '.join(needed)}) needs arguments; verify the program that calls it")
     return f"{entry}()"
 
 
-def lacking(program: Program, entry: str, row: int | None) -> str:
+def missing_argument(program: Program, entry: str, row: int | None) -> str:
     """Return the argument of a function which the statement in ``row`` reads, and which is None where it isn't given;
     "" where there is none.
     """

@@ -16,7 +16,7 @@ _LIBRARIES = frozenset({"tensorflow", "keras", "tf_keras"})
 """What is taken from these is as good as a module: a call of its functions does not change it."""
 
 
-class Statements:
+class StatementIndex:
     """The statements of a module.
 
     Attributes:
