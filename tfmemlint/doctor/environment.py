@@ -73,7 +73,7 @@ def settings(env: Mapping[str, str], cards: int | None = None) -> tuple[Variable
         cards: how many cards NVML lists, for what ``CUDA_VISIBLE_DEVICES`` names; None where that isn't known.
     """
     found = (_setting(name, value, env, cards) for name, value in sorted(env.items()))
-    return tuple(one for one in found if one is not None)
+    return tuple(variable for variable in found if variable is not None)
 
 
 def hides_all(env: Mapping[str, str]) -> bool:

@@ -69,7 +69,7 @@ def grounds(
 def _busy(python: ProbedPython, machine: NvmlReport) -> str:
     """Whether the GPUs that TensorFlow lists have hardly any memory left."""
     by_uuid = {card.uuid: card for card in machine.cards if card.uuid}
-    known = [by_uuid[one.uuid] for one in python.tensorflow.gpus if one.uuid in by_uuid] if python.tensorflow else []
+    known = [by_uuid[gpu.uuid] for gpu in python.tensorflow.gpus if gpu.uuid in by_uuid] if python.tensorflow else []
     free = [card.free_mib for card in known or machine.cards if card.free_mib is not None]
     if free and max(free) < _LITTLE_MIB:
         return f"only {max(free)} MiB are free: what is verified may run out of memory for want of it"

@@ -39,7 +39,7 @@ def _on_bus(devices: Path) -> int | None:
         found = list(devices.iterdir())
     except OSError:
         return None
-    return sum(_read(one / "vendor") == "0x10de" and _read(one / "class").startswith("0x03") for one in found)
+    return sum(_read(device / "vendor") == "0x10de" and _read(device / "class").startswith("0x03") for device in found)
 
 
 def _read(path: Path) -> str:

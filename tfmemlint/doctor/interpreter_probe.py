@@ -134,6 +134,6 @@ def _facts(path: Path) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     for line in text.split("\n")[:-1]:
-        one: dict[str, Any] = json.loads(line)
-        found[one["step"]] = one
+        fact: dict[str, Any] = json.loads(line)
+        found[fact["step"]] = fact
     return found

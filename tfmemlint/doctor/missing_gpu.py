@@ -133,7 +133,7 @@ def _of_libraries(python: ProbedPython, tensorflow: TensorFlowBuild, *, driver: 
     if not others:
         return
     names = ", ".join(library.name for library in others)
-    odd = next((one.problem for one in others if "No such file" not in one.problem), "")
+    odd = next((library.problem for library in others if "No such file" not in library.problem), "")
     if tensorflow.and_cuda:
         do = f"{python.command} -m pip install '{tensorflow.distribution}[and-cuda]=={tensorflow.version}'"
     else:

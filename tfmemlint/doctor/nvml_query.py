@@ -208,16 +208,16 @@ def _card(nvml: Any, index: int) -> NvmlGpu:
 
 def _processes(asked: _NvmlCalls, handle: Any) -> tuple[Process, ...] | None:
     lists = [asked.ask(f"nvmlDeviceGet{kind}RunningProcesses", handle) for kind in ("Compute", "Graphics")]
-    if all(one is None for one in lists):
+    if all(listed is None for listed in lists):
         return None
     found: dict[int, Process] = {}
-    for one in (entry for entries in lists for entry in entries or ()):
-        used = _mib(getattr(one, "usedGpuMemory", None))
-        before = found.get(one.pid)
+    for process in (entry for entries in lists for entry in entries or ()):
+        used = _mib(getattr(process, "usedGpuMemory", None))
+        before = found.get(process.pid)
         if before is None:
-            found[one.pid] = Process(one.pid, asked.text("nvmlSystemGetProcessName", one.pid), used)
+            found[process.pid] = Process(process.pid, asked.text("nvmlSystemGetProcessName", process.pid), used)
         elif used is not None and used > (before.used_mib or 0):  # it computes and draws: NVML has it twice
-            found[one.pid] = Process(one.pid, before.name, used)
+            found[process.pid] = Process(process.pid, before.name, used)
     return tuple(sorted(found.values(), key=lambda process: (-(process.used_mib or 0), process.pid)))
 
 

@@ -52,7 +52,7 @@ def as_json(found: Diagnosis) -> str:
         "python": python,
         "tensorflow": tensorflow,
         "machine": {**asdict(found.machine), **asdict(found.around)},
-        "environment": [{**asdict(one), "verdict": one.verdict.value} for one in found.settings],
+        "environment": [{**asdict(setting), "verdict": setting.verdict.value} for setting in found.settings],
         "grounds": [_ground(ground) for ground in found.grounds],
         "best": found.best.name if found.best is not None else None,
         "better": found.better.name if found.better is not None else None,

@@ -139,8 +139,8 @@ def _tensorflow(facts: dict[str, dict[str, Any]], log: str) -> TensorFlowBuild:
     if len(uuids) != len(listed):  # TensorFlow leaves out small cards: then which is which is not known
         uuids = [""] * len(listed)
     gpus = tuple(
-        ListedGpu(one["name"], one["model"], tuple(one["capability"]), uuid)
-        for one, uuid in zip(listed, uuids, strict=True)
+        ListedGpu(gpu["name"], gpu["model"], tuple(gpu["capability"]), uuid)
+        for gpu, uuid in zip(listed, uuids, strict=True)
     )
     return TensorFlowBuild(
         about["version"],
@@ -161,8 +161,8 @@ def _tensorflow(facts: dict[str, dict[str, Any]], log: str) -> TensorFlowBuild:
 def _libraries(facts: dict[str, dict[str, Any]], log: str) -> tuple[CudaLibrary, ...]:
     """What TensorFlow tried counts; where it gave up before it tried, what was tried for it."""
     found = {
-        one["name"]: CudaLibrary(one["name"], one["opened"], one_line(one["problem"]))
-        for one in facts.get("libraries", {}).get("opened", [])
+        library["name"]: CudaLibrary(library["name"], library["opened"], one_line(library["problem"]))
+        for library in facts.get("libraries", {}).get("opened", [])
     }
     for name, problem in cuda_libraries.tried(log).items():
         found[name] = CudaLibrary(name, not problem, one_line(problem), by_tensorflow=True)

@@ -81,8 +81,8 @@ def observe(result: Result, usage: Usage) -> FitRun:
         # It was ended from outside, or has died: what it wrote down on its way is all that is known.
         steps, peaks = note.get("step", steps), note.get("peaks", peaks)
         exhausted += [note["exhausted"]] if "exhausted" in note else []
-    for one in told.get("devices", []):
-        peaks[one["name"]] = one["peak"]
+    for device in told.get("devices", []):
+        peaks[device["name"]] = device["peak"]
     devices = list(_devices(peaks, told.get("held", {}), result.effective, usage))
     return FitRun(result, usage, devices, steps, exhausted, told.get("times_exhausted", len(exhausted)))
 
@@ -97,7 +97,7 @@ def _devices(
     found = []
     for place, (name, peak) in enumerate(peaks.items()):
         physical, limit = made[place] if place < len(made) else (place, None)
-        gpu = next((one for one in usage.gpus if one.index == physical), None)
+        gpu = next((candidate for candidate in usage.gpus if candidate.index == physical), None)
         growth = effective is not None and effective["allow_growth"] is True
         known = held.get(name)
         if gpu is None or not (peak or gpu.peak):

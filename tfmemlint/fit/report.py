@@ -60,7 +60,7 @@ def as_data(script: str, found: FitResult) -> dict[str, Any]:
 
 
 def _device(device: DeviceUsage, found: FitResult) -> dict[str, Any]:
-    asked = next((one for one in found.asked.devices if one.name == device.name), None)
+    asked = next((candidate for candidate in found.asked.devices if candidate.name == device.name), None)
     return {
         "name": device.name,
         "card": device.card,
@@ -108,12 +108,12 @@ def _lines(script: str, found: FitResult, width: int, verbose: bool) -> list[Lin
 def _refused(found: FitResult) -> str:
     """What there was no room for."""
     messages = found.asked.exhausted or [found.asked.result.message]
-    one = refused(messages[-1])
-    if not one.what and not one.operation:
+    failed = refused(messages[-1])
+    if not failed.what and not failed.operation:
         return printable(memory_line(messages[-1]))
-    for_whom = f" for {printable(one.operation)}" if one.operation else ""
-    what = f" ({one.what})" if one.what else ""
-    where = f" on {one.device}" if one.device else ""
+    for_whom = f" for {printable(failed.operation)}" if failed.operation else ""
+    what = f" ({failed.what})" if failed.what else ""
+    where = f" on {failed.device}" if failed.device else ""
     when = f" in training step {found.asked.steps + 1}" if found.asked.steps else ""
     return f"no room{where}{when}{for_whom}{what}"
 
@@ -134,7 +134,7 @@ def _devices(found: FitResult, width: int) -> list[Line]:
 
 
 def _of_device(device: DeviceUsage, found: FitResult, width: int) -> list[Line]:
-    asked = next((one for one in found.asked.devices if one.name == device.name), device)
+    asked = next((candidate for candidate in found.asked.devices if candidate.name == device.name), device)
     head: Line = [Segment("  "), Segment(device.name, "label")]
     if device.peak is None:
         return [[*head, Segment(" its allocator does not tell how much it has given out")]]
@@ -156,7 +156,9 @@ def _of_device(device: DeviceUsage, found: FitResult, width: int) -> list[Line]:
         lines += _wrapped(text, width, "warning", indent=8)
     for role, size in sorted(held["roles"].items(), key=lambda item: -item[1]):
         lines.append([Segment(f"    {_mib(size):>12}  "), Segment(role, "label")])
-        lines += [_piece(one) for one in held["largest"] if one["role"] == role and one["bytes"] * 100 >= held["peak"]]
+        lines += [
+            _piece(entry) for entry in held["largest"] if entry["role"] == role and entry["bytes"] * 100 >= held["peak"]
+        ]
     return lines
 
 
@@ -170,13 +172,13 @@ def _would_do(peak: int, asked: DeviceUsage, found: FitResult) -> str:
     return f"a card of {math.ceil(size / 102.4) / 10:g} GiB would do"
 
 
-def _piece(one: dict[str, Any]) -> Line:
-    tensor = f"{one['type']} {one['shape'].replace(',', ', ')}".strip()
-    times = f" x {one['number']}" if one["number"] > 1 else ""
-    unnamed = "from the host" if one["role"] == COPIED else "no operation named, such as XLA's temporaries"
-    what = printable(one["what"]) or ("" if tensor else unnamed)
+def _piece(entry: dict[str, Any]) -> Line:
+    tensor = f"{entry['type']} {entry['shape'].replace(',', ', ')}".strip()
+    times = f" x {entry['number']}" if entry["number"] > 1 else ""
+    unnamed = "from the host" if entry["role"] == COPIED else "no operation named, such as XLA's temporaries"
+    what = printable(entry["what"]) or ("" if tensor else unnamed)
     between = " " if what and tensor else ""
-    return [Segment(f"    {_mib(one['bytes']):>12}    "), Segment(f"{what}{between}{tensor}{times}")]
+    return [Segment(f"    {_mib(entry['bytes']):>12}    "), Segment(f"{what}{between}{tensor}{times}")]
 
 
 def _notes(found: FitResult) -> list[str]:

@@ -62,7 +62,7 @@ class AllocatingGround(Ground):
         if self._overhead is None:
             result = self.run(_CALIBRATION, gpus=MOST_GPUS)
             devices = (result.probe or {}).get("devices", [])
-            held = {one["physical"]: one["first_mib"] for one in devices if one["first_mib"] is not None}
+            held = {device["physical"]: device["first_mib"] for device in devices if device["first_mib"] is not None}
             number = max(held, default=-1) + 1
             self._overhead = tuple(max(held.get(gpu, 0.0) - FIRST_REGION_MIB, 0.0) for gpu in range(number))
         return self._overhead

@@ -27,7 +27,7 @@ def growth(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequenc
     """Memory growth: one setting for the whole process."""
     config = _in_force(seen)
     got = config["allow_growth"]
-    told = [one.args[1] for one in asked if len(one.args) > 1]
+    told = [call.args[1] for call in asked if len(call.args) > 1]
     forced = seen.result.environment.get(GROWTH_VARIABLE)
     want: object = told[-1] if told else True
     if isinstance(wanted.intent.value, bool):
@@ -67,11 +67,11 @@ def _why_no_growth(seen: Observation, forced: str | None, *, want: bool) -> str:
         return f"{GROWTH_VARIABLE}={forced} in the environment overrides it"
     if any(config["limits"]):
         return "a memory limit on any GPU drops memory growth on every GPU"
-    for one in reversed(seen.asked):
-        line = one.lines[0]
-        if one.function == "set_logical_device_configuration" and not one.error:
+    for call in reversed(seen.asked):
+        line = call.lines[0]
+        if call.function == "set_logical_device_configuration" and not call.error:
             return f"line {line} configures a device, which drops memory growth on every GPU"
-        if one.function == "set_memory_growth" and not one.error and one.args[1:] == (not want,):
+        if call.function == "set_memory_growth" and not call.error and call.args[1:] == (not want,):
             return f"line {line} asks for the opposite"
     return _made_before(seen)
 
@@ -194,9 +194,11 @@ def visible(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequen
         return Verdict(wanted, kind, words, reason=f"TensorFlow never reads {wanted.name}" if now else "")
     if wanted.by in ("session", "proto", "handed-on"):
         value = wanted.intent.value
-        want = [int(one) for one in str(value).split(",") if one.strip().isdigit()] if isinstance(value, str) else None
+        want = (
+            [int(part) for part in str(value).split(",") if part.strip().isdigit()] if isinstance(value, str) else None
+        )
     else:
-        last = next((one.args[0] for one in reversed(asked) if one.args), None)
+        last = next((call.args[0] for call in reversed(asked) if call.args), None)
         names = last if isinstance(last, list) else [last]
         want = sorted(number for number in map(gpu_number, names) if number is not None) if asked else None
     if want is None:
@@ -254,7 +256,7 @@ def _gpus(number: int) -> str:
 
 def _targets(wanted: Wanted, seen: Observation, asked: Sequence[ConfigCall]) -> list[int]:
     """Return the physical GPUs that a wish is about: those that the run named, or that the program says."""
-    named = [gpu_number(one.args[0]) for one in asked if one.args]
+    named = [gpu_number(call.args[0]) for call in asked if call.args]
     known = sorted({number for number in named if number is not None})
     if known:
         return known
@@ -274,9 +276,9 @@ def _no_target(wanted: Wanted, seen: Observation, words: str) -> Verdict:
 def _asked_sizes(asked: Sequence[ConfigCall]) -> dict[int, tuple[float, ...]]:
     """Return the limits in MiB that were asked for last of each GPU, as far as they can be read."""
     found: dict[int, tuple[float, ...]] = {}
-    for one in asked:
-        gpu = gpu_number(one.args[0]) if one.args else None
-        logical = one.args[1] if len(one.args) > 1 else None
+    for call in asked:
+        gpu = gpu_number(call.args[0]) if call.args else None
+        logical = call.args[1] if len(call.args) > 1 else None
         if gpu is None or not isinstance(logical, list):
             continue
         sizes = [part.get("memory_limit") for part in logical if isinstance(part, dict)]
@@ -289,8 +291,8 @@ def _asked_sizes(asked: Sequence[ConfigCall]) -> dict[int, tuple[float, ...]]:
 def _same(found: Sequence[float], wanted: Sequence[float]) -> bool:
     # TensorFlow keeps sizes as 32-bit floats.
     return len(found) == len(wanted) and all(
-        math.isclose(one, other, rel_tol=1e-6) or (math.isnan(one) and math.isnan(other))
-        for one, other in zip(found, wanted, strict=True)
+        math.isclose(size, other, rel_tol=1e-6) or (math.isnan(size) and math.isnan(other))
+        for size, other in zip(found, wanted, strict=True)
     )
 
 

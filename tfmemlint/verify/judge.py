@@ -103,7 +103,7 @@ def asked_for(wanted: Wanted, seen: Observation) -> list[ConfigCall]:
     if not isinstance(wanted.gpu, int):
         return found
     # A helper is called for one GPU after the other: each call is a wish of its own.
-    return [one for one in found if one.args and gpu_number(one.args[0]) == wanted.gpu] or found
+    return [call for call in found if call.args and gpu_number(call.args[0]) == wanted.gpu] or found
 
 
 def _at_its_place(
@@ -113,10 +113,10 @@ def _at_its_place(
     result, span = seen.result, wanted.span
     row = span.row
     here = result.traceback_line is not None and span.row <= result.traceback_line <= span.end_row
-    for one in asked:
-        if one.error:
+    for call in asked:
+        if call.error:
             caught = "" if here and result.error else "; the program catches it and goes on"
-            return Verdict(wanted, VerdictKind.RAISES, reason=f"{first_line(one.error)}{caught}")
+            return Verdict(wanted, VerdictKind.RAISES, reason=f"{first_line(call.error)}{caught}")
     if here and result.error:
         if died_elsewhere(result):
             return Verdict(wanted, VerdictKind.UNPROVEN, reason=_ending(seen))
@@ -130,8 +130,8 @@ def _at_its_place(
         return None  # it has no place of its own: nobody ever uses it
     if result.error:
         line = result.traceback_line
-        blamed = any(one.row <= line <= one.end_row for one in places) if line is not None else False
-        errors = {*(one.error for one in seen.asked), *(one.error for one in seen.starts)}
+        blamed = any(place.row <= line <= place.end_row for place in places) if line is not None else False
+        errors = {*(call.error for call in seen.asked), *(start.error for start in seen.starts)}
         blamed = blamed or result.error in errors or _TENSORFLOW.search(result.message) is not None
         if blamed and not died_elsewhere(result):
             return Verdict(
@@ -176,9 +176,9 @@ def _by_outcome(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Se
 def _reported(wanted: Wanted, asked: Sequence[ConfigCall]) -> str:
     if wanted.intent.value not in ("current", "peak"):
         return ""
-    for one in asked:
-        if one.function == "get_memory_info" and isinstance(one.value, dict):
-            return ", ".join(f"{name} {int(value)} bytes" for name, value in one.value.items())
+    for call in asked:
+        if call.function == "get_memory_info" and isinstance(call.value, dict):
+            return ", ".join(f"{name} {int(value)} bytes" for name, value in call.value.items())
     return ""
 
 

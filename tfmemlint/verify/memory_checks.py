@@ -26,7 +26,7 @@ def confirm(verdict: Verdict, seen: Observation, facts: GroundFacts) -> Verdict:
     devices: list[dict[str, Any]] = probe["devices"]
     wish = verdict.wanted.intent.wish
     if isinstance(verdict.wanted.gpu, int):
-        devices = [one for one in devices if one["physical"] == verdict.wanted.gpu]
+        devices = [device for device in devices if device["physical"] == verdict.wanted.gpu]
     if wish is Wish.GROWTH:
         return _growth(verdict, devices, facts)
     if wish in (Wish.LIMIT, Wish.FRACTION):
@@ -36,14 +36,14 @@ def confirm(verdict: Verdict, seen: Observation, facts: GroundFacts) -> Verdict:
 
 def _growth(verdict: Verdict, devices: Sequence[dict[str, Any]], facts: GroundFacts) -> Verdict:
     words, holds = [], True
-    for one in devices:
-        first, after = one["first_mib"], one["after_mib"]
+    for device in devices:
+        first, after = device["first_mib"], device["after_mib"]
         if first is None:
-            return replace(verdict, observed=one.get("blind", ""))
-        own = first - _overhead(one, facts)
-        grown = f"{after - first:+.0f} MiB after {one['granted_mib']:.0f} MiB"
-        words.append(f"{one['name']}: {own:.0f} MiB at first use, {grown}{_left(one)}")
-        holds = holds and own <= SLACK_MIB + one["held_mib"]
+            return replace(verdict, observed=device.get("blind", ""))
+        own = first - _overhead(device, facts)
+        grown = f"{after - first:+.0f} MiB after {device['granted_mib']:.0f} MiB"
+        words.append(f"{device['name']}: {own:.0f} MiB at first use, {grown}{_left(device)}")
+        holds = holds and own <= SLACK_MIB + device["held_mib"]
     observed = "; ".join(words)
     wants = verdict.wanted.intent.value is not False
     if holds == wants or not words:
@@ -56,22 +56,22 @@ def _growth(verdict: Verdict, devices: Sequence[dict[str, Any]], facts: GroundFa
 def _limit(verdict: Verdict, devices: Sequence[dict[str, Any]], facts: GroundFacts) -> Verdict:
     words = []
     trouble = ""
-    for one in devices:
-        limit, after = one["limit_mib"], one["after_mib"]
-        part = f"{one['name']}: {one['granted_mib']:.0f} MiB granted"
-        part += f", {one['refused_mib']:.0f} refused" if one["refused_mib"] else ""
+    for device in devices:
+        limit, after = device["limit_mib"], device["after_mib"]
+        part = f"{device['name']}: {device['granted_mib']:.0f} MiB granted"
+        part += f", {device['refused_mib']:.0f} refused" if device["refused_mib"] else ""
         if after is not None:
-            part += f", {after - _overhead(one, facts):.0f} MiB held"
-        part += _left(one)
+            part += f", {after - _overhead(device, facts):.0f} MiB held"
+        part += _left(device)
         words.append(part)
         if limit is None:
-            trouble = trouble or f"{one['name']} has no limit"
-        elif one.get("trouble"):
-            trouble = trouble or str(one["trouble"])
-        elif one["refused_mib"] and not one["refusal"].startswith("ResourceExhaustedError"):
-            trouble = trouble or one["refusal"]
-        elif not one["refused_mib"]:
-            trouble = trouble or f"{one['beyond_mib']:.0f} MiB were granted, beyond the limit of {limit:.0f} MiB"
+            trouble = trouble or f"{device['name']} has no limit"
+        elif device.get("trouble"):
+            trouble = trouble or str(device["trouble"])
+        elif device["refused_mib"] and not device["refusal"].startswith("ResourceExhaustedError"):
+            trouble = trouble or device["refusal"]
+        elif not device["refused_mib"]:
+            trouble = trouble or f"{device['beyond_mib']:.0f} MiB were granted, beyond the limit of {limit:.0f} MiB"
     observed = "; ".join(words)
     trouble = trouble or _too_much(devices, facts)
     if trouble and verdict.kind is VerdictKind.HOLDS:
@@ -87,10 +87,10 @@ def _left(device: dict[str, Any]) -> str:
 
 def _too_much(devices: Sequence[dict[str, Any]], facts: GroundFacts) -> str:
     """What is held beyond the limits of a card and what every process takes of it; "" where nothing is."""
-    for physical in sorted({one["physical"] for one in devices}):
-        own = [one for one in devices if one["physical"] == physical]
-        held = [one["after_mib"] - _overhead(one, facts) for one in own if one["after_mib"] is not None]
-        most = sum(one["limit_mib"] or math.inf for one in own)
+    for physical in sorted({device["physical"] for device in devices}):
+        own = [device for device in devices if device["physical"] == physical]
+        held = [device["after_mib"] - _overhead(device, facts) for device in own if device["after_mib"] is not None]
+        most = sum(device["limit_mib"] or math.inf for device in own)
         if held and max(held) > most + SLACK_MIB:
             return f"{max(held):.0f} MiB are held of GPU {physical}, more than the limit of {most:.0f} MiB"
     return ""

@@ -69,7 +69,7 @@ class Observation:
 
     def calls(self, function: str, span: Span) -> Iterator[ConfigCall]:
         """Yield the calls of one function that were made in the rows of ``span``."""
-        return (one for one in self.asked if one.function == function and one.within(span))
+        return (call for call in self.asked if call.function == function and call.within(span))
 
     @property
     def in_force(self) -> dict[str, Any] | None:

@@ -56,13 +56,13 @@ def exit_code(proofs: Sequence[Proof]) -> int:
     """0: all that could be judged takes effect. 1: something doesn't. 2: a program could not be judged at all."""
     if any(proof.problem for proof in proofs):
         return 2
-    if any(one.kind in (VerdictKind.NOTHING, VerdictKind.RAISES) for proof in proofs for one in proof.verdicts):
+    if any(verdict.kind in (VerdictKind.NOTHING, VerdictKind.RAISES) for proof in proofs for verdict in proof.verdicts):
         return 1
     return 2 if any(_unjudged(proof) for proof in proofs) else 0
 
 
 def _unjudged(proof: Proof) -> bool:
-    return bool(proof.verdicts) and all(one.kind is VerdictKind.UNPROVEN for one in proof.verdicts)
+    return bool(proof.verdicts) and all(verdict.kind is VerdictKind.UNPROVEN for verdict in proof.verdicts)
 
 
 def as_json(proofs: Sequence[Proof], where: GroundInfo) -> str:
@@ -99,7 +99,7 @@ def _begun(proof: Proof) -> dict[str, Any] | None:
     begun = proof.begun
     if begun is None:
         return None
-    variables = {one.name: getattr(one.value, "value", None) for one in begun.writes}
+    variables = {write.name: getattr(write.value, "value", None) for write in begun.writes}
     return {"filename": begun.path, "row": begun.span.row, "where": begun.where, "environment": variables}
 
 
@@ -242,7 +242,7 @@ def _how_far(seen: Observation, rows: Rows | None) -> str:
 
 def _failed(run: ProofRun) -> bool:
     """True if the program came to an end that no intent explains."""
-    return any(one.kind is VerdictKind.UNPROVEN for one in run.verdicts)
+    return any(verdict.kind is VerdictKind.UNPROVEN for verdict in run.verdicts)
 
 
 def _table(run: ProofRun, rows: Rows | None) -> Padding:
@@ -253,7 +253,7 @@ def _table(run: ProofRun, rows: Rows | None) -> Padding:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, expand=False)
     table.add_column("line", justify="right", no_wrap=True)
     table.add_column("wanted", ratio=3, overflow="fold")
-    observed = any(one.observed for one in run.verdicts)
+    observed = any(verdict.observed for verdict in run.verdicts)
     if run.before is not None:
         table.add_column("before", ratio=4, overflow="fold")
         table.add_column("now", ratio=4, overflow="fold")
@@ -296,13 +296,13 @@ def _styled(text: str, style: str) -> Text:
 
 
 def _close(proofs: Sequence[Proof], where: GroundInfo, console: Any) -> None:
-    verdicts = [one for proof in proofs for one in proof.verdicts]
+    verdicts = [verdict for proof in proofs for verdict in proof.verdicts]
     silent = sum(not proof.runs and not proof.problem and proof.begun is None for proof in proofs)
     if silent:
         files = "1 file asks" if silent == 1 else f"{silent} files ask"
         console.print(f"{files} for nothing of GPU memory")
     if verdicts:
-        counts = Counter(one.kind for one in verdicts)
+        counts = Counter(verdict.kind for verdict in verdicts)
         parts = [f"{counts[kind]} {_plural(kind, counts[kind])}" for kind in VerdictKind if counts[kind]]
         console.print(f"{len(verdicts)} intent{'s' if len(verdicts) != 1 else ''}: {', '.join(parts)}")
         console.print(_styled(f"ground: {where.ground} = {_MEANING[where.ground]}", "dim"))

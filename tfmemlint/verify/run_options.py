@@ -57,7 +57,7 @@ def facts_of(ground: Ground, result: Result, conditions: RunOptions, gpus: int) 
 
 def gpus_named(program: Program, wishes: Sequence[Wanted]) -> int:
     """Return how many GPUs a machine needs to have all that a program names; at least one."""
-    numbers = [one.gpu for one in wishes if isinstance(one.gpu, int)]
+    numbers = [intent.gpu for intent in wishes if isinstance(intent.gpu, int)]
     for match in _NUMBERED.finditer(program.source.text):
         numbers.append(int(match[1] or match[2]))
     for write in program.of(EnvWrite):

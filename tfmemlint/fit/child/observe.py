@@ -60,7 +60,7 @@ class Observer:
             seen["devices"] = [{"name": name, "peak": self._peaks.get(name)} for name in names]
             if self._trace is not None:
                 known = addresses()
-                seen["held"] = {name: one.report(known) for name, one in self._trace.read().items()}
+                seen["held"] = {name: memory.report(known) for name, memory in self._trace.read().items()}
         except Exception as error:
             seen["error"] = f"{type(error).__name__}: {str(error)[:300]}"
         return {

@@ -76,8 +76,8 @@ class StepCounter:
         def helper(*args: Any, **kwargs: Any) -> Any:
             found = real(*args, **kwargs)
             self._mark()
-            for one in found:
-                operation = getattr(getattr(one, "values", one), "op", None)
+            for gradient in found:
+                operation = getattr(getattr(gradient, "values", gradient), "op", None)
                 if operation is not None:
                     self._behind.setdefault(operation.graph, {})[operation.name] = True
             return found
@@ -128,9 +128,9 @@ class StepCounter:
         known = self._behind.get(graph)
         if not known:
             return False
-        for one in module("tensorflow.python.util.nest").flatten(fetches):
+        for fetched in module("tensorflow.python.util.nest").flatten(fetches):
             try:
-                element = graph.as_graph_element(one, allow_tensor=True, allow_operation=True)
+                element = graph.as_graph_element(fetched, allow_tensor=True, allow_operation=True)
             except (TypeError, ValueError, KeyError):
                 continue
             if _depends(getattr(element, "op", element), known):
@@ -143,15 +143,15 @@ def _depends(operation: Any, known: dict[str, bool]) -> bool:
     waiting = [operation]
     names: set[str] = set()
     while waiting:
-        one = waiting.pop()
-        if known.get(one.name):
+        current = waiting.pop()
+        if known.get(current.name):
             known[operation.name] = True
             return True
-        if one.name in names or one.name in known:
+        if current.name in names or current.name in known:
             continue
-        names.add(one.name)
-        waiting += [tensor.op for tensor in one.inputs]
-        waiting += one.control_inputs
+        names.add(current.name)
+        waiting += [tensor.op for tensor in current.inputs]
+        waiting += current.control_inputs
     known.update(dict.fromkeys(names, False))
     return False
 

@@ -29,13 +29,15 @@ def addresses() -> dict[int, VariableInfo]:
     kind = module("tensorflow.python.ops.resource_variable_ops").BaseResourceVariable
     objects = gc.get_objects()
     paths = _keras_paths(objects)
-    for one in objects:
+    for candidate in objects:
         try:
-            if not isinstance(one, kind) or "GPU" not in str(one.device):
+            if not isinstance(candidate, kind) or "GPU" not in str(candidate.device):
                 continue
-            name = paths.get(id(one)) or str(one.name).removesuffix(":0")
-            shape = f"[{','.join(map(str, one.shape))}]"
-            found[_address(one.read_value())] = VariableInfo(name, str(one.dtype.name), shape, bool(one.trainable))
+            name = paths.get(id(candidate)) or str(candidate.name).removesuffix(":0")
+            shape = f"[{','.join(map(str, candidate.shape))}]"
+            found[_address(candidate.read_value())] = VariableInfo(
+                name, str(candidate.dtype.name), shape, bool(candidate.trainable)
+            )
         except Exception:
             continue  # not initialised yet, of a graph, or of a type that can't be looked at
     return found
@@ -44,11 +46,13 @@ def addresses() -> dict[int, VariableInfo]:
 def _keras_paths(objects: list[Any]) -> dict[int, str]:
     """Keras 3 wraps TensorFlow's variables, and knows more of them than their short names."""
     found: dict[int, str] = {}
-    for one in objects:
-        if type(one).__module__.startswith("keras.") and isinstance(getattr(type(one), "path", None), property):
-            value = getattr(one, "_value", None)
+    for candidate in objects:
+        if type(candidate).__module__.startswith("keras.") and isinstance(
+            getattr(type(candidate), "path", None), property
+        ):
+            value = getattr(candidate, "_value", None)
             if value is not None:
-                found[id(value)] = str(one.path)
+                found[id(value)] = str(candidate.path)
     return found
 
 

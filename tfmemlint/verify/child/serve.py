@@ -230,7 +230,7 @@ def _too_much(child: int, host_mib: float | None, output: Sequence[IO[bytes]]) -
 def _death(status: int) -> dict[str, Any]:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        name = next((one.name for one in signal.Signals if one == number), f"SIG{number}")
+        name = next((known.name for known in signal.Signals if known == number), f"SIG{number}")
         return {"exception": name, "message": f"the process was ended by {name}"}
     code = os.WEXITSTATUS(status)
     if code == 70:

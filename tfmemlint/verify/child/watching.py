@@ -85,7 +85,7 @@ class Watcher:
     def _noting(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def noting(context: Any, *args: Any, **kwargs: Any) -> Any:
             lines = self.lines()
-            arguments = [_plain(one) for one in (*args, *kwargs.values())]
+            arguments = [_plain(argument) for argument in (*args, *kwargs.values())]
             try:
                 value = real(context, *args, **kwargs)
             except BaseException as error:
@@ -147,7 +147,7 @@ class _Marking(ast.NodeTransformer):
         for name in ("body", "orelse", "finalbody"):
             block = getattr(node, name, None)
             if isinstance(block, list):
-                setattr(node, name, [one for statement in block for one in self._around(statement)])
+                setattr(node, name, [marked for statement in block for marked in self._around(statement)])
         return node
 
     def _around(self, statement: ast.stmt) -> list[ast.stmt]:
@@ -194,9 +194,9 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "device_type"):
         return str(value.name)
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     try:
         return float(value)  # one of numpy's numbers
     except Exception:

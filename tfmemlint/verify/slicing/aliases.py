@@ -56,11 +56,11 @@ def carried(node: ast.AST | None, modules: set[str], passed: Passed) -> set[str]
         passed: the arguments that calls of the program's own functions hand back.
     """
 
-    def of(one: ast.AST | None) -> set[str]:
-        return carried(one, modules, passed)
+    def of(part: ast.AST | None) -> set[str]:
+        return carried(part, modules, passed)
 
     def of_all(several: list[ast.expr]) -> set[str]:
-        return {name for one in several for name in of(one)}
+        return {name for part in several for name in of(part)}
 
     match node:
         case ast.Name(id=name):
@@ -151,22 +151,22 @@ def pairs(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
 def _unpacked(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
     several = isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List))
     if several and len(target.elts) == len(value.elts) and not _starred(target) and not _starred(value):  # type: ignore[attr-defined]
-        for one, given_to_it in zip(target.elts, value.elts, strict=True):  # type: ignore[attr-defined]
-            yield from _unpacked(one, given_to_it)
+        for part, given_to_it in zip(target.elts, value.elts, strict=True):  # type: ignore[attr-defined]
+            yield from _unpacked(part, given_to_it)
     else:
         yield target, value
 
 
 def _each(target: ast.expr, iterable: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
     if isinstance(iterable, (ast.Tuple, ast.List)) and not _starred(iterable):
-        for one in iterable.elts:
-            yield from _unpacked(target, one)
+        for element in iterable.elts:
+            yield from _unpacked(target, element)
     else:
         yield target, iterable
 
 
 def _starred(node: ast.expr) -> bool:
-    return any(isinstance(one, ast.Starred) for one in ast.iter_child_nodes(node))
+    return any(isinstance(child, ast.Starred) for child in ast.iter_child_nodes(node))
 
 
 def changed(statement: ast.stmt) -> Iterator[ast.expr]:
@@ -192,18 +192,18 @@ def changed(statement: ast.stmt) -> Iterator[ast.expr]:
     if isinstance(alone, ast.Call):
         if isinstance(alone.func, ast.Attribute):
             yield alone.func.value
-            yield from (one.func for one in _calls_of(alone.func.value))
+            yield from (call.func for call in _calls_of(alone.func.value))
         if isinstance(alone.func, ast.Name):
             yield from given(alone)
 
 
 def _calls_of(node: ast.expr) -> Iterator[ast.Call]:
     """Yield the calls that an object is reached through: ``made(config)`` in ``made(config).x.y``."""
-    one: ast.expr = node
-    while isinstance(one, (ast.Attribute, ast.Subscript, ast.Call)):
-        if isinstance(one, ast.Call):
-            yield one
-        one = one.func if isinstance(one, ast.Call) else one.value
+    current: ast.expr = node
+    while isinstance(current, (ast.Attribute, ast.Subscript, ast.Call)):
+        if isinstance(current, ast.Call):
+            yield current
+        current = current.func if isinstance(current, ast.Call) else current.value
 
 
 def stores(statement: ast.stmt) -> bool:

@@ -70,15 +70,22 @@ class Bindings(StatementIndex):
 
     def taken_by(self, statements: Iterable[ast.stmt]) -> set[str]:
         """Return the names that some of its statements take from modules."""
-        return {one.name for this in statements if isinstance(this, ast.ImportFrom) for one in this.names}
+        return {alias.name for this in statements if isinstance(this, ast.ImportFrom) for alias in this.names}
 
     def sets_in_modules(self, names: set[str]) -> list[ast.stmt]:
         """Return the statements that give a module one of these names (``settings.SIZE = 1``), or store something in
         what was taken from a module by one of these names (``SIZES[0] = 1``).
         """
-        found = [one for name in names for one in self.assigned_attributes.get(name, ()) if self._is_in_module(one)]
-        taken = (one for name in names & self.taken for one in self._changes.get((name, None), ()))
-        return found + [one for one in taken if not isinstance(one, ast.Expr) or aliases.stores(one)]
+        found = [
+            statement
+            for name in names
+            for statement in self.assigned_attributes.get(name, ())
+            if self._is_in_module(statement)
+        ]
+        taken = (statement for name in names & self.taken for statement in self._changes.get((name, None), ()))
+        return found + [
+            statement for statement in taken if not isinstance(statement, ast.Expr) or aliases.stores(statement)
+        ]
 
     def _is_in_module(self, statement: ast.stmt) -> bool:
         nodes = (node for node in own_nodes(statement) if isinstance(node, ast.Attribute))
@@ -147,7 +154,7 @@ class Bindings(StatementIndex):
         for called in self._called(call):
             if not isinstance(called, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 continue
-            names = [one.arg for one in [*called.args.posonlyargs, *called.args.args]]
+            names = [argument.arg for argument in [*called.args.posonlyargs, *called.args.args]]
             if isinstance(self.parent[called], ast.ClassDef) and isinstance(call.func, ast.Attribute):
                 names = names[1:]
             rest = called.args.vararg.arg if called.args.vararg is not None else ""
@@ -156,7 +163,7 @@ class Bindings(StatementIndex):
                 if isinstance(argument, ast.Starred) or (name and chosen(called, name)):
                     yield argument
             others = called.args.kwarg.arg if called.args.kwarg is not None else ""
-            known = {*names, *(one.arg for one in called.args.kwonlyargs)}
+            known = {*names, *(argument.arg for argument in called.args.kwonlyargs)}
             for word in call.keywords:
                 name = word.arg if word.arg in known else others
                 if name and chosen(called, name):
@@ -166,7 +173,7 @@ class Bindings(StatementIndex):
         """Return the arguments of a call that its result may be, or hold."""
         if isinstance(call.func, ast.Name) and call.func.id in self._getters:
             return aliases.given(call)
-        if any(isinstance(one, ast.ClassDef) for one in self._called(call)):
+        if any(isinstance(definition, ast.ClassDef) for definition in self._called(call)):
             return aliases.given(call)
         found = list(self._given(call, self._hands_back))
         if isinstance(call.func, ast.Name) and call.func.id not in self.modules and not self._called(call):
@@ -187,11 +194,11 @@ class Bindings(StatementIndex):
             while True:
                 # What a name in it is bound to, it may be a part of.
                 more = {
-                    one
+                    carried
                     for statement in self.inside(function)
                     for target, value in aliases.pairs(statement)
                     if not self._carried(target).isdisjoint(found)
-                    for one in self._carried(value)
+                    for carried in self._carried(value)
                 } - found
                 if not more:
                     break
@@ -209,8 +216,8 @@ class Bindings(StatementIndex):
     def _changed_names(self, statement: ast.stmt) -> set[str]:
         """Return the names whose values a statement changes without binding them."""
         found: set[str] = set()
-        for one in aliases.changed(statement):
-            found |= self._carried(one)
+        for expression in aliases.changed(statement):
+            found |= self._carried(expression)
         call = statement.value if isinstance(statement, ast.Expr) else None
         if isinstance(call, ast.Call) and (found & {"flags"} or "DEFINE_" in ast.unparse(call.func)):
             found |= _FLAGS

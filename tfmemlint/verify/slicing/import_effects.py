@@ -24,12 +24,12 @@ class ImportEffects:
     it is about."""
 
     def __init__(self, statements: list[ast.stmt]) -> None:
-        self._tables = {name for one in statements for name in _tables(one)}
+        self._tables = {name for statement in statements for name in _tables(statement)}
         self.about: dict[ast.stmt, set[str]] = {}
-        for one in statements:
-            names = set(self._put(one))
+        for statement in statements:
+            names = set(self._put(statement))
             if names:
-                self.about[one] = names
+                self.about[statement] = names
 
     def needed_by(self, statement: ast.stmt) -> list[ast.stmt]:
         """Return the statements that decide what the imports in ``statement`` find."""
@@ -37,7 +37,9 @@ class ImportEffects:
         if not asked:
             return []
         any_of = ANY in asked or not all(name.split(".")[0] in _OTHERS for name in asked)
-        return [one for one, names in self.about.items() if not names.isdisjoint(asked) or (any_of and ANY in names)]
+        return [
+            other for other, names in self.about.items() if not names.isdisjoint(asked) or (any_of and ANY in names)
+        ]
 
     def _is_table(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Constant):
@@ -61,11 +63,11 @@ class ImportEffects:
 
 
 def _keys(given: list[ast.expr], *, plain: bool) -> Iterator[str]:
-    for one in given:
+    for argument in given:
         if plain:
-            yield _text(one)
-        elif isinstance(one, ast.Dict):
-            yield from (_text(key) for key in one.keys)
+            yield _text(argument)
+        elif isinstance(argument, ast.Dict):
+            yield from (_text(key) for key in argument.keys)
         else:
             yield ANY
 
@@ -97,9 +99,9 @@ def _tables(statement: ast.stmt) -> Iterator[str]:
     """Yield the names that a statement gives to ``sys.modules``."""
     match statement:
         case ast.ImportFrom(module="sys", names=names):
-            yield from (one.asname or one.name for one in names if one.name == "modules")
+            yield from (alias.asname or alias.name for alias in names if alias.name == "modules")
         case ast.Assign(targets=targets, value=value) if _is_sys_modules(value):
-            yield from (one.id for one in targets if isinstance(one, ast.Name))
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
         case _:
             pass
 
@@ -110,10 +112,10 @@ def _imported(statement: ast.stmt) -> Iterator[str]:
     """
     names: list[str] = []
     if isinstance(statement, ast.Import):
-        names = [one.name for one in statement.names]
+        names = [alias.name for alias in statement.names]
     elif isinstance(statement, ast.ImportFrom):
         module = statement.module or ""
-        names = [module, *(f"{module}.{one.name}" for one in statement.names)]
+        names = [module, *(f"{module}.{alias.name}" for alias in statement.names)]
     for node in own_nodes(statement):
         if isinstance(node, ast.Call) and node.args:
             called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")

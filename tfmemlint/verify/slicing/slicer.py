@@ -47,11 +47,13 @@ class Slicer:
         """Keep the innermost statements at ``places``, and those that begin in ``rows``; ``last``: what happens last,
         with the calls that lead there."""
         found = [self.bindings.at(place) for place in places]
-        asked = [one for one in found if one is not None]
-        asked += [one for row in rows for one in self.bindings.of_row(row)]
+        asked = [statement for statement in found if statement is not None]
+        asked += [statement for row in rows for statement in self.bindings.of_row(row)]
         for statement in asked:
             self.keep(statement)
-        chain = {self.bindings.function[one] for one in map(self.bindings.at, last) if one is not None}
+        chain = {
+            self.bindings.function[statement] for statement in map(self.bindings.at, last) if statement is not None
+        }
         for statement in asked:
             function = self.bindings.function[statement]
             if function in chain:
@@ -76,11 +78,11 @@ class Slicer:
         blocks = blocks_of(statement)
         last = blocks[0][0].lineno - 1 if blocks else statement.end_lineno or 0
         last = max(last, statement.lineno)
-        one: ast.stmt | None = statement
-        while one is not None and self.bindings.function[one] is self.bindings.function[statement]:
-            if isinstance(one, (ast.For, ast.AsyncFor, ast.While)):
-                last = one.end_lineno or last
-            one = self.bindings.parent[one]
+        around: ast.stmt | None = statement
+        while around is not None and self.bindings.function[around] is self.bindings.function[statement]:
+            if isinstance(around, (ast.For, ast.AsyncFor, ast.While)):
+                last = around.end_lineno or last
+            around = self.bindings.parent[around]
         return last
 
     def _late(self, statement: ast.stmt) -> bool:
@@ -92,11 +94,11 @@ class Slicer:
         return statement not in self.bindings.exits or not self._within_try(statement)
 
     def _within_try(self, statement: ast.stmt) -> bool:
-        one: ast.stmt | None = statement
-        while one is not None and self.bindings.function[one] is self.bindings.function[statement]:
-            if isinstance(one, ast.Try):
+        around: ast.stmt | None = statement
+        while around is not None and self.bindings.function[around] is self.bindings.function[statement]:
+            if isinstance(around, ast.Try):
                 return True
-            one = self.bindings.parent[one]
+            around = self.bindings.parent[around]
         return False
 
     def keep(self, statement: ast.stmt, *, late: bool = False) -> None:
@@ -104,11 +106,11 @@ class Slicer:
         even so."""
         if self._late(statement) and not late:
             return
-        one: ast.stmt | None = statement
-        while one is not None and one not in self.kept:
-            self.kept.add(one)
-            self._waiting.append(one)
-            one = self.bindings.parent[one]
+        around: ast.stmt | None = statement
+        while around is not None and around not in self.kept:
+            self.kept.add(around)
+            self._waiting.append(around)
+            around = self.bindings.parent[around]
 
     def keep_rest(self, block: Iterable[ast.stmt]) -> None:
         """Keep all of a module, but for what functions do that something was asked for in: of these, that."""
@@ -124,7 +126,7 @@ class Slicer:
         """Keep what other modules of the program need of this one; whether there was anything."""
         before = len(self.kept)
         for other in others:
-            for name in [one for one in other._attributes if not one.startswith(".")]:
+            for name in [attribute for attribute in other._attributes if not attribute.startswith(".")]:
                 self._need_attribute(name, None)
                 self._need_changes(name, None)
             for name in other._attributes | other.bindings.taken_by(other.kept):
@@ -154,11 +156,11 @@ class Slicer:
         while True:
             while self._waiting:
                 self._follow(self._waiting.pop())
-            exits = [one for one in self.bindings.exits if self._belongs(one)]
+            exits = [leaving for leaving in self.bindings.exits if self._belongs(leaving)]
             if not exits:
                 return
-            for one in exits:
-                self.keep(one)
+            for leaving in exits:
+                self.keep(leaving)
 
     def text(self) -> str:
         """Return the program's text with all that isn't kept blank; a block left empty gets ``pass``."""
@@ -167,7 +169,7 @@ class Slicer:
         for statement in self.kept:
             keep_rows.update(self._rows(statement))
             for block in blocks_of(statement):
-                if not any(one in self.kept for one in block):
+                if not any(inner in self.kept for inner in block):
                     passes.add(_first_row(block[0]))
         out: list[str] = []
         for row, line in enumerate(self.lines, 1):
@@ -221,9 +223,9 @@ class Slicer:
                     self._need_whole(method)
         # What stands in the same line is kept with it, so it must be able to run.
         for block in blocks_of(statement):
-            for one in block:
-                if _first_row(one) in self._rows(statement):
-                    self.keep(one)
+            for inner in block:
+                if _first_row(inner) in self._rows(statement):
+                    self.keep(inner)
         for other in self.bindings.beside(statement):
             self.keep(other)
 
@@ -259,10 +261,10 @@ class Slicer:
 
     def _need_whole(self, definition: ast.stmt) -> None:
         """A function or class that is referred to is needed as a whole, unless an intent in it brings in its parts."""
-        if any(one in self.kept for one in self.bindings.inside(definition)):
+        if any(inner in self.kept for inner in self.bindings.inside(definition)):
             return
-        for one in self.bindings.inside(definition):
-            self.keep(one)
+        for inner in self.bindings.inside(definition):
+            self.keep(inner)
 
     def _belongs(self, leaving: ast.stmt) -> bool:
         """True if an early exit is to be kept: the blocks around it are, or their headers need nothing more."""

@@ -97,15 +97,15 @@ def slice_program(
     elif called:
         call = f"{called}()"
     trees = [program.tree, *(text.tree for text in (files or {}).values())]
-    removed = [one for tree in trees for one in unset(tree)]
-    places = [*([one] for one in removed), *_criteria(program, wishes, entry, own_start=bool(removed))]
-    unseen = len(places) - len(removed) == sum(isinstance(one.event, ProtoMade) for one in wishes)
+    removed = [place for tree in trees for place in unset(tree)]
+    places = [*([place] for place in removed), *_criteria(program, wishes, entry, own_start=bool(removed))]
+    unseen = len(places) - len(removed) == sum(isinstance(intent.event, ProtoMade) for intent in wishes)
     last = places[-1] if places and not unseen else []
     slicer.ask([place for chain in places for place in chain], rows, last)
     # What is put into a list in one place is called from another, by no name that leads there.
     put = [place for chain in program.put for place in chain] if places else []
     slicer.ask_also(put)
-    options = [one.statement for one in wishes if isinstance(one.event, ProtoMade)]
+    options = [intent.statement for intent in wishes if isinstance(intent.event, ProtoMade)]
     slicer.ask_calls([*options, *removed])
     if call:
         slicer.ends.pop(None, None)  # the function is called behind everything else
@@ -121,7 +121,7 @@ def slice_program(
         other.close()
     imports: set[int] = set()
     if local:
-        lowest = max((one.lineno for one in slicer.kept), default=0)
+        lowest = max((statement.lineno for statement in slicer.kept), default=0)
         for statement in program.tree.body:
             if statement.lineno >= lowest or statement in slicer.kept:
                 continue
@@ -132,32 +132,32 @@ def slice_program(
         slicer.need(called.split(".")[0] or entry, None)
     slicer.close()
     every = [slicer, *others.values()]
-    while others and any(one.share(other for other in every if other is not one) for one in every):
+    while others and any(current.share(other for other in every if other is not current) for current in every):
         pass
     text = slicer.text()
     modules = {path: other.text() for path, other in others.items()}
     texts = [text, *modules.values()]
-    kept = sum(1 for one in texts for line in one.split("\n") if line.strip())
-    lines = [line.strip() for one in every for line in one.lines]
+    kept = sum(1 for sliced in texts for line in sliced.split("\n") if line.strip())
+    lines = [line.strip() for current in every for line in current.lines]
     total = sum(1 for line in lines if line and not line.startswith("#"))
     if call:
         # Behind the last line of the file, so that no line of the file is taken for it.
         text = text.rstrip("\n")
         text += "\n" * (len(program.source.lines) + 1 - text.count("\n")) + f"{call}\n"
-    marks = frozenset(one.statement.row for one in wishes)
+    marks = frozenset(intent.statement.row for intent in wishes)
     return Slice(text, entry, kept, max(total, kept), marks, frozenset(imports), modules)
 
 
 def unset(tree: ast.Module) -> list[Span]:
     """Return the places that take variables out of the environment."""
-    found = (one for one in ast.walk(tree) if isinstance(one, (ast.stmt, ast.expr)) and _unsets(one))
-    return [Span(one.lineno, one.col_offset + 1, one.end_lineno or one.lineno, 0) for one in found]
+    found = (node for node in ast.walk(tree) if isinstance(node, (ast.stmt, ast.expr)) and _unsets(node))
+    return [Span(node.lineno, node.col_offset + 1, node.end_lineno or node.lineno, 0) for node in found]
 
 
 def _unsets(node: ast.AST) -> bool:
     match node:
         case ast.Delete(targets=targets):
-            return any(isinstance(one, ast.Subscript) and _is_environ(one.value) for one in targets)
+            return any(isinstance(target, ast.Subscript) and _is_environ(target.value) for target in targets)
         case ast.Call(func=ast.Attribute(value=value, attr=name)):
             return (name in ("pop", "clear", "popitem", "__delitem__") and _is_environ(value)) or name == "unsetenv"
         case _:
@@ -219,7 +219,7 @@ def is_local_import(statement: ast.stmt, path: str, own: Callable[[str], bool] |
             return True
         modules = [statement.module or ""]
     elif isinstance(statement, ast.Import):
-        modules = [one.name for one in statement.names]
+        modules = [alias.name for alias in statement.names]
     else:
         return False
     tops = {module.split(".")[0] for module in modules}
@@ -269,8 +269,13 @@ def missing_argument(program: Program, entry: str, row: int | None) -> str:
         arguments = function.args
         plain = [*arguments.posonlyargs, *arguments.args]
         defaults = [*zip(reversed(plain), reversed(arguments.defaults), strict=False)]
-        defaults += [one for one in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if one[1] is not None]  # type: ignore[misc]
-        absent = {one.arg for one, default in defaults if isinstance(default, ast.Constant) and default.value is None}
+        keywords = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        defaults += [(keyword, default) for keyword, default in keywords if default is not None]
+        absent = {
+            argument.arg
+            for argument, default in defaults
+            if isinstance(default, ast.Constant) and default.value is None
+        }
         read = {node.id for node in own_nodes(statement) if isinstance(node, ast.Name)}
         if absent & read:
             return min(absent & read)

@@ -52,7 +52,9 @@ class StatementIndex:
         """Return the innermost statement that contains a place."""
         best: ast.stmt | None = None
         for statement in self.parent:
-            first = min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", []))])
+            first = min(
+                [statement.lineno, *(decorator.lineno for decorator in getattr(statement, "decorator_list", []))]
+            )
             inside = first <= span.row <= (statement.end_lineno or statement.lineno)
             if inside and statement.lineno == span.row and statement.col_offset >= span.column:
                 # Another one of the same line, unless it is the very one.
@@ -68,8 +70,12 @@ class StatementIndex:
         found = self._by_row[row]
         if found:
             return found
-        around = [one for one in self.parent if one.lineno <= row <= (one.end_lineno or one.lineno)]
-        return [max(around, key=lambda one: (one.lineno, one.col_offset))] if around else []
+        around = [
+            candidate
+            for candidate in self.parent
+            if candidate.lineno <= row <= (candidate.end_lineno or candidate.lineno)
+        ]
+        return [max(around, key=lambda candidate: (candidate.lineno, candidate.col_offset))] if around else []
 
     def uses(self, function: ast.stmt) -> list[ast.stmt]:
         """Return the statements that may call a function of the module: those that have its name, or the name of the
@@ -100,11 +106,11 @@ class StatementIndex:
         ]
 
     def _within(self, inner: ast.stmt, outer: ast.stmt) -> bool:
-        one = self.parent[inner]
-        while one is not None:
-            if one is outer:
+        around = self.parent[inner]
+        while around is not None:
+            if around is outer:
                 return True
-            one = self.parent[one]
+            around = self.parent[around]
         return False
 
     def _walk(self, block: list[ast.stmt], parent: ast.stmt | None, function: Function) -> None:
@@ -120,8 +126,8 @@ class StatementIndex:
                 self.outer[statement] = function
                 arguments = statement.args
                 every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-                every += [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
-                self._locals[statement].update(one.arg for one in every)
+                every += [argument for argument in (arguments.vararg, arguments.kwarg) if argument is not None]
+                self._locals[statement].update(argument.arg for argument in every)
             for child in blocks_of(statement):
                 self._walk(child, statement, inner)
 

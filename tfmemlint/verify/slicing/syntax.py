@@ -25,7 +25,7 @@ def blocks_of(statement: ast.stmt) -> list[list[ast.stmt]]:
     blocks: list[list[ast.stmt]] = []
     for name in ("body", "handlers", "cases", "orelse", "finalbody"):
         part = getattr(statement, name, [])
-        blocks += [one.body for one in part] if name in ("handlers", "cases") else [part]
+        blocks += [inner.body for inner in part] if name in ("handlers", "cases") else [part]
     return [block for block in blocks if block]
 
 
@@ -34,7 +34,7 @@ def bound_names(statement: ast.stmt) -> set[str]:
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return {statement.name}
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
-        return {one.asname or one.name.split(".")[0] for one in statement.names}
+        return {alias.asname or alias.name.split(".")[0] for alias in statement.names}
     found: set[str] = set()
     for node in own_nodes(statement):
         if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
