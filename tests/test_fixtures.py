@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 from _pytest.mark import ParameterSet
 
 from tests import fixture_runs
-from tests.fixture_files import FIXTURES, fixture_paths, read_text, strip_markers, without_comments
+from tests.fixture_files import fixture_paths, read_text, strip_markers, without_comments
 from tests.fixture_runs import Places
 from tfmemlint.engine.check_source import check_source
 from tfmemlint.fixes.loop import Fixed, Options, fix_source
@@ -26,37 +25,16 @@ from tfmemlint.sources import Source
 
 UNSAFE = Options(unsafe=True)
 
-PASSED_OVER = "the prefilter passes over this file: none of the words that it looks for is there"
-REPORTED_TWICE = "an example in a docstring is reported as a program (TFM202) and as a text (TFM208)"
 KNOWN = {
-    "TFM206/bad_caught.py": PASSED_OVER,
-    "TFM206/bad_contrib.py": PASSED_OVER,
-    "TFM206/bad_idle_handler.py": PASSED_OVER,
-    "TFM206/bad_import.py": PASSED_OVER,
-    "TFM206/bad_legacy_twin.py": PASSED_OVER,
-    "TFM206/bad_moved_names_imported.py": PASSED_OVER,
-    "TFM206/bad_renamed.py": PASSED_OVER,
-    "TFM206/bad_renamed_often.py": PASSED_OVER,
-    "TFM208/bad_inventory.py": REPORTED_TWICE,
-    "TFM501/bad_monitored_session.py": PASSED_OVER,
+    "TFM208/bad_inventory.py": "an example in a docstring is reported as a program (TFM202) and as a text (TFM208)",
 }
 """The fixtures on which the command line does not do yet what it should, and why."""
-KNOWN_UNFIXED = KNOWN.keys() - {"TFM206/bad_contrib.py", "TFM206/bad_import.py"}
-"""Those of them that a fix should, or should not, change."""
-KNOWN_BARE = {path: why for path, why in KNOWN.items() if why == PASSED_OVER}
 
 
-def _named(path: Path) -> str:
-    return str(path.relative_to(FIXTURES))
-
-
-def _known(paths: list[Path], known: Collection[str]) -> list[ParameterSet]:
-    """The parameters of a test of the command line that is known to fail for some of ``paths``."""
-    names = [(path, _named(path)) for path in paths]
-    return [
-        pytest.param(path, id=name, marks=[pytest.mark.xfail(reason=KNOWN[name], strict=True)] if name in known else [])
-        for path, name in names
-    ]
+def _known(paths: list[Path]) -> list[ParameterSet]:
+    """The parameters of a test of the command line, some of which are known to fail."""
+    marks = {name: pytest.mark.xfail(reason=why, strict=True) for name, why in KNOWN.items()}
+    return [pytest.param(path, id=_named(path), marks=marks.get(_named(path), ())) for path in paths]
 
 
 def _rules(path: Path) -> tuple[Rule, ...]:
@@ -117,7 +95,7 @@ def test_the_fixed_side_is_as_judged(path: Path) -> None:
     assert _fixed(path, fixed.text, target, memory).text == fixed.text
 
 
-@pytest.mark.parametrize("path", _known([*fixture_paths("bad"), *fixture_paths("ok")], KNOWN))
+@pytest.mark.parametrize("path", _known([*fixture_paths("bad"), *fixture_paths("ok")]))
 def test_the_command_reports_what_is_expected(path: Path) -> None:
     _, expectations, _ = strip_markers(read_text(path))
     expected = Places((path.name, row, code) for row, codes in expectations.items() for code in codes)
@@ -126,7 +104,7 @@ def test_the_command_reports_what_is_expected(path: Path) -> None:
     assert (run.code, run.err) == (1 if expected else 0, "")
 
 
-@pytest.mark.parametrize("path", _known(fixture_paths("bad"), KNOWN_UNFIXED))
+@pytest.mark.parametrize("path", _known(fixture_paths("bad")))
 def test_the_command_s_fix_is_as_judged(path: Path) -> None:
     fixed_path = path.with_name(f"{path.stem}.fixed.py")
     judged = read_text(fixed_path) if fixed_path.exists() else strip_markers(read_text(path))[0]
@@ -136,7 +114,7 @@ def test_the_command_s_fix_is_as_judged(path: Path) -> None:
     assert not [finding for finding in fixed.left if finding["code"] == path.parent.name and finding["fix"]]
 
 
-@pytest.mark.parametrize("path", _known(fixture_paths("bad"), KNOWN_BARE))
+@pytest.mark.parametrize("path", fixture_paths("bad"), ids=_named)
 def test_no_comment_is_needed_for_a_file_to_be_read(path: Path) -> None:
     text, _, header = strip_markers(read_text(path))
     bare = without_comments(text)

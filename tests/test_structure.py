@@ -48,7 +48,6 @@ KNOWN_UPWARD = {
 KNOWN_CIRCLES: set[tuple[str, ...]] = {
     ("engine.embedded", "engine.find_programs", "engine.fix_file", "engine.job", "engine.programs", "engine.run"),
     ("interpreter.catching", "interpreter.context"),
-    ("interpreter.program", "interpreter.scopes", "interpreter.state", "interpreter.unit", "interpreter.values"),
     ("sources.notebook", "sources.text"),
 }
 """Groups of modules of one package that import each other in a circle."""
