@@ -140,7 +140,9 @@ def generated(chance: random.Random, depth: int = 0) -> str:
     def words() -> str:
         return " ".join(chance.choice(WORDS) for _ in range(chance.randint(1, 4)))
 
-    inner = (lambda: generated(chance, depth + 1)) if depth < 3 else words
+    def inner() -> str:
+        return generated(chance, depth + 1) if depth < 3 else words()
+
     match chance.randint(0, 13):
         case 0:
             return f"if {inner()}; then {inner()}\nelse {inner()}; fi"

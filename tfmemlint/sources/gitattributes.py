@@ -21,6 +21,8 @@ VENDORED = re.compile(r"(?:bower_components|\.yarn|[Vv]endors?|(?:3rd|[Tt]hird)[
 what is plainly a copy of somebody's library is taken: its ``cache/``, ``deps/``, ``env/``, ``testdata/``,
 ``tests/fixtures/`` and ``.github/`` may well be a project's own work."""
 
+_Said = tuple[str, bool | None]
+"""An attribute and its state: set, unset (``-``), or None for unspecified (``!``)."""
 _FILE = ".gitattributes"
 _MACRO = "[attr]"
 
@@ -33,7 +35,7 @@ class Marks:
     """
 
     def __init__(self, top: str) -> None:
-        self._macros: dict[str, list[str]] = {}
+        self._macros: dict[str, list[_Said]] = {}
         self._rules: list[tuple[str, list[_Rule]]] = []
         self._info: list[tuple[str, list[_Rule]]] = []
         self._load_above(os.path.abspath(top))
@@ -44,11 +46,11 @@ class Marks:
             self._load(os.path.join(directory, _FILE), os.path.abspath(directory), self._rules)
 
     def leaves_out(self, path: str) -> bool:
-        """Whether a file is marked as generated or vendored."""
+        """True if a file is marked as generated or vendored."""
         return any(self.of(path, mark) for mark in MARKS)
 
     def leaves_out_directory(self, path: str) -> bool:
-        """Whether a directory is other people's by its name, and nothing says that it is not."""
+        """True if a directory is other people's by its name, and nothing says that it is not."""
         if VENDORED.match(os.path.basename(path)) is None:
             return False
         # Somebody who wants such a directory looked at says so of it, or of what is in it.
@@ -56,19 +58,29 @@ class Marks:
         return self.of(path, "linguist-vendored") is not False and self.of(inside, "linguist-vendored") is not False
 
     def of(self, path: str, mark: str) -> bool | None:
-        """What is said of a path: that it has a mark, or that it has not; None where nothing is said."""
+        """Return True or False if a path is said to have a mark or not to have it, and None if nothing is said."""
         if not self._rules and not self._info:
             return None
         full = os.path.abspath(path).replace(os.sep, "/")
-        said: bool | None = None
-        for base, rules in (*self._rules, *self._info):
+        known: dict[str, bool | None] = {}
+        for base, rules in reversed((*self._rules, *self._info)):
             if not full.startswith(base):
                 continue
             relative = full[len(base) :]
-            for rule in rules:
-                if mark in rule.says and rule.matches(relative):
-                    said = rule.says[mark]
-        return said
+            for rule in reversed(rules):
+                if rule.matches(relative):
+                    self._fill(known, rule.said)
+                    if mark in known:
+                        return known[mark]
+        return None
+
+    def _fill(self, known: dict[str, bool | None], said: list[_Said]) -> None:
+        """Add what a line says of attributes of which no later line says anything; a macro that is set says more."""
+        for name, value in reversed(said):
+            if name not in known:
+                known[name] = value
+                if value is True:
+                    self._fill(known, self._macros.get(name, []))
 
     def _load_above(self, top: str) -> None:
         root, above = repository(top)
@@ -87,30 +99,21 @@ class Marks:
             rules.append((base.replace(os.sep, "/").rstrip("/") + "/", found))
 
     def _read(self, content: str) -> Iterator[_Rule]:
-        for line in content.splitlines():
-            pattern, words = _parts(line)
-            if not pattern:
-                continue
+        lines = [_parts(line) for line in content.splitlines()]
+        for pattern, words in lines:
             if pattern.startswith(_MACRO):
-                self._macros[pattern.removeprefix(_MACRO)] = words
-                continue
-            says: dict[str, bool | None] = {}
-            for word in self._expanded(words):
-                says.update(_said(word))
-            if says:
-                yield _Rule(pattern, says)
-
-    def _expanded(self, words: list[str]) -> Iterator[str]:
-        for word in words:
-            yield from self._macros.get(word, ())
-            yield word
+                self._macros[pattern.removeprefix(_MACRO)] = [_said(word) for word in words]
+        for pattern, words in lines:
+            said = [(name, value) for name, value in map(_said, words) if name in MARKS or name in self._macros]
+            if said and not pattern.startswith(_MACRO):
+                yield _Rule(pattern, said)
 
 
 class _Rule:
     """One line: a pattern, and what it says of the marks."""
 
-    def __init__(self, pattern: str, says: dict[str, bool | None]) -> None:
-        self.says = says
+    def __init__(self, pattern: str, said: list[_Said]) -> None:
+        self.said = said
         self._whole = "/" in pattern
         try:
             self._pattern = re.compile(_regex(pattern.removeprefix("/")), re.DOTALL)
@@ -119,12 +122,12 @@ class _Rule:
             self._pattern = re.compile(r"(?!)")
 
     def matches(self, relative: str) -> bool:
-        """Whether the pattern is one of this path, which is relative to its directory."""
+        """True if the pattern matches this path, which is relative to its directory."""
         return self._pattern.fullmatch(relative if self._whole else relative.rpartition("/")[2]) is not None
 
 
 def _parts(line: str) -> tuple[str, list[str]]:
-    """The pattern and the attributes of a line; a pattern with spaces stands in quotes."""
+    """Return the pattern and the attributes of a line; a pattern with spaces is in quotes."""
     line = line.strip()
     if not line or line.startswith(("#", "!")):
         return "", []
@@ -135,18 +138,14 @@ def _parts(line: str) -> tuple[str, list[str]]:
     return pattern, words
 
 
-def _said(word: str) -> Iterator[tuple[str, bool | None]]:
-    """What one attribute says of a mark: it is set, unset (``-``), or said nothing of any more (``!``)."""
+def _said(word: str) -> _Said:
+    """Return the name of an attribute, and its state. linguist takes any value but ``false`` for true."""
     name, _, value = word.lstrip("-!").partition("=")
-    if name in MARKS:
-        if word[0] == "!":
-            yield name, None
-        else:
-            yield name, word[0] != "-" and value != "false"
+    return name, None if word[0] == "!" else word[0] != "-" and value != "false"
 
 
 def _regex(pattern: str) -> str:
-    """A pattern as a regular expression: ``*`` and ``?`` stop at a slash, ``**`` between slashes does not."""
+    """Return a pattern as a regular expression: ``*`` and ``?`` stop at a slash, ``**`` between slashes does not."""
     if pattern == "**":
         return ".*"
     out = []
@@ -168,8 +167,8 @@ def _regex(pattern: str) -> str:
 
 
 def repository(top: str) -> tuple[str | None, list[str]]:
-    """The root of the repository that a directory is in, None without one; and the directories from there down to the
-    one above it."""
+    """Return the root of the repository that a directory is in, or None, and the directories from there down to its
+    parent."""
     root, chain = top, []
     while not os.path.exists(os.path.join(root, ".git")):
         parent = os.path.dirname(root)
