@@ -12,6 +12,7 @@ from tfmemlint.knowledge.releases import Target
 from tfmemlint.sources import Source
 
 if TYPE_CHECKING:
+    from tfmemlint.interpreter.observer import Observer
     from tfmemlint.interpreter.unit import EntrySetup, ParsedModule
 
 __all__ = ["Program", "analyze", "parse"]
@@ -37,23 +38,30 @@ def parse(source: Source) -> ParsedModule:
     return ParsedModule(source, tree, Reach(tree, source.lines), Shapes(source))
 
 
-def analyze(source: Source | ParsedModule, target: Target, run: EntrySetup | None = None) -> Program:
+def analyze(
+    source: Source | ParsedModule,
+    target: Target,
+    setup: EntrySetup | None = None,
+    observer: Observer | None = None,
+) -> Program:
     """Interpret a program from its entry point on: a file on its own, or with all that it imports of its project.
 
     Args:
-        source: the file that is run. run: how it is run, and where its imports are found; None for a file alone.
+        source: the file that is run. target: the release of TensorFlow that it runs on.
+        setup: how it is run, and where its imports are found; None for a file alone.
+        observer: gets told of each statement, branch and event, and of what is given up on; see `Observer`.
 
     Raises:
         SyntaxError, ValueError: the text isn't Python 3 (`ast.parse`).
         RecursionError: it is nested too deeply.
     """
-    from tfmemlint.interpreter.interpreter import Interpreter
+    from tfmemlint.interpreter.interpreter import interpret
 
     limit = sys.getrecursionlimit()
     text = parse(source) if isinstance(source, Source) else source
-    unit = text.unit(run.name if run is not None else "__main__", run.package if run is not None else None)
+    unit = text.unit(setup.name if setup is not None else "__main__", setup.package if setup is not None else None)
     try:
         sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
-        return Interpreter(unit, target, run).run()
+        return interpret(unit, target, setup, observer)
     finally:
         sys.setrecursionlimit(limit)

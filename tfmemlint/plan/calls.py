@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from tfmemlint.intents import Wanted
-from tfmemlint.interpreter.configuring import device_key
+from tfmemlint.interpreter.state import device_key
 from tfmemlint.interpreter.program import Call, Store
 from tfmemlint.interpreter.state import ConfigEffect
 from tfmemlint.interpreter.values import EACH, Device

@@ -11,20 +11,17 @@ The model follows ``tensorflow/python/eager/context.py``; each transition names 
 from __future__ import annotations
 
 from tfmemlint.interpreter.state.joins import join_phases, join_states
+from tfmemlint.interpreter.state.keys import ANY, Guards, Key, Tri, device_key
 from tfmemlint.interpreter.state.model import (
-    ANY,
     Arg,
     Call,
     ConfigEffect,
     Event,
-    Guards,
     Handler,
-    Key,
     Phase,
     RuntimeStart,
     Setting,
     State,
-    Tri,
 )
 
 __all__ = [
@@ -41,6 +38,7 @@ __all__ = [
     "Setting",
     "State",
     "Tri",
+    "device_key",
     "join_phases",
     "join_states",
 ]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tfmemlint.interpreter.state.model import ANY, Guards, Key, Phase, Setting, State, Tri
+from tfmemlint.interpreter.state.keys import ANY, Guards, Key, Tri
+from tfmemlint.interpreter.state.model import Phase, Setting, State
 from tfmemlint.interpreter.values import EACH, UNKNOWN, Value, join
 
 MOST_WAYS = 6

@@ -8,26 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from typing import TYPE_CHECKING
 
+from tfmemlint.interpreter.state.keys import ANY, Guards, Key, Tri
 from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Devices, Seq, Value
 from tfmemlint.model.finding import Span, Step
 
 if TYPE_CHECKING:
     import ast
-
-
-Guards = tuple[tuple[str, bool], ...]
-
-
-class Tri(Enum):
-    """Has it happened? ``MAYBE``: on some way to here it has. ``UNKNOWN``: depends on what came before the entry."""
-
-    NO = "no"
-    MAYBE = "maybe"
-    YES = "yes"
-    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +52,6 @@ class Setting:
     def ways(self) -> tuple[Setting | None, ...]:
         """What may be in force, way by way."""
         return self.either or (self,)
-
-
-Key = int | str
-"""A device in a table of settings: its number, the text of an unknown index, ``each`` for all, or ``?``."""
-ANY = "?"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,114 @@
+"""Attributes that are got and set by names in strings: ``getattr``, ``setattr``, ``vars`` and the like."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts.names import is_tensorflow
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.bindings import set_field_of
+from tfmemlint.interpreter.operations.effects import tensorflow_has
+from tfmemlint.interpreter.operations.events import report_use
+from tfmemlint.interpreter.operations.module_names import ask_module_getattr, named_in_module
+from tfmemlint.interpreter.program import Arg
+from tfmemlint.interpreter.registry import Invocation, builtin
+from tfmemlint.interpreter.scopes import Scope
+from tfmemlint.interpreter.values import UNKNOWN, Class, Const, Instance, Module, Partial, Ref, Seq, Value
+
+_GETTER = "operator.attrgetter()"
+"""What ``operator.attrgetter`` returns, called with the paths and then the object."""
+_NAMESPACE = ast.ClassDef("SimpleNamespace", bases=[], keywords=[], body=[], decorator_list=[])
+
+
+def _walked(context: Context, owner: Value, path: Value, node: ast.AST) -> Value:
+    """What the dotted ``path`` leads to from ``owner``."""
+    if not isinstance(path, Const) or not isinstance(path.value, str):
+        return UNKNOWN
+    value = owner
+    for part in path.value.split("."):
+        value = context.attribute(value, part, node)
+    if isinstance(value, Ref) and is_tensorflow(value.name):
+        report_use(context, node, value.name, origin="getattr")
+    return value
+
+
+def _attribute_by_name(context: Context, name: str, node: ast.AST, values: list[Value], written: list[Arg]) -> Value:
+    """``getattr`` and ``hasattr`` with a literal name."""
+    owner, key = values[0], values[1]
+    if not (isinstance(key, Const) and isinstance(key.value, str)):
+        return UNKNOWN
+    if isinstance(owner, Module):
+        return _attribute_of_own_module(context, name, owner, key.value, node, values)
+    if not isinstance(owner, Ref) or not is_tensorflow(owner.name):
+        return context.attribute(owner, key.value, node) if name == "getattr" and len(values) == 2 else UNKNOWN
+    known = tensorflow_has(context, owner.name, key.value)
+    if name == "hasattr":
+        return UNKNOWN if known is None else Const(known)
+    if len(values) > 2:
+        if known is None:
+            return UNKNOWN
+        return Ref(f"{owner.name}.{key.value}") if known else values[2]
+    report_use(context, node, f"{owner.name}.{key.value}", origin="getattr")
+    return Ref(f"{owner.name}.{key.value}")
+
+
+def _attribute_of_own_module(
+    context: Context, name: str, module: Module, key: str, node: ast.AST, values: list[Value]
+) -> Value:
+    """``getattr`` and ``hasattr`` of a module of the project's own."""
+    found = named_in_module(context, module, key)
+    if found is None:
+        found = ask_module_getattr(context, module, key, node, caught=name == "hasattr" or len(values) > 2)
+    return UNKNOWN if found is None or name == "hasattr" else found
+
+
+@builtin("getattr", "hasattr")
+def getattr_or_hasattr(context: Context, call: Invocation) -> Value | None:
+    if len(call.values) < 2:
+        return None
+    return _attribute_by_name(context, call.name, call.node, call.values, call.written)
+
+
+@builtin("setattr")
+def setattr_(context: Context, call: Invocation) -> Value | None:
+    match call.values:
+        case [owner, Const(str(name)), value]:
+            node = call.node
+            written = node.args if isinstance(node, ast.Call) and len(node.args) == 3 else []
+            context.set_attribute(owner, name, value, node, *(written[::2] or (None, None)))
+            return Const(None)
+        case _:
+            return None
+
+
+@builtin("vars")
+def vars_(context: Context, call: Invocation) -> Value | None:
+    match call.values:
+        case [Ref(owner)]:
+            return Ref(f"{owner}.__dict__")
+        case _:
+            return None
+
+
+@builtin("operator.attrgetter")
+def attrgetter(context: Context, call: Invocation) -> Value | None:
+    return Partial(Ref(_GETTER), tuple(call.values), {}) if call.values else None
+
+
+@builtin(_GETTER)
+def got_by_attrgetter(context: Context, call: Invocation) -> Value | None:
+    if not call.values:
+        return None
+    *paths, owner = call.values
+    found = [_walked(context, owner, path, call.node) for path in paths]
+    return found[0] if len(found) == 1 else Seq(tuple(found), "tuple")
+
+
+@builtin("types.SimpleNamespace", "argparse.Namespace")
+def namespace(context: Context, call: Invocation) -> Value | None:
+    if call.values:
+        return None
+    made = Instance(Class(_NAMESPACE, Scope()))
+    for name, value in call.keywords.items():
+        set_field_of(context, made, name, value)
+    return made

@@ -1,0 +1,91 @@
+"""Built-in functions that make lists, sets and dictionaries, and methods that are called by their classes."""
+
+from __future__ import annotations
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.changes import change
+from tfmemlint.interpreter.operations.contents import cells_of, forget_contents, new_container
+from tfmemlint.interpreter.operations.escapes import mark_escaped
+from tfmemlint.interpreter.registry import Invocation, builtin
+from tfmemlint.interpreter.values import UNKNOWN, Choice, Const, Devices, Dict, Seq, Value, Zipped, is_called
+
+
+def _same_items(context: Context, name: str, value: Value) -> Value:
+    """What has the same items as ``value``: a new list, or what goes through it."""
+    if isinstance(value, Dict) and not value.open:
+        value = Seq(tuple(map(Const, value.items)), "list")
+    if not isinstance(value, Seq):
+        return value if isinstance(value, (Devices, Zipped)) else UNKNOWN
+    if name in ("list", "sorted", "set"):
+        return new_container(context, Seq(value.items, "set" if name == "set" or value.kind == "set" else "list"))
+    items = value.items[::-1] if name == "reversed" and is_called(value) else value.items
+    # Views of a list that show what is in it by now.
+    return Seq(items, value.kind if value.kind == "set" else "tuple" if name == "tuple" else "view")
+
+
+def _new_dict(context: Context, name: str, values: list[Value], keywords: dict[str, Value]) -> Value:
+    """A new dictionary."""
+    default: Value | None = None
+    if name == "collections.defaultdict":
+        default, values = (values[0] if values else None), []
+    given = values[0] if values else Dict()
+    if not isinstance(given, Dict):
+        return UNKNOWN
+    return new_container(context, Dict({**given.items, **keywords}, given.open, default))
+
+
+def _change_by_name(context: Context, method: str, values: list[Value], keywords: dict[str, Value]) -> Value:
+    """``list.append(values, value)``, or a method that was taken from a list to be called later."""
+    base, *rest = values
+    for value in rest:
+        mark_escaped(context, value)
+    now = context.current(base)
+    meant = cells_of(now)
+    if len(meant) == 1 and isinstance(meant[0], (Seq, Dict)) and meant[0].cell is not None:
+        return change(context, meant[0], method, rest, keywords)
+    for value in (base, *rest):
+        forget_contents(context, value)
+    return UNKNOWN
+
+
+@builtin("list", "set")
+def new_list_or_set(context: Context, call: Invocation) -> Value | None:
+    if call.values:
+        return _same_items(context, call.name, call.values[0])
+    if call.keywords:
+        return None
+    return new_container(context, Seq((), "set") if call.name == "set" else Seq(()))
+
+
+@builtin("tuple", "sorted", "reversed", "iter", "tqdm", "tqdm.tqdm")
+def same(context: Context, call: Invocation) -> Value | None:
+    return _same_items(context, call.name, call.values[0]) if call.values else None
+
+
+@builtin("collections.deque")
+def deque(context: Context, call: Invocation) -> Value | None:
+    if not call.values and not call.keywords:
+        return new_container(context, Seq(()))
+    return copy_container(context, call)
+
+
+@builtin("copy.copy")
+def copy_container(context: Context, call: Invocation) -> Value | None:
+    base = call.values[0] if call.values else None
+    if isinstance(base, Seq):
+        return new_container(context, Seq(base.items, base.kind))
+    if isinstance(base, Dict):
+        return new_container(context, Dict(base.items, base.open, base.default))
+    return None
+
+
+@builtin("dict", "collections.OrderedDict", "collections.defaultdict")
+def dict_(context: Context, call: Invocation) -> Value | None:
+    return _new_dict(context, call.name, call.values, call.keywords) if len(call.values) < 2 else None
+
+
+@builtin("list.*", "dict.*", "set.*")
+def method_by_class(context: Context, call: Invocation) -> Value | None:
+    if "." in call.name and call.values and isinstance(call.values[0], (Seq, Dict, Choice)):
+        return _change_by_name(context, call.name.partition(".")[2], call.values, call.keywords)
+    return None

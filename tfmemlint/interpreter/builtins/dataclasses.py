@@ -1,0 +1,27 @@
+"""``dataclasses.field``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.registry import Invocation, builtin
+from tfmemlint.interpreter.values import UNKNOWN, Const, Field, Value
+
+
+def _field(keywords: Mapping[str, Value]) -> Value:
+    """``dataclasses.field(...)``."""
+    init, keyword_only = keywords.get("init", Const(True)), keywords.get("kw_only")
+    if not isinstance(init, Const) or not isinstance(keyword_only, (Const, type(None))):
+        return UNKNOWN
+    return Field(
+        keywords.get("default"),
+        keywords.get("default_factory"),
+        bool(init.value),
+        None if keyword_only is None else bool(keyword_only.value),
+    )
+
+
+@builtin("dataclasses.field")
+def dataclass_field(context: Context, call: Invocation) -> Value | None:
+    return _field(call.keywords)

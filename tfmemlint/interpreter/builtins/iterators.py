@@ -1,0 +1,97 @@
+"""Built-in functions that make iterators, or go through them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.generators import drain, first_of, piece_run_later, yield_value
+from tfmemlint.interpreter.operations.iteration import iterate
+from tfmemlint.interpreter.registry import Invocation, builtin, consumes
+from tfmemlint.interpreter.values import UNKNOWN, Devices, Indices, Lazy, Seq, Value, Zipped
+
+
+def reduced(context: Context, function: Value, values: Sequence[Value], node: ast.AST) -> Value:
+    if not values or any(isinstance(value, Lazy) for value in values):
+        return UNKNOWN
+    result = values[0]
+    for value in values[1:]:
+        result = context.call(function, [result, value], {}, node)
+    return result
+
+
+def _mapped(context: Context, function: Value, iterable: Value, node: ast.AST) -> Value:
+    """``map(function, iterable)``."""
+
+    def run() -> Value:
+        def bind(value: Value) -> None:
+            item[:] = [value]
+
+        def body() -> None:
+            yield_value(context, context.call(function, item, {}, node))
+
+        item: list[Value] = []
+        iterate(context, node, iterable, bind, body, frozenset())
+        return UNKNOWN
+
+    return piece_run_later(context, node, run)
+
+
+@builtin("map")
+def map_(context: Context, call: Invocation) -> Value | None:
+    return _mapped(context, call.values[0], call.values[1], call.node) if len(call.values) == 2 else None
+
+
+@builtin("enumerate")
+def enumerate_(context: Context, call: Invocation) -> Value | None:
+    if not call.values:
+        return None
+    first = call.values[0]
+    return Zipped((Indices(first) if isinstance(first, Devices) else UNKNOWN, first))
+
+
+@builtin("zip")
+def zip_(context: Context, call: Invocation) -> Value | None:
+    return Zipped(tuple(call.values))
+
+
+@consumes("next")
+def next_(context: Context, call: Invocation) -> Value:
+    return first_of(context, lazy_argument(call))
+
+
+@consumes("iter", "tqdm", "tqdm.tqdm", "tqdm.auto.tqdm", "reversed")
+def passed_on(context: Context, call: Invocation) -> Value:
+    return call.values[0]
+
+
+@consumes("enumerate")
+def enumerate_lazily(context: Context, call: Invocation) -> Value:
+    lazy = lazy_argument(call)
+    return Lazy(lambda on_yield: lazy.run(lambda value: on_yield(Seq((UNKNOWN, value), "tuple"))), lazy.quiet)
+
+
+@consumes("list", "tuple")
+def collected(context: Context, call: Invocation) -> Value:
+    value = drain(context, lazy_argument(call))
+    return Seq(value.items, call.name) if isinstance(value, Seq) else value
+
+
+@consumes("set", "sorted")
+def collected_anew(context: Context, call: Invocation) -> Value:
+    return drain(context, lazy_argument(call))
+
+
+@consumes("frozenset", "sum", "any", "all", "min", "max", "dict", "collections.deque")
+def drained(context: Context, call: Invocation) -> Value:
+    # `any` and `all` may stop before the end; they seldom do.
+    drain(context, lazy_argument(call))
+    return UNKNOWN
+
+
+def lazy_argument(call: Invocation) -> Lazy:
+    """Return the generator that a function is given."""
+    lazy = call.values[0]
+    assert isinstance(lazy, Lazy)
+    return lazy

@@ -1,0 +1,155 @@
+"""The records that the interpreter keeps of where it is: frames, loops, handlers, snapshots, and ways out of blocks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from tfmemlint.interpreter.state import Handler, State
+from tfmemlint.interpreter.values import Cell, Class, Dict, Instance, ModuleInstance, Scope, Seq, Value
+from tfmemlint.model.finding import Step
+
+Heap = Mapping[tuple[Instance | Class | Cell, str], Value]
+"""The attributes of objects, the attributes that classes were given after their body, and, under an empty name, the
+contents of each list, set or dictionary that was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettledCall:
+    """The outcome of calling a function that configures nothing, kept so that its next call need not be followed.
+
+    Attributes:
+        starts: the call has started something. reads: the containers that it has read, with what the heap had of each.
+        receiver: the object of a method that has read containers.
+        fields: the empty lists and dictionaries that it has given its object as attributes.
+    """
+
+    starts: bool
+    reads: Mapping[Cell, Value | None]
+    receiver: Value | None = None
+    fields: tuple[tuple[str, Seq | Dict], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """The place of the code that iterates over a generator, kept while the generator runs."""
+
+    frames: tuple[Frame, ...]
+    unit: ModuleInstance
+    statement: ast.stmt | None
+    loops: list[Loop]
+    handlers: list[Catching]
+
+
+@dataclass(slots=True)
+class Frame:
+    """One function call, class body or module that is being interpreted.
+
+    Attributes:
+        returns: the state and the value of each ``return`` so far.
+        on_yield: gets each value that a generator yields to ``consumer``.
+    """
+
+    function: str
+    scope: Scope
+    node: ast.AST
+    call: Step | None = None
+    returns: list[tuple[State, Value]] = field(default_factory=list)
+    receiver: Value | None = None
+    cls: Value | None = None
+    on_yield: Callable[[Value], None] | None = None
+    consumer: Consumer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Everything that may differ between two paths through a program, at one point of it."""
+
+    state: State | None
+    names: dict[str, Value]
+    module_names: dict[str, Value]
+    heap: Heap
+
+
+@dataclass(slots=True)
+class Loop:
+    """One loop that is being interpreted.
+
+    Attributes:
+        depth: the number of frames around it. devices: it iterates over devices. rebound: the names that it binds.
+        repeated: this is a second pass. each: it has exactly as many passes as are interpreted.
+        breaks, continues: the snapshots at each ``break`` and ``continue`` so far.
+    """
+
+    node: ast.AST
+    depth: int
+    devices: bool
+    rebound: frozenset[str]
+    repeated: bool = False
+    each: bool = False
+    breaks: list[Snapshot] = field(default_factory=list)
+    continues: list[Snapshot] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Catching:
+    """The handlers of an enclosing ``try``, or its ``finally``.
+
+    Attributes:
+        group: the handlers. depth, loops: how many frames and loops there are around the ``try``.
+        exits: of a ``finally``: the ways out of the ``try`` that pass through it; None for handlers.
+    """
+
+    group: tuple[Handler, ...]
+    depth: int
+    loops: int = 0
+    exits: list[Exit] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An exception of one of these names is raised; ``certain`` if the program ends unless something catches it."""
+
+    state: State
+    exceptions: tuple[str, ...]
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """A function returns."""
+
+    state: State
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A loop is left by ``break``."""
+
+    snapshot: Snapshot
+
+    @property
+    def state(self) -> State:
+        """The state at the ``break``."""
+        assert self.snapshot.state is not None
+        return self.snapshot.state
+
+
+@dataclass(frozen=True, slots=True)
+class Continued:
+    """A pass of a loop ends by ``continue``."""
+
+    snapshot: Snapshot
+
+    @property
+    def state(self) -> State:
+        """The state at the ``continue``."""
+        assert self.snapshot.state is not None
+        return self.snapshot.state
+
+
+Exit: TypeAlias = Raised | Returned | Broken | Continued
+"""A way out of a block."""

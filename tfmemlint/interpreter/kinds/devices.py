@@ -1,0 +1,52 @@
+"""Lists of devices, and single devices."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.arguments import MethodCall
+from tfmemlint.interpreter.operations.devices import device_at, device_taken, rank_taken
+from tfmemlint.interpreter.operations.stores import emit_store
+from tfmemlint.interpreter.registry import attribute_of, item_of, method, stores_in
+from tfmemlint.interpreter.values import UNKNOWN, Const, Device, DeviceName, Devices, Value
+
+
+@attribute_of(Device)
+def attribute_of_device(context: Context, base: Device, name: str, node: ast.AST) -> Value:
+    if name == "name":
+        return DeviceName(base)
+    if name == "device_type" and base.type is not None:
+        return Const(base.type)
+    return UNKNOWN
+
+
+@item_of(Devices)
+def item_of_devices(
+    context: Context, base: Devices, key: Value, node: ast.expr, written: ast.expr | None = None
+) -> Value:
+    device = device_at(context, base, key, written)
+    if base.whole and base.type == "GPU" and written is not None:
+        rank_taken(context, key, "index", node, context.span(written), context.text(node))
+        if isinstance(device.index, int):
+            device_taken(context, device.index, key, node, written)
+    return DeviceName(device) if base.names else device
+
+
+@method(Devices, "copy", "__iter__")
+def same_devices(context: Context, base: Devices, call: MethodCall) -> Value:
+    call.drained_arguments(context)
+    return base
+
+
+@stores_in(Device)
+def store_in_device(
+    context: Context,
+    base: Device,
+    name: str,
+    value: Value,
+    node: ast.AST,
+    owner: ast.expr | None = None,
+    given: ast.expr | None = None,
+) -> None:
+    emit_store(context, "device", name, value, node, base, owner, given)

@@ -1,0 +1,117 @@
+"""Dictionaries: their items and methods."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.arguments import MethodCall
+from tfmemlint.interpreter.operations.changes import change_unknown
+from tfmemlint.interpreter.operations.contents import alter, forget_contents, new_container
+from tfmemlint.interpreter.operations.dicts import set_key, without_key
+from tfmemlint.interpreter.registry import changes, item_of, method
+from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Seq, Value
+
+
+def _dict_item(context: Context, base: Dict, key: Value, node: ast.expr) -> Value:
+    if not isinstance(key, Const) or not isinstance(key.value, str):
+        return UNKNOWN
+    found = base.items.get(key.value)
+    if found is None and base.default is not None and not base.open and base.cell is not None:
+        found = context.call(base.default, [], {}, node)
+        set_key(context, base, key, found)
+    return found if found is not None else UNKNOWN
+
+
+def _view(of: Dict, kind: str) -> tuple[Value, ...]:
+    """What ``items()``, ``keys()`` or ``values()`` of a dictionary gives."""
+    if kind == "keys":
+        return tuple(map(Const, of.items))
+    if kind == "values":
+        return tuple(of.items.values())
+    return tuple(Seq((Const(key), value), "tuple") for key, value in of.items.items())
+
+
+def _get_item(base: Dict, values: Sequence[Value]) -> Value:
+    """``base.get(key, default)``."""
+    key = values[0]
+    if not isinstance(key, Const) or not isinstance(key.value, str):
+        return UNKNOWN
+    found = base.items.get(key.value)
+    if found is None and not base.open:
+        return values[1] if len(values) > 1 else Const(None)
+    return UNKNOWN if found is None else found
+
+
+@item_of(Dict)
+def item_of_dict(context: Context, base: Dict, key: Value, node: ast.expr, written: ast.expr | None = None) -> Value:
+    return _dict_item(context, base, key, node)
+
+
+@method(Dict, "get")
+def get(context: Context, base: Dict, call: MethodCall) -> Value:
+    values, _ = call.drained_arguments(context)
+    return _get_item(base, values) if values else UNKNOWN
+
+
+@method(Dict, "items", "keys", "values")
+def view_of_dict(context: Context, base: Dict, call: MethodCall) -> Value:
+    call.drained_arguments(context)
+    return UNKNOWN if base.open else Seq(_view(base, call.name), "view")
+
+
+@changes(Dict, "setdefault")
+def set_default(context: Context, base: Dict, values: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    match values:
+        case [Const(str(key)), *rest]:
+            pass
+        case _:
+            return change_unknown(context, base, values, keywords)
+    if key in base.items:
+        return base.items[key]
+    value = rest[0] if rest else Const(None)
+    if base.open:
+        set_key(context, base, Const(key), UNKNOWN)
+        forget_contents(context, value)
+        return UNKNOWN
+    set_key(context, base, Const(key), value)
+    return value
+
+
+@changes(Dict, "pop")
+def pop_key(context: Context, base: Dict, values: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    match values:
+        case [Const(str(key)), *rest]:
+            value = base.items.get(key, UNKNOWN if base.open or not rest else rest[0])
+            alter(context, base, lambda content: without_key(content, key))
+            return value
+        case _:
+            return change_unknown(context, base, values, keywords)
+
+
+@changes(Dict, "update")
+def update(context: Context, base: Dict, values: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    match values:
+        case [] | [Dict(open=False)]:
+            given = {**(values[0].items if values and isinstance(values[0], Dict) else {}), **keywords}
+            for key, value in given.items():
+                set_key(context, base, Const(key), value)
+            return Const(None)
+        case _:
+            return change_unknown(context, base, values, keywords)
+
+
+@changes(Dict, "clear")
+def clear_dict(context: Context, base: Dict, values: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    if values:
+        return change_unknown(context, base, values, keywords)
+    alter(context, base, lambda content: Dict({}, False, base.default, base.cell))
+    return Const(None)
+
+
+@changes(Dict, "copy")
+def copy_dict(context: Context, base: Dict, values: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    if values:
+        return change_unknown(context, base, values, keywords)
+    return new_container(context, Dict(base.items, base.open, base.default))

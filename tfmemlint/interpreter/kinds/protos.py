@@ -1,0 +1,68 @@
+"""TF1's messages (``ConfigProto``, ``GPUOptions``, ...): their fields and methods."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.arguments import MethodCall
+from tfmemlint.interpreter.operations.protos import set_proto_field
+from tfmemlint.interpreter.registry import attribute_of, method, stores_in
+from tfmemlint.interpreter.values import UNKNOWN, Proto, Value
+
+
+@attribute_of(Proto)
+def field_of_proto(context: Context, base: Proto, name: str, node: ast.AST) -> Value:
+    full = base.prefix + name
+    found = base.record.fields.get(full)
+    return Proto(f"{base.name}.{name}", base.record, full + ".") if found is None else found
+
+
+@stores_in(Proto)
+def store_in_proto(
+    context: Context,
+    base: Proto,
+    name: str,
+    value: Value,
+    node: ast.AST,
+    owner: ast.expr | None = None,
+    given: ast.expr | None = None,
+) -> None:
+    # What sets it by `setattr` may set any other field, too: no place that a fix may take away.
+    set_proto_field(context, base, name, value, context.span(node) if isinstance(node, ast.Attribute) else None)
+
+
+@method(Proto, "CopyFrom", "MergeFrom")
+def copy_fields(context: Context, base: Proto, call: MethodCall) -> Value:
+    values, _ = call.drained_arguments(context)
+    if values and isinstance(values[0], Proto):
+        prefix = base.prefix[:-1]
+        if prefix:
+            set_proto_field(context, Proto(base.name, base.record, ""), prefix, values[0], None)
+        else:
+            base.record.fields.update(values[0].record.fields)
+            base.record.spans.update(values[0].record.spans)
+            values[0].record.consumed = True
+    return UNKNOWN
+
+
+@method(Proto, "add", "append", "extend")
+def add_to_repeated_field(context: Context, base: Proto, call: MethodCall) -> Value:
+    call.drained_arguments(context)
+    if base.prefix:
+        # That the repeated field is set is all there is to know.
+        base.record.fields.setdefault(base.prefix[:-1], UNKNOWN)
+    return UNKNOWN
+
+
+@method(Proto, "SerializeToString", "SerializePartialToString")
+def serialize(context: Context, base: Proto, call: MethodCall) -> Value:
+    call.drained_arguments(context)
+    base.record.consumed = True
+    return UNKNOWN
+
+
+@method(Proto)
+def read_proto(context: Context, base: Proto, call: MethodCall) -> Value:
+    call.drained_arguments(context)
+    return UNKNOWN

@@ -1,0 +1,119 @@
+"""References by canonical name, and the results of calls: what is called by name, and looked up on names."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from tfmemlint.facts.names import canonical, is_tensorflow
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.contents import forget_contents
+from tfmemlint.interpreter.operations.devices import report_lookup
+from tfmemlint.interpreter.operations.effects import call_result
+from tfmemlint.interpreter.operations.environment import env_value
+from tfmemlint.interpreter.operations.escapes import mark_escaped
+from tfmemlint.interpreter.operations.events import report_use
+from tfmemlint.interpreter.operations.named_calls import call_by_name
+from tfmemlint.interpreter.operations.stores import emit_store
+from tfmemlint.interpreter.operations.unknown_calls import call_not_followed
+from tfmemlint.interpreter.program import Arg
+from tfmemlint.interpreter.registry import Invocation, attribute_of, calls, item_of, stores_in
+from tfmemlint.interpreter.values import UNKNOWN, Const, Made, Ref, Value
+
+
+@calls(Ref)
+def call_reference(
+    context: Context, callee: Ref, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST
+) -> Value:
+    span = context.span(node)
+    written = [Arg(value, span, "") for value in args]
+    written += [Arg(value, span, "", keyword) for keyword, value in keywords.items()]
+    return call_by_name(context, Invocation(callee.name, node, list(args), dict(keywords), written))
+
+
+@calls(object)
+def call_unknown(
+    context: Context, callee: Value, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST
+) -> Value:
+    return call_not_followed(context, args, keywords, node)
+
+
+@calls(Made)
+def call_made(
+    context: Context, callee: Made, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST
+) -> Value:
+    if is_tensorflow(callee.name):
+        call_result(context, callee.name, node)
+    return call_not_followed(context, args, keywords, node)
+
+
+@attribute_of(Ref)
+def attribute_of_reference(context: Context, base: Ref, name: str, node: ast.AST) -> Value:
+    if name == "TYPE_CHECKING" and base.name in ("typing", "typing_extensions"):
+        return Const(False)
+    return Ref(canonical(f"{base.name}.{name}"))
+
+
+@attribute_of(Made)
+def attribute_of_result(context: Context, base: Made, name: str, node: ast.AST) -> Value:
+    context.used.add(base.serial)
+    return Ref(f"{base.name}().{name}") if is_tensorflow(base.name) else UNKNOWN
+
+
+@item_of(Ref)
+def item_of_reference(
+    context: Context, base: Ref, key: Value, node: ast.expr, written: ast.expr | None = None
+) -> Value:
+    if base.name == "os.environ":
+        return env_value(context, key)
+    if not isinstance(key, Const) or not isinstance(key.value, str):
+        return UNKNOWN
+    if base.name == "sys.modules":
+        return Ref(canonical(key.value)) if is_tensorflow(canonical(key.value)) else UNKNOWN
+    if base.name.endswith(".__dict__"):
+        found = context.attribute(Ref(base.name.removesuffix(".__dict__")), key.value, node)
+        if isinstance(found, Ref):
+            report_use(context, node, found.name, origin="getattr")
+        return found
+    return UNKNOWN
+
+
+@item_of(Made)
+def item_of_result(context: Context, base: Made, key: Value, node: ast.expr, written: ast.expr | None = None) -> Value:
+    context.used.add(base.serial)
+    report_lookup(context, base, key, node, node.value if isinstance(node, ast.Subscript) else node)
+    return UNKNOWN
+
+
+@stores_in(Ref)
+def store_in_reference(
+    context: Context,
+    base: Ref,
+    name: str,
+    value: Value,
+    node: ast.AST,
+    owner: ast.expr | None = None,
+    given: ast.expr | None = None,
+) -> None:
+    if base.name == "sys" and name == "path":
+        context.path_changed = True
+    elif base.name == "device" or is_tensorflow(base.name):
+        device = base if base.name == "device" else UNKNOWN
+        emit_store(context, base.name, name, value, node, device, owner, given)
+    else:
+        mark_escaped(context, value)
+        forget_contents(context, value)
+
+
+@stores_in(object)
+def store_in_unknown(
+    context: Context,
+    base: Value,
+    name: str,
+    value: Value,
+    node: ast.AST,
+    owner: ast.expr | None = None,
+    given: ast.expr | None = None,
+) -> None:
+    mark_escaped(context, value)
+    forget_contents(context, value)

@@ -1,0 +1,32 @@
+"""Methods of results of TensorFlow's calls."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.arguments import MethodCall
+from tfmemlint.interpreter.operations.devices import report_lookup
+from tfmemlint.interpreter.operations.effects import add_layer
+from tfmemlint.interpreter.registry import method
+from tfmemlint.interpreter.values import UNKNOWN, Made, Value
+
+
+@method(Made, "get")
+def get_from_result(context: Context, base: Made, call: MethodCall) -> Value | None:
+    if not isinstance(call.node, ast.Call) or not call.node.args:
+        return None
+    values, _, _ = call.arguments(context)
+    context.used.add(base.serial)
+    report_lookup(context, base, values[0], call.node, call.func.value, get=True)
+    return UNKNOWN
+
+
+@method(Made, "add")
+def add_to_model(context: Context, base: Made, call: MethodCall) -> Value | None:
+    if not base.name.endswith("Sequential"):
+        return None
+    values, keywords, _ = call.arguments(context)
+    for value in (*values[:1], *keywords.values()):
+        add_layer(context, base, value, call.node)
+    return UNKNOWN

@@ -1,0 +1,30 @@
+"""The thresholds of the interpreter: bounded work for any input.
+
+None of them is measured to the unit. Each is several times what the public programs need that the tool was tried on,
+and far below what would make a check slow.
+"""
+
+from __future__ import annotations
+
+MAX_CALL_DEPTH = 24
+"""Calls within calls that are followed. Programs seldom nest their own functions deeper than ten."""
+MAX_STEPS = 400_000
+"""Statements and expressions that are interpreted of a single file: some seconds of processor time."""
+MAX_STEPS_OF_PROJECT_PROGRAM = 100_000
+"""The same for a program of several modules, as a project may have hundreds of such programs."""
+MAX_RECURSIONS = 2
+"""Frames of one configuring function within each other: a second one can find the runtime started by the first."""
+MAX_COUNTED_RECURSIONS = 5
+"""The same where all arguments are constants, as in a recursion that counts down."""
+MAX_IMPORT_DEPTH = 60
+"""Modules that are imported within modules."""
+MAX_CONTAINER_CHANGES = 500
+"""Places where code is put into containers, or taken out of them, that are recorded for `Program.put`."""
+MAX_ITEMS_UNROLLED = 8
+"""Items of a list that a loop goes through one by one: machines have up to eight GPUs."""
+MAX_RUNS_OF_HARMLESS_FUNCTION = 4
+"""Calls of one function without configuration that are followed while its containers keep changing."""
+MAX_NESTED_SECOND_PASSES = 3
+"""Loops within loops that get a second pass: each of them doubles the work."""
+MAX_ENTRIES = 2_000
+"""Functions of one file that nothing calls and that are interpreted as entry points of their own."""

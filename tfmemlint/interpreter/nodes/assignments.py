@@ -1,0 +1,84 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.contents import cells_of, forget_contents
+from tfmemlint.interpreter.operations.escapes import mark_escaped
+from tfmemlint.interpreter.operations.generators import drain
+from tfmemlint.interpreter.operations.lists import extend
+from tfmemlint.interpreter.registry import visits
+from tfmemlint.interpreter.values import Lazy, Seq, Value
+
+
+@visits(ast.NamedExpr)
+def visit_named_expr(context: Context, node: ast.NamedExpr) -> Value:
+    value = context.evaluate(node.value)
+    context.assign(node.target, value)
+    return value
+
+
+@visits(ast.Assign)
+def visit_assign(context: Context, node: ast.Assign) -> None:
+    value = context.evaluate(node.value)
+    if context.state is None:
+        return
+    for target in node.targets:
+        context.assign(target, value)
+
+
+@visits(ast.AnnAssign)
+def visit_ann_assign(context: Context, node: ast.AnnAssign) -> None:
+    if node.value is not None:
+        value = context.evaluate(node.value)
+        if context.state is not None:
+            context.assign(node.target, value)
+
+
+@visits(ast.AugAssign)
+def visit_aug_assign(context: Context, node: ast.AugAssign) -> None:
+    if _extends_list(context, node):
+        return
+    read = ast.copy_location(ast.BinOp(_as_load(node.target), node.op, node.value), node)
+    value = context.evaluate(read)
+    if context.state is not None and not isinstance(node.target, ast.Subscript):
+        context.assign(node.target, value)
+
+
+def _extends_list(context: Context, node: ast.AugAssign) -> bool:
+    """Whether ``target += values`` is a list's: then it gets the values, by all its names."""
+    target = _as_load(node.target)
+    if not isinstance(node.op, ast.Add) or not isinstance(target, (ast.Name, ast.Attribute, ast.Subscript)):
+        return False
+    before = context.evaluate(target)
+    meant = cells_of(before)
+    if not all(isinstance(one, Seq) and one.kind == "list" and one.cell is not None for one in meant):
+        return False
+    value = context.evaluate(node.value)
+    if context.state is None:
+        return True
+    mark_escaped(context, value)
+    if isinstance(value, Lazy):
+        drain(context, value)
+    if len(meant) == 1 and isinstance(meant[0], Seq):
+        extend(context, meant[0], value)
+    else:
+        for one in meant:
+            forget_contents(context, one)
+    if not isinstance(target, ast.Subscript):
+        context.assign(node.target, before)
+    return True
+
+
+def _as_load(target: ast.expr) -> ast.expr:
+    match target:
+        case ast.Name():
+            return ast.copy_location(ast.Name(target.id, ast.Load()), target)
+        case ast.Attribute():
+            return ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
+        case ast.Subscript():
+            return ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
+        case _:
+            return target

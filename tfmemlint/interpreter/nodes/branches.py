@@ -1,0 +1,114 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts.syntax import assigned_names
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.bindings import bind
+from tfmemlint.interpreter.operations.conditions import decide, refine
+from tfmemlint.interpreter.operations.guards import guards_of
+from tfmemlint.interpreter.operations.paths import doubtful, merge, restore, snapshot
+from tfmemlint.interpreter.registry import visits
+from tfmemlint.interpreter.values import UNKNOWN, Value, join
+
+
+@visits(ast.IfExp)
+def visit_if_exp(context: Context, node: ast.IfExp) -> Value:
+    verdict = decide(context, node.test, context.evaluate(node.test))
+    if verdict.truth is not None:
+        return context.evaluate(node.body if verdict.truth else node.orelse)
+    yes, no = guards_of(context, node.test, True), guards_of(context, node.test, False)
+    before = snapshot(context)
+    with doubtful(context, yes):
+        left = context.evaluate(node.body)
+    after = snapshot(context)
+    restore(context, before)
+    with doubtful(context, no):
+        right = context.evaluate(node.orelse)
+    merge(context, after, no, yes)
+    return join(left, right)
+
+
+@visits(ast.Assert)
+def visit_assert(context: Context, node: ast.Assert) -> None:
+    context.evaluate(node.test)
+    if context.state is not None:
+        context.state = refine(context, context.state, node.test, True)
+
+
+@visits(ast.If)
+def visit_if(context: Context, node: ast.If) -> None:
+    if (
+        _is_main_guard(node.test)
+        and context.import_state is None
+        and context.unit is context.main
+        and len(context.frames) == 1
+    ):
+        context.import_state = context.state
+    value = context.evaluate(node.test)
+    if context.state is None:
+        return
+    verdict = decide(context, node.test, value)
+    if verdict.truth is not None and not verdict.assumed:
+        context.execute(node.body if verdict.truth else node.orelse)
+        return
+    yes, no = guards_of(context, node.test, True), guards_of(context, node.test, False)
+    refined = refine(context, context.state, node.test, True), refine(context, context.state, node.test, False)
+    before = snapshot(context)
+    if verdict.truth is not None:
+        # The other branch is for machines that nothing here is about: looked at, and left without a trace.
+        likely, unlikely = (node.body, node.orelse) if verdict.truth else (node.orelse, node.body)
+        taken, passed = (yes, no) if verdict.truth else (no, yes)
+        context.state = refined[1 if verdict.truth else 0]
+        with doubtful(context, passed):
+            context.execute(unlikely)
+        restore(context, before, refined[0 if verdict.truth else 1])
+        with doubtful(context, taken, doubt=False):
+            context.execute(likely)
+        return
+    context.state = refined[0]
+    ended = _count_ends(context)
+    with doubtful(context, yes):
+        context.execute(node.body)
+    after = snapshot(context)
+    restore(context, before, refined[1])
+    with doubtful(context, no):
+        context.execute(node.orelse)
+    if (after.state is None) is not (context.state is None):
+        # What follows is reached by one of the two alone.
+        context.guards = (*context.guards, *(no if after.state is None else yes))
+        if _count_ends(context) != ended:
+            # The others go on elsewhere.
+            context.ways = (*context.ways, context.next_serial())
+    merge(context, after, no, yes)
+
+
+def _count_ends(context: Context) -> tuple[int, int]:
+    """How many ways have left this function, or this pass of the loop that we are in."""
+    loop = context.loops[-1] if context.loops else None
+    return len(context.frame.returns), len(loop.breaks) + len(loop.continues) if loop is not None else 0
+
+
+@visits(ast.Match)
+def visit_match(context: Context, node: ast.Match) -> None:
+    context.evaluate(node.subject)
+    before = snapshot(context)
+    ends = []
+    for case in node.cases:
+        restore(context, before)
+        for name in assigned_names([case.pattern]):
+            bind(context, name, UNKNOWN)
+        with doubtful(context):
+            if case.guard is not None:
+                context.evaluate(case.guard)
+            context.execute(case.body)
+        ends.append(snapshot(context))
+    restore(context, before)
+    for end in ends:
+        merge(context, end)
+
+
+def _is_main_guard(test: ast.expr) -> bool:
+    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"

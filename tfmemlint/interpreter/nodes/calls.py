@@ -1,0 +1,91 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts.names import is_tensorflow
+from tfmemlint.facts.syntax import dotted, is_exit, may_exit
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.arguments import MethodCall, arguments
+from tfmemlint.interpreter.operations.chains import evaluate_base
+from tfmemlint.interpreter.operations.classes import class_member
+from tfmemlint.interpreter.operations.events import report_use
+from tfmemlint.interpreter.operations.exceptions import leave
+from tfmemlint.interpreter.operations.function_bodies import unit_of
+from tfmemlint.interpreter.operations.methods import call_method
+from tfmemlint.interpreter.operations.named_calls import call_by_name
+from tfmemlint.interpreter.registry import Invocation, visits
+from tfmemlint.interpreter.values import (
+    UNKNOWN,
+    Class,
+    Dict,
+    Function,
+    Instance,
+    Made,
+    Ref,
+    Seq,
+    Value,
+)
+
+
+@visits(ast.Call)
+def visit_call(context: Context, node: ast.Call) -> Value:
+    callee, handled = _callee_of(context, node)
+    if handled is not None:
+        return handled
+    values, keywords, written = arguments(context, node, written=isinstance(callee, Ref))
+    if context.state is None:
+        return UNKNOWN
+    if isinstance(callee, Ref):
+        return call_by_name(context, Invocation(callee.name, node, values, keywords, written))
+    result = context.call(callee, values, keywords, node)
+    if isinstance(callee, Function):
+        given = (*node.args, *(keyword.value for keyword in node.keywords))
+        names = [one.id for one in given if isinstance(one, ast.Name)]
+        listed = [name for name in names if _is_nameless(context.scope.lookup(name))]
+        if listed and unit_of(context, callee).shapes.changes_arguments(callee.node):
+            for name in listed:
+                context.scope.bind(name, UNKNOWN)
+    return result
+
+
+def _callee_of(context: Context, node: ast.Call) -> tuple[Value, Value | None]:
+    """What is called; or, for a method of a value that is known, what the call returns."""
+    func = node.func
+    if may_exit(func) and is_exit(dotted(func)):
+        arguments(context, node)
+        leave(context, certain=True)
+        return UNKNOWN, UNKNOWN
+    if not isinstance(func, ast.Attribute):
+        return context.evaluate(func), None
+    if isinstance(func.value, ast.Call) and isinstance(func.value.func, ast.Name) and func.value.func.id == "super":
+        return _inherited(context, func.attr), None
+    base = context.current(evaluate_base(context, func.value))
+    result = call_method(context, base, MethodCall(node, func))
+    if result is not None:
+        return UNKNOWN, result
+    value = context.attribute(base, func.attr, func)
+    if isinstance(value, Ref) and isinstance(base, (Ref, Made)):
+        report_use(context, func, value.name, called=True)
+    return value, None
+
+
+def _inherited(context: Context, name: str) -> Value:
+    """``super().name``: a method of a base class, bound to the object at hand."""
+    for frame in reversed(context.frames):
+        if isinstance(frame.receiver, Instance) and isinstance(frame.cls, Class):
+            for base in frame.cls.bases:
+                if isinstance(base, Class):
+                    found = class_member(context, base, name)
+                    if isinstance(found, Function):
+                        return Function(found.node, found.scope, found.decorators, frame.receiver)
+                elif isinstance(base, Ref) and is_tensorflow(base.name):
+                    return Ref(base.name) if name == "__init__" else Ref(f"{base.name}().{name}")
+            return UNKNOWN
+    return UNKNOWN
+
+
+def _is_nameless(value: Value | None) -> bool:
+    """Whether a value is a list or a dictionary that isn't told apart from others."""
+    return isinstance(value, (Seq, Dict)) and value.cell is None

@@ -1,0 +1,112 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.conditions import decide
+from tfmemlint.interpreter.operations.contents import new_container
+from tfmemlint.interpreter.operations.generators import piece_run_later, yield_value
+from tfmemlint.interpreter.operations.guards import guards_of
+from tfmemlint.interpreter.operations.iteration import iterate
+from tfmemlint.interpreter.operations.paths import doubtful, merge, snapshot
+from tfmemlint.interpreter.registry import visits
+from tfmemlint.interpreter.state import Guards
+from tfmemlint.interpreter.values import UNKNOWN, Device, DeviceName, Devices, Seq, Value
+
+
+@visits(ast.ListComp)
+def visit_list_comp(context: Context, node: ast.ListComp) -> Value:
+    return _comprehension(context, node, node.elt)
+
+
+@visits(ast.SetComp)
+def visit_set_comp(context: Context, node: ast.SetComp) -> Value:
+    return _comprehension(context, node, node.elt)
+
+
+@visits(ast.DictComp)
+def visit_dict_comp(context: Context, node: ast.DictComp) -> Value:
+    _comprehension(context, node, node.key, node.value)
+    return UNKNOWN
+
+
+def _comprehension(
+    context: Context, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, *elements: ast.expr
+) -> Value:
+    values: list[Value] = []
+    generators = node.generators
+
+    def level(depth: int) -> None:
+        if depth == len(generators):
+            values.append([context.evaluate(element) for element in elements][-1])
+            if isinstance(node, ast.GeneratorExp):
+                yield_value(context, values[-1])
+            return
+        generator = generators[depth]
+        iterable = context.evaluate(generator.iter)
+
+        def body() -> None:
+            before = snapshot(context)
+            guards: Guards = ()
+            doubt = False
+            for test in generator.ifs:
+                verdict = decide(context, test, context.evaluate(test))
+                doubt = doubt or verdict.truth is None
+                guards = (*guards, *guards_of(context, test, True))
+            with doubtful(context, guards, doubt=doubt):
+                level(depth + 1)
+            if doubt:
+                merge(context, before)
+
+        rebound = context.bound_names([generator.target])
+        iterate(context, node, iterable, lambda value: context.assign(generator.target, value), body, rebound)
+
+    saved = {
+        name: context.scope.names.get(name)
+        for generator in generators
+        for name in context.bound_names([generator.target])
+    }
+    level(0)
+    for name, value in saved.items():
+        if value is None:
+            context.scope.names.pop(name, None)
+        else:
+            context.scope.names[name] = value
+    return _comprehended(context, node, values)
+
+
+def _comprehended(
+    context: Context, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, values: list[Value]
+) -> Value:
+    """A list of devices filtered or renamed is still a list of devices."""
+    filtered = any(generator.ifs for generator in node.generators)
+    last = values[-1] if values else UNKNOWN
+    device = last.device if isinstance(last, DeviceName) else last
+    if isinstance(device, Device) and device.loop:
+        type_ = _filtered_type(node, device.type)
+        whole = not filtered or (device.type is None and type_ is not None)
+        return Devices(device.kind, type_, whole, names=isinstance(last, DeviceName))
+    source = context.last_values.get(id(node.generators[0].iter))
+    if isinstance(source, Seq) and not filtered and len(node.generators) == 1 and len(values) == len(source.items):
+        return new_container(context, Seq(tuple(values), "list"))
+    return UNKNOWN
+
+
+def _filtered_type(node: ast.expr, type_: str | None) -> str | None:
+    """The type of device that a filter such as ``if d.device_type == 'GPU'`` leaves."""
+    if type_ is None:
+        for generator in getattr(node, "generators", ()):
+            for test in generator.ifs:
+                for child in ast.walk(test):
+                    if isinstance(child, ast.Constant) and isinstance(child.value, str):
+                        for known in ("GPU", "CPU"):
+                            if known in child.value.upper():
+                                return known
+    return type_
+
+
+@visits(ast.GeneratorExp)
+def visit_generator_exp(context: Context, node: ast.GeneratorExp) -> Value:
+    return piece_run_later(context, node, lambda: _comprehension(context, node, node.elt))

@@ -1,0 +1,64 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts.names import canonical
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.function_bodies import evaluate_defaults
+from tfmemlint.interpreter.registry import visits
+from tfmemlint.interpreter.state import Tri
+from tfmemlint.interpreter.values import UNKNOWN, Const, Function, Made, Ref, Value
+from tfmemlint.knowledge import names as inventory
+from tfmemlint.knowledge.functions import RANKS
+
+
+@visits(ast.Constant)
+def visit_constant(context: Context, node: ast.Constant) -> Value:
+    return Const(node.value)
+
+
+@visits(ast.Name)
+def visit_name(context: Context, node: ast.Name) -> Value:
+    found = context.frames[-1].scope.lookup(node.id)
+    if found is not None:
+        if isinstance(found, Function) and context.here.context.has is not Tri.YES:
+            context.named_before_start.add(id(found.node))
+        return found
+    if node.id == "__name__":
+        return Const(context.unit.name)
+    if node.id == "__package__":
+        return Const(context.unit.package or "")
+    for module in context.stars:
+        name = f"{module}.{node.id}"
+        if inventory.ever_existed(name):
+            return Ref(canonical(name))
+    # A name that nothing binds: a built-in, or `tf` in a snippet without its import.
+    return Ref(node.id)
+
+
+@visits(ast.JoinedStr)
+def visit_joined_str(context: Context, node: ast.JoinedStr) -> Value:
+    parts: list[str] | None = []
+    value: Value = UNKNOWN
+    for part in node.values:
+        value = context.evaluate(part.value if isinstance(part, ast.FormattedValue) else part)
+        plain = not (isinstance(part, ast.FormattedValue) and (part.format_spec or part.conversion != -1))
+        if parts is not None and plain and isinstance(value, Const):
+            parts.append(str(value.value))
+        else:
+            parts = None
+    if isinstance(value, Made) and value.name in RANKS and len(node.values) == 1:
+        # The text of a number.
+        return value
+    return UNKNOWN if parts is None else Const("".join(parts))
+
+
+@visits(ast.Lambda)
+def visit_lambda(context: Context, node: ast.Lambda) -> Value:
+    evaluate_defaults(context, node.args)
+    function = Function(node, context.scope)
+    if context.unit is context.main:
+        context.functions.setdefault(id(node), function)
+    return function

@@ -1,0 +1,131 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from typing import Any
+
+from tfmemlint.facts import folding
+from tfmemlint.facts.names import is_tensorflow
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.conditions import decide
+from tfmemlint.interpreter.operations.constants import fold
+from tfmemlint.interpreter.operations.contents import new_container
+from tfmemlint.interpreter.operations.guards import guards_of
+from tfmemlint.interpreter.operations.paths import doubtful, merge, snapshot
+from tfmemlint.interpreter.registry import visits
+from tfmemlint.interpreter.values import UNKNOWN, Class, Const, Dict, Function, Instance, Ref, Seq, Value, join
+from tfmemlint.knowledge import names as inventory
+
+_REPETITIONS = range(65)
+"""How often a list may be repeated without becoming a burden."""
+
+
+@visits(ast.BinOp)
+def visit_bin_op(context: Context, node: ast.BinOp) -> Value:
+    left, right = context.evaluate(node.left), context.evaluate(node.right)
+    if isinstance(left, Const) and isinstance(right, Const):
+        return fold(lambda: folding.binary(node.op, left.value, right.value))
+    if isinstance(left, Seq) and isinstance(right, Seq) and isinstance(node.op, ast.Add):
+        return new_container(context, Seq(left.items + right.items, left.kind))
+    if isinstance(left, Seq) and isinstance(right, Const) and isinstance(node.op, ast.Mult):
+        known = isinstance(right.value, int) and right.value in _REPETITIONS
+        return new_container(context, Seq(left.items * right.value, left.kind)) if known else UNKNOWN
+    return UNKNOWN
+
+
+@visits(ast.UnaryOp)
+def visit_unary_op(context: Context, node: ast.UnaryOp) -> Value:
+    value = context.evaluate(node.operand)
+    if isinstance(value, Const):
+        return fold(lambda: folding.unary(node.op, value.value))
+    return UNKNOWN
+
+
+@visits(ast.BoolOp)
+def visit_bool_op(context: Context, node: ast.BoolOp) -> Value:
+    value = context.evaluate(node.values[0])
+    stop = isinstance(node.op, ast.Or)
+    for part, following in zip(node.values, node.values[1:], strict=False):
+        verdict = decide(context, part, value)
+        if verdict.truth is stop and not verdict.assumed:
+            return value
+        saved = snapshot(context)
+        with doubtful(context, guards_of(context, part, not stop), doubt=verdict.truth is None):
+            other = context.evaluate(following)
+        if verdict.truth is None:
+            merge(context, saved)
+            value = join(value, other)
+        elif verdict.truth is not stop:
+            value = other
+    return value
+
+
+@visits(ast.Compare)
+def visit_compare(context: Context, node: ast.Compare) -> Value:
+    left = context.evaluate(node.left)
+    result: Value = UNKNOWN
+    for op, comparator in zip(node.ops, node.comparators, strict=True):
+        right = context.evaluate(comparator)
+        if isinstance(op, (ast.In, ast.NotIn)):
+            right = _names_in(right)
+        plain = _comparable_constants(left, right)
+        if plain is None and len(node.ops) == 1 and isinstance(op, (ast.Is, ast.IsNot)):
+            # What TensorFlow has is never None, and neither is what the program defines.
+            return Const(isinstance(op, ast.IsNot)) if _is_something(context, left, right) else UNKNOWN
+        if plain is None:
+            return _evaluate_rest(context, node)
+        a, b = plain
+        folded = fold(functools.partial(folding.compare, op, a, b))
+        if not isinstance(folded, Const):
+            return UNKNOWN
+        result, left = folded, right
+        if not folded.value:
+            break
+    return result
+
+
+def _is_something(context: Context, *values: Value) -> bool:
+    """Whether of two values one is None, and the other certainly something."""
+    others = [value for value in values if value != Const(None)]
+    match others:
+        case [Function() | Class() | Instance()]:
+            return True
+        case [Ref(name)]:
+            return is_tensorflow(name) and inventory.exists(name, context.target)
+        case _:
+            return False
+
+
+def _evaluate_rest(context: Context, node: ast.Compare) -> Value:
+    for comparator in node.comparators[1:]:
+        context.evaluate(comparator)
+    return UNKNOWN
+
+
+def _names_in(value: Value) -> Value:
+    """What may be looked for in a value by ``in``, as a tuple where it has all of it."""
+    match value:
+        case Dict(items, open=False):
+            return Seq(tuple(map(Const, items)), "tuple")
+        case Seq(items, kind) if kind not in ("list", "tuple"):
+            return Seq(items, "tuple")
+        case _:
+            return value
+
+
+def _comparable_constants(*values: Value) -> tuple[Any, ...] | None:
+    """The Python values of constants, and of lists and tuples of constants; None where there is another."""
+    plain: list[Any] = []
+    for value in values:
+        if isinstance(value, Const):
+            plain.append(value.value)
+        elif isinstance(value, Seq) and value.kind in ("list", "tuple"):
+            inner = _comparable_constants(*value.items)
+            if inner is None:
+                return None
+            plain.append(list(inner) if value.kind == "list" else inner)
+        else:
+            return None
+    return tuple(plain)

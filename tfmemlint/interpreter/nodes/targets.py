@@ -1,0 +1,58 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.bindings import bind
+from tfmemlint.interpreter.operations.chains import evaluate_base
+from tfmemlint.interpreter.operations.escapes import mark_escaped
+from tfmemlint.interpreter.operations.items import set_item
+from tfmemlint.interpreter.registry import assigns
+from tfmemlint.interpreter.values import UNKNOWN, Device, Devices, Seq, Value
+
+
+def _unpack(context: Context, targets: Sequence[ast.expr], value: Value) -> None:
+    items: Sequence[Value] = [UNKNOWN] * len(targets)
+    starred = next((place for place, target in enumerate(targets) if isinstance(target, ast.Starred)), None)
+    if starred is not None and isinstance(value, Seq) and len(value.items) >= len(targets) - 1:
+        end = len(value.items) - (len(targets) - starred - 1)
+        items = [*value.items[:starred], Seq(value.items[starred:end]), *value.items[end:]]
+    elif isinstance(value, Seq) and len(value.items) == len(targets):
+        items = value.items
+    elif isinstance(value, Devices):
+        items = [Device(value.kind, value.type, position) for position in range(len(targets))]
+    else:
+        mark_escaped(context, value)
+    for target, item in zip(targets, items, strict=True):
+        context.assign(target, item)
+
+
+@assigns(ast.Name)
+def assign_name(context: Context, target: ast.Name, value: Value) -> None:
+    bind(context, target.id, value)
+
+
+@assigns(ast.Tuple, ast.List)
+def assign_items(context: Context, target: ast.Tuple | ast.List, value: Value) -> None:
+    _unpack(context, target.elts, value)
+
+
+@assigns(ast.Starred)
+def assign_rest(context: Context, target: ast.Starred, value: Value) -> None:
+    context.assign(target.value, value if isinstance(value, Seq) else UNKNOWN)
+
+
+@assigns(ast.Attribute)
+def assign_attribute(context: Context, target: ast.Attribute, value: Value) -> None:
+    given = getattr(context.statement, "value", None)
+    given = given if isinstance(given, ast.expr) else None
+    base = evaluate_base(context, target.value)
+    context.set_attribute(base, target.attr, value, target, target.value, given)
+
+
+@assigns(ast.Subscript)
+def assign_item(context: Context, target: ast.Subscript, value: Value) -> None:
+    set_item(context, target, value)

@@ -1,0 +1,1 @@
+"""What handlers are built from: helpers that work on the context. None of them registers anything."""

@@ -1,0 +1,85 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.interpreter.values import Class, Field, Ref, Value
+
+DATACLASS = frozenset({"dataclass", "dataclasses.dataclass"})
+KEEPS_FIELDS = DATACLASS | {"attr.s", "attrs.define", "define"}
+"""Decorators of classes that keep what they are given, field by field."""
+_PLAIN_BASES = frozenset({"object", "abc.ABC", "ABC", "typing.Generic", "Generic", "typing.Protocol", "Protocol"})
+_OF_CLASS = frozenset({"ClassVar", "typing.ClassVar"})
+_FOR_INIT = frozenset({"InitVar", "dataclasses.InitVar"})
+_KEYWORDS_FOLLOW = frozenset({"KW_ONLY", "dataclasses.KW_ONLY"})
+
+
+class Described:
+    """One field: how it is made where it isn't given, whether it can be, and how."""
+
+    __slots__ = ("default", "factory", "init", "keyword_only", "of_init")
+
+    def __init__(self, value: Value | None, *, of_init: bool, keyword_only: bool) -> None:
+        field = value if isinstance(value, Field) else Field(default=value)
+        self.default, self.factory, self.init, self.of_init = field.default, field.factory, field.init, of_init
+        self.keyword_only = keyword_only if field.keyword_only is None else field.keyword_only
+
+
+def dataclass_fields(cls: Class) -> dict[str, Described]:
+    """The fields of a dataclass, those of its bases first."""
+    found: dict[str, Described] = {}
+    lineage = [one for one in class_lineage(cls) if one is not None]
+    for one in reversed(lineage):
+        mark = dataclass_mark(one, KEEPS_FIELDS)
+        if mark is None:
+            continue
+        keywords_follow = bool((mark_options(mark) or {}).get("kw_only", False))
+        for part in one.node.body:
+            if not isinstance(part, ast.AnnAssign) or not isinstance(part.target, ast.Name):
+                continue
+            kind = _annotation_name(part.annotation)
+            if kind in _KEYWORDS_FOLLOW:
+                keywords_follow = True
+            elif kind not in _OF_CLASS:
+                name = part.target.id
+                value = one.members.get(name) if part.value is not None else None
+                found[name] = Described(value, of_init=kind in _FOR_INIT, keyword_only=keywords_follow)
+    return found
+
+
+def _annotation_name(written: ast.expr) -> str:
+    """The name of a type, without what is in brackets behind it."""
+    text = (
+        written.value if isinstance(written, ast.Constant) and isinstance(written.value, str) else ast.unparse(written)
+    )
+    return text.partition("[")[0].strip()
+
+
+def class_lineage(cls: Class) -> list[Class | None]:
+    """A class and those that it is derived from, the nearest first; None for one of which nothing is known."""
+    found: list[Class | None] = [cls]
+    for base in cls.bases:
+        if isinstance(base, Class) and len(found) < 20:
+            found += class_lineage(base)
+        elif not isinstance(base, Ref) or base.name not in _PLAIN_BASES:
+            found.append(None)
+    return found
+
+
+def dataclass_mark(cls: Class, names: frozenset[str]) -> ast.expr | None:
+    """The decorator that makes it a dataclass."""
+    for decorator in cls.node.decorator_list:
+        if ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator) in names:
+            return decorator
+    return None
+
+
+def mark_options(mark: ast.expr) -> dict[str, object] | None:
+    """What ``@dataclass(...)`` is told; None where that isn't written out."""
+    options: dict[str, object] = {}
+    for keyword in mark.keywords if isinstance(mark, ast.Call) else ():
+        if keyword.arg is None or not isinstance(keyword.value, ast.Constant):
+            return None
+        options[keyword.arg] = keyword.value.value
+    return options

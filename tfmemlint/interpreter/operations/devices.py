@@ -1,0 +1,64 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.events import event_fields
+from tfmemlint.interpreter.program import DeviceAt, ItemLookup, RankTaken
+from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Devices, Index, Made, Value
+from tfmemlint.knowledge.functions import RANKS
+
+
+def rank_taken(context: Context, value: Value, how: str, node: ast.AST, given: Any, text: str = "") -> Value:
+    """Report a GPU that is picked by the number of the process, if ``value`` is such a number; gives what else is
+    known of it, which is nothing."""
+    if not isinstance(value, Made) or value.name not in RANKS or context.state is None:
+        return value
+    rank = context.made_by[value.serial]
+    context.emit(RankTaken(rank=rank, how=how, given=given, text=text, **event_fields(context, node)))
+    return UNKNOWN
+
+
+def device_taken(context: Context, index: int, key: Value, node: ast.expr, written: ast.expr) -> None:
+    """Report a GPU that is taken out of the list of them."""
+    if context.state is not None and isinstance(key, Const) and isinstance(node, ast.Subscript):
+        context.emit(
+            DeviceAt(
+                index=index, key=context.span(written), text=context.text(node.value), **event_fields(context, node)
+            )
+        )
+
+
+def report_lookup(
+    context: Context, made: Made, key: Value, node: ast.expr, base: ast.expr, *, get: bool = False
+) -> None:
+    """Report a key that is asked of what a call returned."""
+    if context.state is None:
+        return
+    context.emit(
+        ItemLookup(
+            of=made.name,
+            key=key,
+            base=context.span(base),
+            call=context.made_by.get(made.serial),
+            get=get,
+            **event_fields(context, node),
+        )
+    )
+
+
+def device_at(context: Context, devices: Devices, key: Value, written: ast.expr | None) -> Device:
+    if isinstance(key, Index):
+        return Device(devices.kind, devices.type, key.device.index, loop=key.device.loop)
+    if isinstance(written, ast.Name):
+        for loop in reversed(context.loops):
+            if written.id in loop.rebound:
+                # The index goes with the loop: taken for the loop over all the devices that it nearly always is.
+                return Device(devices.kind, devices.type, EACH if loop.repeated else 0, loop=True)
+    if isinstance(key, Const) and isinstance(key.value, int):
+        # From a slice or a filtered list: the number in that list isn't the device's own.
+        return Device(devices.kind, devices.type, key.value if devices.whole else f"[{key.value}] of some")
+    return Device(devices.kind, devices.type, ast.unparse(written) if written is not None else None)

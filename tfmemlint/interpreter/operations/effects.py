@@ -1,0 +1,69 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts.names import canonical
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.starting import start_runtime
+from tfmemlint.interpreter.values import Made, Value
+from tfmemlint.knowledge import effects
+from tfmemlint.knowledge import names as inventory
+
+_INPUTS = ("tf.keras.Input", "tf.keras.layers.Input", "tf.keras.layers.InputLayer")
+_INPUT_SHAPES = ("input_shape", "input_dim", "batch_input_shape")
+_VARIABLES = frozenset({"tf.Variable", "tf.compat.v1.Variable"})
+
+
+def apply_effect(context: Context, name: str, node: ast.AST) -> None:
+    """Let the measured effect of a call happen."""
+    if context.state is None:
+        return
+    graph = context.here.graph_mode
+    effect = effects.effect(name, context.target, graph=graph or context.tracing > 0)
+    if context.tracing and not graph and (name in _VARIABLES or name.endswith("().add_weight")):
+        # Variables are lifted out of the graph in which a model's operations are recorded.
+        effect = effects.Effect.STARTS
+    elif context.tracing and not graph and name.endswith("()") and effects.has_weights(name[:-2], context.target):
+        effect = effects.Effect.STARTS
+    text = context.text(node.func) if isinstance(node, ast.Call) else name
+    if effect is effects.Effect.STARTS:
+        if context.here.eager is None:
+            return
+        start_runtime(context, node, "context", name, text)
+    elif effect is effects.Effect.ALLOCATES:
+        start_runtime(context, node, "allocator", name, text)
+    elif effect is effects.Effect.LISTS:
+        start_runtime(context, node, "listed", name, text)
+
+
+def add_layer(context: Context, model: Made, layer: Value, node: ast.Call | ast.AST) -> None:
+    """A layer of a ``Sequential``: built at once, with its variables, where the shape of the input is known."""
+    if context.state is None or not isinstance(layer, Made):
+        return
+    made_by = context.made_by.get(layer.serial)
+    keywords = {argument.keyword for argument in made_by.args} if made_by is not None else set()
+    if layer.name in _INPUTS or keywords.intersection(_INPUT_SHAPES):
+        context.shaped.add(model.serial)
+    if (
+        model.serial in context.shaped
+        and not context.here.graph_mode
+        and effects.has_weights(layer.name, context.target)
+    ):
+        start_runtime(
+            context, node, "context", model.name, context.text(node.func) if isinstance(node, ast.Call) else model.name
+        )
+
+
+def call_result(context: Context, name: str, node: ast.AST) -> None:
+    """Call what a call returned: a layer, for instance, which makes its variables then."""
+    apply_effect(context, f"{name}()", node)
+
+
+def tensorflow_has(context: Context, owner: str, name: str) -> bool | None:
+    """Whether ``hasattr(owner, name)`` holds for the targeted release; None where that isn't known."""
+    full = canonical(f"{owner}.{name}")
+    if inventory.exists(full, context.target):
+        return True
+    return False if inventory.is_namespace(owner, context.target) else None

@@ -1,0 +1,92 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.devices import rank_taken
+from tfmemlint.interpreter.operations.events import event_fields
+from tfmemlint.interpreter.program import Arg, ChildEnv, EnvWrite
+from tfmemlint.interpreter.state import Tri
+from tfmemlint.interpreter.values import UNKNOWN, Const, Value
+from tfmemlint.model.finding import Span
+
+
+def env_value(context: Context, key: Value) -> Value:
+    """What the program itself put into the environment under ``key``."""
+    if isinstance(key, Const) and isinstance(key.value, str) and context.state is not None:
+        found = context.state.env.get(key.value)
+        context.env_read.setdefault(key.value, found)
+        return found if found is not None else UNKNOWN
+    return UNKNOWN
+
+
+def entries(context: Context, mapping: ast.expr) -> dict[str, tuple[Span | None, ast.expr]]:
+    """The entries of a mapping that is written out, or of one in a call: where the name stands, and the value."""
+    found: dict[str, tuple[Span | None, ast.expr]] = {}
+    if isinstance(mapping, ast.Dict):
+        for key, value in zip(mapping.keys, mapping.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                found[key.value] = context.span(key), value
+    elif isinstance(mapping, ast.Call):
+        for part in mapping.args[:1]:
+            found |= entries(context, part)
+        for keyword in mapping.keywords:
+            if keyword.arg is not None:
+                found[keyword.arg] = None, keyword.value
+    return found
+
+
+def child_env(context: Context, node: ast.Call) -> None:
+    """A process is started; what its environment has is known where it is written out."""
+    for keyword in node.keywords:
+        for name, (key, value) in entries(context, keyword.value).items() if keyword.arg == "env" else ():
+            if isinstance(value, ast.Constant) and context.state is not None:
+                given = context.span(value)
+                place = event_fields(context, keyword.value)
+                context.emit(ChildEnv(name=name, value=Const(value.value), key=key or given, given=given, **place))
+
+
+def env_write(
+    context: Context, values: list[Value], node: ast.AST, written: list[Arg], *, default: bool = False
+) -> None:
+    if len(values) >= 2 and isinstance(values[0], Const) and isinstance(values[0].value, str):
+        text = written[1].text if len(written) > 1 else ""
+        key, given = (one.span for one in written[:2]) if len(written) > 1 else (None, None)
+        how = "setdefault" if default else "putenv"
+        set_env(context, values[0].value, values[1], node, text, how=how, key=key, given=given)
+
+
+def set_env(
+    context: Context,
+    name: str,
+    value: Value,
+    node: ast.AST,
+    text: str,
+    *,
+    how: str = "assign",
+    key: Span | None = None,
+    given: Span | None = None,
+) -> None:
+    """The program sets an environment variable; the rest is as in `EnvWrite`."""
+    default = how == "setdefault"
+    if name == "CUDA_VISIBLE_DEVICES":
+        value = rank_taken(context, value, "environment", node, given, text)
+    context.emit(
+        EnvWrite(name=name, value=value, text=text, how=how, key=key, given=given, **event_fields(context, node))
+    )
+    context.state = replace(context.here, env={**context.here.env, name: value})
+    if name == "CUDA_VISIBLE_DEVICES" and context.here.listed.under(context.guards).has is not Tri.YES:
+        context.state = replace(context.here, cuda_visible_devices=value)
+        if context.here.listed.has is Tri.NO:
+            hidden = isinstance(value, Const) and value.value in ("", "-1") and not default
+            context.state = replace(context.here, min_gpus=0, max_gpus=0 if hidden else None)
+
+
+def unset_env(context: Context, name: str) -> None:
+    """The program takes a variable out of the environment."""
+    context.state = replace(context.here, env={**context.here.env, name: UNKNOWN})
+    if name == "CUDA_VISIBLE_DEVICES" and context.here.listed.under(context.guards).has is not Tri.YES:
+        context.state = replace(context.here, cuda_visible_devices=None, max_gpus=None)

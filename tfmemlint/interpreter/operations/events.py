@@ -1,0 +1,75 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import Any
+
+from tfmemlint.facts.names import is_tensorflow
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.program import Handler, Use
+from tfmemlint.knowledge import names as inventory
+from tfmemlint.model.finding import Span
+
+_WATCHED = ("tf.config.", "tf.test.", "tf.python.", "tf.compat.v1.config.", "tf.compat.v1.test.")
+
+
+def event_fields(context: Context, node: ast.AST) -> dict[str, Any]:
+    """The fields that all events share, for an event at ``node``."""
+    statement = context.statement if context.statement is not None else node
+    handlers: list[Handler] = []
+    probed = False
+    for catching in reversed(context.handlers):
+        for handler in catching.group:
+            handlers.append(handler if catching.depth == len(context.frames) else replace(handler, here=False))
+            probed = probed or handler.probes
+    devices = next((loop for loop in reversed(context.loops) if loop.devices), None)
+    return {
+        "path": context.source.path,
+        "span": context.span(node),
+        "statement": statement_span(context, statement),
+        "state": context.here,
+        "frames": tuple(frame.call for frame in context.frames if frame.call is not None),
+        "handlers": tuple(handlers),
+        "guards": context.guards,
+        "probed": probed,
+        "repeated": any(loop.repeated for loop in context.loops),
+        "devices_loop": context.span(devices.node) if devices else None,
+        "function": context.frame.function,
+        "certain": context.uncertain == 0,
+        "ways": context.ways,
+    }
+
+
+def statement_span(context: Context, statement: ast.AST) -> Span:
+    """The span of a statement; of a compound one, its head alone."""
+    span = context.span(statement)
+    body = getattr(statement, "body", None)
+    if isinstance(body, list) and body and isinstance(statement, ast.stmt):
+        head_end = max(span.row, context.span(body[0]).row - 1)
+        if head_end < span.end_row:
+            return Span(span.row, span.column, head_end, len(context.source.lines[head_end - 1]) + 1)
+    return span
+
+
+def name_event_fields(context: Context, node: ast.AST, name: str) -> dict[str, Any]:
+    """`around`, for an event about a name: what another release has is no mistake where only that one gets."""
+    around = event_fields(context, node)
+    if inventory.ever_existed(name):
+        around["probed"] = around["probed"] or bool(context.import_fallbacks)
+    elif around["probed"]:
+        # What no release has is not asked for by trying it: the handler always runs, and has to do the work.
+        around["probed"] = any(one.probes and not one.gives_up for one in around["handlers"])
+    return around
+
+
+def report_use(context: Context, node: ast.AST, name: str, *, called: bool = False, origin: str = "attribute") -> None:
+    """Report a reference to a TensorFlow name, where it could matter: all but ordinary names that exist."""
+    if context.state is None or context.modules is not None or not is_tensorflow(name):
+        return
+    exists = inventory.exists(name, context.target)
+    context.missing_names_used += not exists
+    if name.startswith(_WATCHED) or not exists:
+        text = context.text(node) if not isinstance(node, ast.alias) else name
+        context.emit(Use(name=name, text=text, called=called, origin=origin, **name_event_fields(context, node, name)))

@@ -1,0 +1,118 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.frames import Broken, Catching, Continued, Exit, Raised, Returned
+from tfmemlint.interpreter.operations.paths import merge, restore, snapshot
+from tfmemlint.interpreter.program import Handler
+from tfmemlint.interpreter.state import Phase, State, Tri, join_states
+
+
+def throw(context: Context, *exceptions: str) -> bool:
+    """Something may raise one of these here: whether there is a handler in the program that goes on from there."""
+    if context.state is None:
+        return False
+    for catching in reversed(context.handlers):
+        if catching.exits is not None:
+            catching.exits.append(Raised(context.state, exceptions, certain=False))
+            return _is_caught(context, exceptions)
+        for handler in catching.group:
+            if any(handler.takes(one) for one in exceptions):
+                context.raised.setdefault(id(handler), []).append(context.state)
+                return True
+    return False
+
+
+def _is_caught(context: Context, exceptions: Sequence[str]) -> bool:
+    return any(handler.takes(one) for entry in context.handlers for handler in entry.group for one in exceptions)
+
+
+def leave(context: Context, *, certain: bool, exceptions: tuple[str, ...] = ("SystemExit",)) -> None:
+    """The way to here ends with an exception: a handler takes it, or the entry point ends."""
+    final = next((one.exits for one in reversed(context.handlers) if _meets(one, exceptions)), None)
+    if context.state is not None and final is not None:
+        final.append(Raised(context.state, exceptions, certain))
+        context.state = None
+    elif throw(context, *exceptions):
+        context.state = None
+    else:
+        _end_path(context, certain=certain)
+
+
+def _meets(catching: Catching, exceptions: Sequence[str]) -> bool:
+    """Whether that is the first place where an exception from here stops on its way."""
+    return catching.exits is not None or any(one.takes(name) for one in catching.group for name in exceptions)
+
+
+def _pass_finally(context: Context, way: Exit) -> bool:
+    """Whether a ``finally`` of this function stands in the way of a ``return``, ``break`` or ``continue``."""
+    loops = len(context.loops) if isinstance(way, (Broken, Continued)) else 0
+    for catching in reversed(context.handlers):
+        if catching.exits is not None and catching.depth == len(context.frames) and catching.loops >= loops:
+            catching.exits.append(way)
+            return True
+    return False
+
+
+def resume_exit(context: Context, way: Exit, state: State) -> None:
+    """Go on with a way out of a block behind that block's ``finally``, in this ``state``."""
+    match way:
+        case Raised(_, exceptions, certain):
+            context.state = state
+            leave(context, certain=certain, exceptions=exceptions)
+        case Returned(_, value):
+            if not _pass_finally(context, Returned(state, value)):
+                context.frame.returns.append((state, value))
+        case Broken(snapshot):
+            if not _pass_finally(context, Broken(replace(snapshot, state=state))) and context.loops:
+                context.loops[-1].breaks.append(replace(snapshot, state=state))
+        case Continued(snapshot):
+            if not _pass_finally(context, Continued(replace(snapshot, state=state))) and context.loops:
+                context.loops[-1].continues.append(replace(snapshot, state=state))
+    context.state = None
+
+
+def started_or_not(state: State, before: State) -> State:
+    """What has started since ``before`` may have, or not."""
+    changes = {
+        which: Phase(Tri.UNKNOWN)
+        for which in ("context", "allocator", "listed")
+        if getattr(state, which) != getattr(before, which)
+    }
+    return replace(state, **changes) if changes else state  # type: ignore[arg-type]
+
+
+def suppressing(
+    context: Context, exceptions: tuple[str, ...], manager: ast.expr, body: functools.partial[None]
+) -> None:
+    """A block that these exceptions end, but don't get out of."""
+    described = Handler(exceptions, context.span(manager), reraises=False, idle=True, silent=True)
+    before = snapshot(context)
+    context.handlers.append(Catching((described,), len(context.frames)))
+    body()
+    context.handlers.pop()
+    caught = context.raised.pop(id(described), [])
+    if caught:
+        end = snapshot(context)
+        restore(context, before)
+        merge(context, end)
+        context.state = functools.reduce(join_states, caught)
+        merge(context, end)
+
+
+def _end_path(context: Context, *, certain: bool) -> None:
+    """The way to here ends, and with it the entry point: ``certain`` where no handler can change that."""
+    sure = certain and not context.uncertain
+    if context.state is not None and (sure or not context.surely_left):
+        alone = context.end_state is None or sure is not context.surely_left
+        context.end_state = (
+            context.state if alone or context.end_state is None else join_states(context.end_state, context.state)
+        )
+        context.surely_left = sure
+    context.state = None

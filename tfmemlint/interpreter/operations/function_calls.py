@@ -1,0 +1,99 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from tfmemlint.interpreter.context import NO_CELL_CHANGED, Context
+from tfmemlint.interpreter.limits import (
+    MAX_CALL_DEPTH,
+    MAX_COUNTED_RECURSIONS,
+    MAX_RECURSIONS,
+    MAX_RUNS_OF_HARMLESS_FUNCTION,
+)
+from tfmemlint.interpreter.operations.contents import content_of, forget_contents
+from tfmemlint.interpreter.operations.escapes import mark_escaped
+from tfmemlint.interpreter.operations.function_bodies import function_name, is_graph_function, run_function, unit_of
+from tfmemlint.interpreter.operations.generators import generator
+from tfmemlint.interpreter.operations.settled_calls import gains_nothing, is_module_getattr, new_fields, note_settled
+from tfmemlint.interpreter.operations.side_effects import havoc, is_side_effect_free
+from tfmemlint.interpreter.operations.starting import start_runtime
+from tfmemlint.interpreter.values import UNKNOWN, Const, Function, Value, as_made, is_called
+
+
+def call_function(
+    context: Context, function: Function, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST
+) -> Value:
+    """Interpret a call of a function of the program."""
+    context.step()
+    context.visited.add(id(function.node))
+    again = sum(frame.node is function.node for frame in context.frames)
+    quiet = is_side_effect_free(context, function)
+    counted = bool(args) and all(isinstance(value, Const) for value in (*args, *keywords.values()))
+    if context.depth >= MAX_CALL_DEPTH or again > (
+        MAX_COUNTED_RECURSIONS if counted else 0 if quiet else MAX_RECURSIONS
+    ):
+        # What is left of the recursion may do as much again, or nothing.
+        if not again:
+            context.give_up(
+                f"{context.source.path}:{context.span(node).row}: calls are nested more than {MAX_CALL_DEPTH} deep"
+            )
+        havoc(context, quiet)
+        for value in (*args, *keywords.values()):
+            forget_contents(context, value)
+        return UNKNOWN
+    unit = unit_of(context, function)
+    if unit.shapes.is_generator(function.node):
+        # Nothing runs before it is iterated over, or entered.
+        return generator(context, function, args, keywords, node)
+    graph = is_graph_function(function)
+    if graph and not context.here.graph_mode:
+        start_runtime(context, node, "context", "tf.function", f"{function_name(function.node)}(), a tf.function,")
+    plain = not any(map(is_called, (*args, *keywords.values()))) and not is_module_getattr(function)
+    if plain and gains_nothing(context, function, quiet, args, keywords):
+        for value in (*args, *keywords.values()):
+            mark_escaped(context, value)
+        return UNKNOWN
+    if not quiet:
+        context.stored_calls += id(function.node) in context.stored_functions
+        return run_function(context, function, args, keywords, node, graph=graph)
+    if plain and not is_module_getattr(function):
+        context.harmless_runs[id(function.node)] = context.harmless_runs.get(id(function.node), 0) + 1
+        if context.harmless_runs[id(function.node)] > MAX_RUNS_OF_HARMLESS_FUNCTION:
+            return _leave_out(context, function, args, keywords)
+    before, reads, changed, noisy, given = (
+        context.here,
+        context.reads,
+        context.oldest_cell_changed,
+        context.stored_calls,
+        len(context.fields_given),
+    )
+    context.reads, context.oldest_cell_changed, begun, heap = {}, NO_CELL_CHANGED, context.next_serial(), context.heap
+    result = run_function(context, function, args, keywords, node, graph=graph)
+    looked = {cell: content for cell, content in context.reads.items() if cell.number < begun}
+    again = context.stored_calls != noisy and any(is_called(content_of(context, cell)) for cell in looked)
+    if context.oldest_cell_changed < begun or again or is_module_getattr(function):
+        # What it does depends on what others have put where it looks, or the other way round.
+        context.settled.pop(id(function.node), None)
+        changed_cells = {cell for cell in looked if context.heap.get((cell, "")) is not heap.get((cell, ""))}
+        context.altered_cells.setdefault(id(function.node), set()).update(changed_cells)
+    else:
+        note_settled(
+            context, function, before, result, looked, new_fields(context, function.bound, given, begun), begun
+        )
+    context.reads, context.oldest_cell_changed = {**looked, **reads}, min(changed, context.oldest_cell_changed)
+    return result
+
+
+def _leave_out(context: Context, function: Function, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """Give up following a function that was gone through many times: what it may do to lists isn't known."""
+    havoc(context, not context.stored_functions)
+    for value in (*args, *keywords.values()):
+        mark_escaped(context, value)
+        forget_contents(context, value)
+    cells = context.altered_cells.get(id(function.node), ())
+    held = [value for (holder, _), value in context.heap.items() if holder is function.bound]
+    for value in (*map(as_made, cells), *held):
+        forget_contents(context, value)
+    return UNKNOWN

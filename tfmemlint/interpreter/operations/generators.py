@@ -1,0 +1,118 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.frames import Frame, Loop
+from tfmemlint.interpreter.operations.escapes import mark_escaped
+from tfmemlint.interpreter.operations.function_bodies import run_function
+from tfmemlint.interpreter.operations.paths import merge, snapshot
+from tfmemlint.interpreter.operations.side_effects import havoc, is_side_effect_free
+from tfmemlint.interpreter.values import UNKNOWN, Function, Lazy, Value
+
+
+def generator(
+    context: Context, function: Function, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST
+) -> Lazy:
+    """What calling a generator function gives: its body runs piece by piece, as somebody iterates over it."""
+    quiet = is_side_effect_free(context, function)
+    return Lazy(lambda on_yield: run_function(context, function, args, keywords, node, on_yield=on_yield), quiet)
+
+
+def piece_run_later(context: Context, node: ast.AST, run: Callable[[], Value]) -> Lazy:
+    """A piece of this very function that runs later."""
+    scope, unit, function = context.scope, context.unit, context.frame.function
+
+    def later(on_yield: Callable[[Value], None]) -> Value:
+        consumer = context.consumer()
+        here, context.unit = context.unit, unit
+        context.frames.append(Frame(function, scope, node, on_yield=on_yield, consumer=consumer))
+        try:
+            return run()
+        finally:
+            context.frames.pop()
+            context.unit = here
+
+    return Lazy(later)
+
+
+def yield_value(context: Context, value: Value) -> None:
+    """A value is handed to whoever iterates: his code runs now, in his own surroundings."""
+    if context.state is None:
+        return
+    frame = context.frame
+    if frame.on_yield is None or frame.consumer is None:
+        mark_escaped(context, value)
+        return
+    saved = context.frames, context.unit, context.statement, context.loops, context.handlers
+    taker = frame.consumer
+    context.frames, context.unit, context.statement = list(taker.frames), taker.unit, taker.statement
+    context.loops, context.handlers = taker.loops, taker.handlers
+    try:
+        frame.on_yield(value)
+    finally:
+        context.frames, context.unit, context.statement, context.loops, context.handlers = saved
+
+
+def consume(context: Context, lazy: Lazy, on_yield: Callable[[Value], None]) -> Value:
+    """Run what is lazy, with ``on_yield`` for each value that it gives."""
+    if context.state is None:
+        return UNKNOWN
+    if id(lazy) in context.started_generators:
+        # Where it stands by now is not known.
+        havoc(context, lazy.quiet)
+        return UNKNOWN
+    context.started_generators[id(lazy)] = lazy
+    return lazy.run(on_yield)
+
+
+def drain(context: Context, lazy: Lazy) -> Value:
+    """Run what is lazy to its end."""
+    return consume(context, lazy, lambda value: None)
+
+
+def first_of(context: Context, lazy: Lazy) -> Value:
+    """Run what is lazy up to its first value: ``next(...)``, or entering a context."""
+    before = context.statement
+    ends = []
+    values: list[Value] = []
+
+    def stop(value: Value) -> None:
+        ends.append(snapshot(context))
+        values.append(value)
+        context.state = None
+
+    consume(context, lazy, stop)
+    context.statement = before
+    for end in ends:
+        merge(context, end)
+    return values[0] if len(values) == 1 else UNKNOWN
+
+
+def iterate_lazy(
+    context: Context,
+    node: ast.AST,
+    lazy: Lazy,
+    bind: Callable[[Value], None],
+    body: Callable[[], None],
+    rebound: frozenset[str],
+) -> None:
+    """A loop over what is lazy: its body runs where a value is given."""
+    loop = Loop(node, len(context.frames), False, rebound)
+    context.loops = [*context.loops, loop]
+
+    def turn(value: Value) -> None:
+        bind(value)
+        body()
+        for skipped in loop.continues:
+            merge(context, skipped)
+        loop.continues.clear()
+        loop.repeated = True
+
+    consume(context, lazy, turn)
+    context.loops = context.loops[:-1]
+    for left in loop.breaks:
+        merge(context, left)

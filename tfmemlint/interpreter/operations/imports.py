@@ -1,0 +1,103 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.frames import Frame
+from tfmemlint.interpreter.limits import MAX_IMPORT_DEPTH
+from tfmemlint.interpreter.operations.paths import doubtful, merge, snapshot
+from tfmemlint.interpreter.scopes import Scope
+from tfmemlint.interpreter.summaries import keep_summary, only_bound_names, prefixes, use_summary
+from tfmemlint.interpreter.unit import ModuleInstance
+from tfmemlint.interpreter.values import UNKNOWN, Module, Value
+from tfmemlint.model.finding import Step
+
+
+def import_module(context: Context, name: str, node: ast.AST) -> Value | None:
+    """A module of the project's own, gone through where this is its first import; None where it isn't the
+    project's own, UNKNOWN where it can't be told."""
+    if context.modules is None:
+        return None
+    module: Value | None = None
+    context.asked_modules.add(name)
+    for part in prefixes(name):
+        inner = _import_one(context, part, node)
+        if inner is None:
+            return None if module is None else UNKNOWN
+        module = inner
+        if context.state is None or not isinstance(module, Module):
+            return UNKNOWN
+    return module
+
+
+def _import_one(context: Context, name: str, node: ast.AST) -> Value | None:
+    if name not in context.units and use_summary(context, name):
+        return Module(name, context.units[name].scope)
+    unit = context.units.get(name) or _found_module(context, name)
+    if not isinstance(unit, ModuleInstance):
+        return unit
+    module = Module(name, unit.scope)
+    has = context.here.imported.get(name)
+    if has or unit.running:
+        return module
+    context.state = replace(context.here, imported={**context.here.imported, name: True})
+    if sum(isinstance(frame.node, ast.Module) for frame in context.frames) > MAX_IMPORT_DEPTH:
+        context.give_up(f"{unit.source.path} is imported through more than {MAX_IMPORT_DEPTH} other modules")
+        return UNKNOWN
+    if has is None:
+        _interpret_module(context, unit, node)
+    else:
+        # On some way to here it has been imported: then nothing happens now.
+        before = snapshot(context)
+        with doubtful(context):
+            _interpret_module(context, unit, node)
+        merge(context, before)
+    return module
+
+
+def _found_module(context: Context, name: str) -> ModuleInstance | Value | None:
+    assert context.modules is not None
+    found = context.modules.find(name)
+    if found is None:
+        return None
+    if context.path_changed or not found.readable:
+        # Python may well find another module of that name first.
+        return UNKNOWN
+    if found.text is None:
+        return Module(name, Scope())
+    package = name if found.is_package else name.rpartition(".")[0]
+    unit = found.text.unit(name, package, context.next_serial())
+    context.units[name] = unit
+    return unit
+
+
+def _interpret_module(context: Context, unit: ModuleInstance, node: ast.AST) -> None:
+    before, heap, events = context.here, context.heap, len(context.events)
+    defaults = set(context.defaults)
+    asked, within, read = context.asked_modules, context.circular_imports, context.env_read
+    context.asked_modules, context.circular_imports, context.env_read = set(), set(), {}
+    reads, context.reads, begun = context.reads, {}, context.next_serial()
+    run_module(context, unit, Step(context.source.path, context.span(node), f"imports {unit.source.path}"))
+    circle = context.circular_imports - {unit.name}
+    contents = {cell: content for cell, content in context.reads.items() if cell.number < begun}
+    context.reads = {**contents, **reads}
+    if not circle and only_bound_names(context, before, events):
+        keep_summary(context, unit, before, heap, defaults, context.asked_modules, contents)
+    context.asked_modules |= asked
+    context.circular_imports = within | circle
+    context.env_read = context.env_read | read
+
+
+def run_module(context: Context, unit: ModuleInstance, call: Step | None) -> None:
+    """Interpret a module's top level."""
+    here, statement, loops = context.unit, context.statement, context.loops
+    context.frames.append(Frame("", unit.scope, unit.tree, call))
+    context.unit, context.loops, unit.running = unit, [], True
+    try:
+        context.execute(unit.tree.body)
+    finally:
+        context.frames.pop()
+        context.unit, context.statement, context.loops, unit.running = here, statement, loops, False

@@ -1,0 +1,63 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.contents import alter, cells_of, forget_contents
+from tfmemlint.interpreter.operations.dicts import set_key
+from tfmemlint.interpreter.operations.environment import set_env
+from tfmemlint.interpreter.operations.escapes import mark_escaped
+from tfmemlint.interpreter.operations.lists import extend, set_place
+from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Made, Ref, Seq, Value
+from tfmemlint.knowledge.wishes import REAL_KEYS
+
+
+def set_item(context: Context, target: ast.Subscript, value: Value) -> None:
+    base = context.evaluate(target.value)
+    key = context.evaluate(target.slice)
+    if base == Ref("os.environ"):
+        if isinstance(key, Const) and isinstance(key.value, str):
+            written = getattr(context.statement, "value", None)
+            given = written if isinstance(written, ast.expr) else None
+            set_env(
+                context,
+                key.value,
+                value,
+                target,
+                context.text(given) if given is not None else "",
+                key=context.span(target.slice),
+                given=context.span(given) if given is not None else None,
+            )
+        return
+    mark_escaped(context, value)
+    for one in cells_of(base):
+        if isinstance(one, (Seq, Dict)) and one.cell is not None:
+            _put_item(context, base, one, target.slice, key, value)
+        elif one is not base:
+            forget_contents(context, value)
+    if isinstance(base, (Seq, Dict)) and base.cell is not None:
+        return
+    forget_contents(context, value)
+    if isinstance(target.value, ast.Name):
+        if isinstance(base, Dict) and isinstance(key, Const) and isinstance(key.value, str):
+            context.scope.bind(target.value.id, Dict({**base.items, key.value: value}, base.open))
+        elif isinstance(base, (Seq, Dict)) or (isinstance(base, Made) and base.name in REAL_KEYS):
+            context.scope.bind(target.value.id, UNKNOWN)
+
+
+def _put_item(context: Context, base: Value, one: Seq | Dict, place: ast.expr, key: Value, value: Value) -> None:
+    """``one[key] = value``, where ``one`` is what is meant by ``base``, or may be."""
+    if one is not base and len(cells_of(base)) > 1:
+        forget_contents(context, value)
+        forget_contents(context, one)
+    elif isinstance(one, Dict):
+        set_key(context, one, key, value)
+    elif isinstance(place, ast.Slice):
+        whole = place.lower is None and place.upper is None and place.step is None
+        alter(context, one, lambda content: Seq((), "list", content.cell) if whole else UNKNOWN)
+        if whole:
+            extend(context, one, value)
+    else:
+        set_place(context, one, key, value)

@@ -1,0 +1,208 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.frames import Loop
+from tfmemlint.interpreter.limits import MAX_ITEMS_UNROLLED, MAX_NESTED_SECOND_PASSES
+from tfmemlint.interpreter.operations.exceptions import leave
+from tfmemlint.interpreter.operations.generators import iterate_lazy
+from tfmemlint.interpreter.operations.objects import call_method_of
+from tfmemlint.interpreter.operations.paths import doubtful, for_each_option, merge, snapshot
+from tfmemlint.interpreter.operations.side_effects import havoc
+from tfmemlint.interpreter.values import (
+    EACH,
+    UNKNOWN,
+    Choice,
+    Const,
+    Device,
+    DeviceName,
+    Devices,
+    Dict,
+    Index,
+    Indices,
+    Instance,
+    Lazy,
+    Seq,
+    Value,
+    Zipped,
+    is_called,
+)
+
+
+def iterate(
+    context: Context,
+    node: ast.AST,
+    iterable: Value,
+    bind: Callable[[Value], None],
+    body: Callable[[], None],
+    rebound: frozenset[str],
+) -> None:
+    """Go through a loop: over what is known item by item, otherwise twice, since a second pass can be too late."""
+    if context.state is None:
+        return
+    iterable = context.current(iterable)
+    if isinstance(iterable, Instance):
+        iterable = call_method_of(context, iterable, "__iter__", node)
+    if context.state is None:
+        return
+    if isinstance(iterable, Lazy):
+        iterate_lazy(context, node, iterable, bind, body, rebound)
+        return
+    if isinstance(iterable, Choice):
+        # What is in it has been looked at: a list whose items differ from way to way is the same list on each.
+        for_each_option(
+            context, _without_cells(iterable), lambda option: _iterated(context, node, option, bind, body, rebound)
+        )
+        return
+    if isinstance(iterable, Seq) and iterable.kind == "set" and len(iterable.items) > 1 and is_called(iterable):
+        # Nobody knows in which order.
+        orders = Choice((Seq(iterable.items, "tuple"), Seq(iterable.items[::-1], "tuple")))
+        for_each_option(context, orders, lambda option: _iterated(context, node, option, bind, body, rebound))
+        return
+    cell = iterable.cell if isinstance(iterable, (Seq, Dict)) else None
+    content = context.heap.get((cell, "")) if cell is not None else None
+    passes = _elements(iterable)
+    over_devices = any(_has_device(value) for value, _ in passes)
+    definite = bool(passes) and passes[0][0] is not UNKNOWN
+    if (isinstance(iterable, Seq) and not iterable.items) or (context.here.max_gpus == 0 and _is_of_gpus(iterable)):
+        return
+
+    def bound(value: Value) -> Callable[[], bool]:
+        def enter() -> bool:
+            bind(value)
+            return True
+
+        return enter
+
+    each = isinstance(iterable, (Seq, Dict)) and len(passes) == len(iterable.items)
+    run_loop(context, node, [bound(value) for value, _ in passes], body, rebound, over_devices, definite, each=each)
+    if cell is not None and is_called(iterable) and context.heap.get((cell, "")) is not content:
+        # It was changed meanwhile: what it is asked for next depends on how.
+        havoc(context)
+
+
+def _iterated(
+    context: Context,
+    node: ast.AST,
+    iterable: Value,
+    bind: Callable[[Value], None],
+    body: Callable[[], None],
+    rebound: frozenset[str],
+) -> Value:
+    iterate(context, node, iterable, bind, body, rebound)
+    return UNKNOWN
+
+
+def run_loop(
+    context: Context,
+    node: ast.AST,
+    passes: Sequence[Callable[[], bool]],
+    body: Callable[[], None],
+    rebound: frozenset[str],
+    over_devices: bool,
+    definite: bool,
+    endless: bool = False,
+    each: bool = False,
+) -> None:
+    """Go through a loop's passes; ``each``: there are just as many."""
+    before = snapshot(context)
+    graphs = context.here.graphs
+    loop = Loop(node, len(context.frames), over_devices, rebound, each=each)
+    deep = sum(one.repeated for one in context.loops) >= MAX_NESTED_SECOND_PASSES
+    context.loops.append(loop)
+    ends = []
+    for number, enter in enumerate(passes):
+        if number and (deep or context.state is None):
+            break
+        loop.repeated = number > 0
+        # Some ways may have left the loop by now.
+        unsure = not definite or bool(loop.breaks) or (number > 0 and not over_devices and not each)
+        if number > 0 and not over_devices and not each:
+            # There need not be another pass.
+            ends.append(snapshot(context))
+        with doubtful(context, doubt=unsure):
+            if enter():
+                body()
+        for skipped in loop.continues:
+            merge(context, skipped)
+        loop.continues.clear()
+    context.loops.pop()
+    if endless and any(frame.on_yield is not None for frame in context.frames):
+        # Whoever iterates over an endless generator ends it.
+        context.state = None
+    elif endless:
+        leave(context, certain=not loop.breaks)
+    else:
+        for end in ends:
+            merge(context, end)
+        if not definite:
+            merge(context, before)
+    for left in loop.breaks:
+        merge(context, left)
+    if context.state is not None and context.state.graphs != graphs:
+        context.state = replace(context.state, graphs=graphs)
+
+
+def _elements(iterable: Value) -> list[tuple[Value, bool]]:
+    """The values that a loop's variable takes, each with whether it is a repetition; two unknowns where unknown."""
+    match iterable:
+        case Seq(items) if items and len(items) <= MAX_ITEMS_UNROLLED:
+            return [(item, position > 0) for position, item in enumerate(items)]
+        case Dict(items, open=False) if items and len(items) <= MAX_ITEMS_UNROLLED:
+            return [(Const(key), position > 0) for position, key in enumerate(items)]
+        case Devices(kind=kind, type=type_, whole=whole, names=names):
+            first = Device(kind, type_, 0 if whole else "some", loop=True)
+            rest = Device(kind, type_, EACH if whole else "some", loop=True)
+            pair: list[Value] = [DeviceName(first), DeviceName(rest)] if names else [first, rest]
+            return [(pair[0], False), (pair[1], True)]
+        case Indices(of):
+            return [
+                (Index(Device(of.kind, of.type, 0, loop=True)), False),
+                (Index(Device(of.kind, of.type, EACH, loop=True)), True),
+            ]
+        case Zipped(parts):
+            columns = [_elements(part) for part in parts]
+            known = [column for column in columns if column[0][0] is not UNKNOWN]
+            length = min((len(column) for column in known), default=2)
+            return [
+                (Seq(tuple(column[row][0] if row < len(column) else UNKNOWN for column in columns), "tuple"), row > 0)
+                for row in range(length)
+            ]
+        case _:
+            return [(UNKNOWN, False), (UNKNOWN, True)]
+
+
+def _without_cells(choice: Choice) -> Choice:
+    """The lists among several values, each as what is in it, which no name leads to."""
+    return Choice(
+        tuple(
+            Seq(one.items, one.kind if one.kind == "set" else "tuple") if isinstance(one, Seq) else one
+            for one in choice.options
+        )
+    )
+
+
+def _is_of_gpus(iterable: Value) -> bool:
+    """Whether there is nothing to go through where there is no GPU."""
+    match iterable:
+        case Devices(kind="physical", type="GPU") | Indices(of=Devices(type="GPU")):
+            return True
+        case Zipped(parts):
+            return any(_is_of_gpus(part) for part in parts)
+        case _:
+            return False
+
+
+def _has_device(value: Value) -> bool:
+    match value:
+        case Device(loop=True) | DeviceName(device=Device(loop=True)) | Index():
+            return True
+        case Seq(items):
+            return any(_has_device(item) for item in items)
+        case _:
+            return False

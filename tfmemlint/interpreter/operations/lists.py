@@ -1,0 +1,149 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.limits import MAX_ITEMS_UNROLLED
+from tfmemlint.interpreter.operations.contents import (
+    Container,
+    alter,
+    forget_contents,
+    pass_items_to_unknown,
+    passed_to_unknown,
+)
+from tfmemlint.interpreter.operations.side_effects import is_side_effect_free
+from tfmemlint.interpreter.values import (
+    UNKNOWN,
+    Class,
+    Const,
+    Dict,
+    Function,
+    Instance,
+    Partial,
+    Ref,
+    Seq,
+    Value,
+    is_called,
+)
+
+_Change = Callable[[tuple[Value, ...]], "Sequence[Value] | None"]
+"""What becomes of the items of a list; None where that isn't known."""
+_MOST_ITEMS = MAX_ITEMS_UNROLLED
+"""How many items of a list are known one by one that grows: a longer one isn't gone through item by item."""
+
+
+def change_items(context: Context, base: Seq, change: _Change, put: Sequence[Value] = ()) -> None:
+    """Change the items of a list into which ``put`` are put."""
+    vague = bool(put) and not any(is_called(one) or isinstance(one, Ref) for one in put) and _is_vague(context, base)
+
+    def act(content: Container) -> Value:
+        if not isinstance(content, Seq) or (vague and not is_called(content)):
+            return UNKNOWN
+        items = change(content.items)
+        if items is None or len(items) > max(_MOST_ITEMS, len(content.items)):
+            return UNKNOWN
+        return Seq(tuple(items), content.kind, content.cell)
+
+    alter(context, base, act)
+
+
+def _is_vague(context: Context, base: Seq) -> bool:
+    """Whether what isn't called is put into a list that often that it isn't worth to be followed: in a loop, whose
+    passes aren't counted, or in a function that need not be gone through each time."""
+    return any(not loop.each for loop in context.loops) or belongs_to_caller(context, base)
+
+
+def belongs_to_caller(context: Context, base: Container) -> bool:
+    """Whether a list is none of the function's own that is gone through here, if that is without interest."""
+    frame = context.frames[-1]
+    if base.cell is None or base.cell.number > frame.scope.number or isinstance(frame.node, ast.Module):
+        return False
+    function = frame.node
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        return False
+    return is_side_effect_free(context, Function(function, frame.scope))
+
+
+def extend(context: Context, base: Seq, more: Value) -> None:
+    """Put all that ``more`` gives into a list."""
+    more = context.current(more)
+    put = _given_items(more)
+    if put is None:
+        pass_items_to_unknown(context, more)
+        change_items(context, base, lambda items: None)
+    elif put:
+        change_items(context, base, lambda items: (*items, *put), put)
+
+
+def popped(context: Context, base: Seq, place: int) -> Value:
+    known = all(loop.each for loop in context.loops) or is_called(base)
+    value = base.items[place] if known and -len(base.items) <= place < len(base.items) else UNKNOWN
+    if base.kind == "set" and len(base.items) > 1:
+        value, known = UNKNOWN, False
+    change_items(context, base, lambda items: _less(items, place) if known else None)
+    return value
+
+
+def set_place(context: Context, base: Seq, key: Value, value: Value) -> None:
+    """``base[key] = value`` of a list."""
+    if isinstance(key, Const) and isinstance(key.value, int):
+        place: int = key.value
+        change_items(context, base, lambda items: _replaced(items, place, value), [value])
+    else:
+        forget_contents(context, value)
+        passed_to_unknown(context, value)
+        alter(context, base, lambda _: UNKNOWN)
+
+
+def _given_items(value: Value) -> tuple[Value, ...] | None:
+    """What a value gives to whoever goes through it; None where that, or the order, isn't known."""
+    match value:
+        case Seq(items, kind):
+            return items if kind != "set" or len(items) < 2 else None
+        case Dict(items, open=False):
+            return tuple(map(Const, items))
+        case _:
+            return None
+
+
+def place_of(items: Sequence[Value], value: Value) -> int:
+    """Where ``value`` is among ``items``; -1 where it isn't, -2 where that can't be told."""
+    for place, item in enumerate(items):
+        if _is_same_code(item, value) or (isinstance(item, Const) and item == value):
+            return place
+        if not is_called(item) and not isinstance(item, Const):
+            return -2
+    return -1
+
+
+def _is_same_code(left: Value, right: Value) -> bool:
+    """Whether two values are one function, class or object; a method is made anew each time that it is asked for."""
+    match left, right:
+        case Function(node, scope, _, bound), Function(other, other_scope, _, other_bound):
+            return node is other and scope is other_scope and bound is other_bound
+        case ((Class() | Instance() | Partial()), _):
+            return left is right
+        case _:
+            return False
+
+
+def without(items: tuple[Value, ...], value: Value) -> Sequence[Value] | None:
+    place = place_of(items, value)
+    if place == -1 and is_called(value) and all(map(is_called, items)):
+        return items
+    return None if place < 0 else (*items[:place], *items[place + 1 :])
+
+
+def _less(items: tuple[Value, ...], place: int) -> Sequence[Value]:
+    return tuple(one for at, one in enumerate(items) if at != place % len(items))
+
+
+def _replaced(items: tuple[Value, ...], place: int, value: Value) -> Sequence[Value] | None:
+    if not -len(items) <= place < len(items):
+        return None
+    changed = list(items)
+    changed[place] = value
+    return changed

@@ -1,0 +1,139 @@
+"""Calls of functions by their canonical names: of Python's own, of TensorFlow's, and of other libraries'."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts import folding
+from tfmemlint.facts.names import called_name, is_tensorflow
+from tfmemlint.facts.syntax import is_exit
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.call_events import emit_call
+from tfmemlint.interpreter.operations.callbacks import call_sort_key, note_process_functions
+from tfmemlint.interpreter.operations.constants import lift, plain_values
+from tfmemlint.interpreter.operations.contents import passed_to_unknown
+from tfmemlint.interpreter.operations.effects import apply_effect
+from tfmemlint.interpreter.operations.environment import child_env, env_write
+from tfmemlint.interpreter.operations.escapes import mark_escaped
+from tfmemlint.interpreter.operations.exceptions import leave
+from tfmemlint.interpreter.operations.third_party import third_party_call
+from tfmemlint.interpreter.registry import BUILTINS, CONSUMERS, MODELS, OUTCOMES, Invocation
+from tfmemlint.interpreter.state import ConfigEffect
+from tfmemlint.interpreter.tensorflow.in_force import too_late
+from tfmemlint.interpreter.values import UNKNOWN, Choice, Function, Lazy, Made, Partial, Ref, Value
+from tfmemlint.knowledge import wishes
+from tfmemlint.knowledge.functions import PHYSICAL_FIXED, RANKS, VIRTUAL_FIXED
+from tfmemlint.model.intent import Wish
+
+WRAPPING = frozenset(
+    {"functools.lru_cache", "functools.cache", "staticmethod", "classmethod", "contextlib.contextmanager"}
+)
+"""What returns a function that does the same as the one that it is given."""
+KEEPING = WRAPPING | {
+    "functools.wraps",
+    "functools.update_wrapper",
+    "functools.singledispatch",
+    "functools.total_ordering",
+    "isinstance",
+    "callable",
+    "id",
+    "type",
+    "repr",
+    "print",
+    "typing.cast",
+    *("len", "bool", "str", "any", "all", "hash", "hasattr", "next", "filter", "itertools.chain", "json.dumps"),
+    *("copy.copy", "copy.deepcopy", "dataclasses.dataclass", "dataclasses.replace"),
+}
+"""What is given a function and does not call it."""
+_BY_KEY = frozenset({"sorted", "min", "max"})
+_OBSERVED = ("keras.", "horovod.", "pynvml.", "py3nvml.", "nvidia_smi.")
+"""Libraries whose calls rules read, though they aren't TensorFlow's."""
+
+
+def call_by_name(context: Context, call: Invocation) -> Value:
+    """Call something by its canonical name; return its result."""
+    if is_tensorflow(call.name):
+        return _call_tensorflow(context, call)
+    result = call_builtin(context, call)
+    return _call_third_party(context, call) if result is None else result
+
+
+def call_builtin(context: Context, call: Invocation) -> Value | None:
+    """Call a built-in or standard function; None where ``call.name`` is none that is modelled."""
+    name, values, keywords = call.name, call.values, call.keywords
+    if name in _BY_KEY and isinstance(keywords.get("key"), (Function, Partial, Choice, Ref)):
+        call_sort_key(context, keywords["key"], values[0] if values else UNKNOWN, call.node)
+    if values and isinstance(values[0], Lazy):
+        handler = CONSUMERS.get(name)
+        if handler is not None:
+            consumed: Value = handler(context, call)
+            return consumed
+    if is_exit(name):
+        leave(context, certain=True)
+        return UNKNOWN
+    handler = BUILTINS.get(name)
+    if handler is None:
+        handler = BUILTINS.get(name.partition(".")[0] + ".*")
+    result: Value | None = handler(context, call) if handler is not None else None
+    if result is not None:
+        return result
+    plain = plain_values(values)
+    if plain is not None and not keywords:
+        try:
+            return lift(folding.function(name, plain))
+        except folding.NotFolded:
+            return None
+    return None
+
+
+def _call_third_party(context: Context, call: Invocation) -> Value:
+    """Call something that is neither modelled nor TensorFlow's."""
+    name, node = call.name, call.node
+    note_process_functions(context, name, call.all_values)
+    for value in call.all_values:
+        mark_escaped(context, value)
+        if name not in KEEPING:
+            passed_to_unknown(context, value)
+    if name == "os.putenv":
+        env_write(context, call.values, node, call.written)
+    if name.startswith("subprocess.") and isinstance(node, ast.Call):
+        child_env(context, node)
+    result: Value = UNKNOWN
+    if name in RANKS or name.startswith(_OBSERVED):
+        event = emit_call(context, name, node, call.written)
+        if name in RANKS:
+            result = Made(name, context.next_serial())
+            context.made_by[result.serial] = event
+    third_party_call(context, name, node)
+    return result
+
+
+def _call_tensorflow(context: Context, call: Invocation) -> Value:
+    call.name = name = called_name(call.name)
+    values, node = call.values, call.node
+    if name in ("tf.function", "tf.compat.v1.wrap_function") and values and isinstance(values[0], Function):
+        function = values[0]
+        return Function(function.node, function.scope, (*function.decorators, Ref("tf.function")), function.bound)
+    call.called = emit_call(context, name, node, call.written, outcome=_outcome(context, call))
+    call.made = Made(name, context.next_serial())
+    context.made_by[call.made.serial] = call.called
+    handler = MODELS.get(name)
+    result: Value | None = handler(context, call) if handler is not None else None
+    if result is not None:
+        return result
+    for value in call.all_values:
+        mark_escaped(context, value)
+    apply_effect(context, name, node)
+    return call.made
+
+
+def _outcome(context: Context, call: Invocation) -> ConfigEffect | None:
+    """Return what TensorFlow does with a configuring call instead of what was asked, if anything."""
+    check = OUTCOMES.get(call.name)
+    if check is not None:
+        outcome: ConfigEffect | None = check(context, call)
+        return outcome
+    made_up = wishes.wish_of(call.name)
+    if made_up is not None and made_up.wish in (Wish.GROWTH, Wish.LIMIT, Wish.FRACTION):
+        return too_late(context, PHYSICAL_FIXED if made_up.wish is Wish.GROWTH else VIRTUAL_FIXED, None, UNKNOWN)
+    return None

@@ -1,0 +1,139 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.frames import Heap, Snapshot
+from tfmemlint.interpreter.state import Guards, State, join_states
+from tfmemlint.interpreter.values import UNKNOWN, Cell, Choice, Made, Value, is_called, join, join_contents
+
+
+class _Doubtful:
+    """A stretch of the way that need not be gone, or where conditions hold; see `Machine.doubtful`."""
+
+    __slots__ = ("context", "doubt", "guards", "saved", "ways")
+
+    def __init__(self, context: Context, guards: Guards, doubt: bool) -> None:
+        self.context, self.guards, self.doubt = context, guards, doubt
+
+    def __enter__(self) -> None:
+        context = self.context
+        self.saved, self.ways = context.guards, context.ways
+        context.guards = (*self.saved, *self.guards)
+        if self.doubt and not self.guards:
+            context.ways = (*self.ways, context.next_serial())
+        context.uncertain += self.doubt
+        context.doubts.append((context.scope, context.module))
+
+    def __exit__(self, *_: object) -> None:
+        context = self.context
+        context.guards, context.ways = self.saved, self.ways
+        context.uncertain -= self.doubt
+        context.doubts.pop()
+
+
+def snapshot(context: Context) -> Snapshot:
+    """How things stand, to be put back or merged by the same function."""
+    module_names = dict(context.module.names) if context.scope is not context.module else {}
+    return Snapshot(context.state, dict(context.scope.names), module_names, context.heap)
+
+
+def restore(context: Context, saved: Snapshot, state: State | None = None) -> None:
+    """Put things back as they were, but for another ``state`` where one is given."""
+    context.state = state or saved.state
+    context.heap = saved.heap
+    context.scope.names.clear()
+    context.scope.names.update(saved.names)
+    if context.scope is not context.module:
+        context.module.names.clear()
+        context.module.names.update(saved.module_names)
+
+
+def merge(context: Context, other: Snapshot, mine: Guards = (), theirs: Guards = ()) -> None:
+    """Let another way end here: what the two agree on is known from here on."""
+    if other.state is None:
+        return
+    if context.state is None:
+        restore(context, other)
+        return
+    context.state = join_states(context.state, other.state, mine, theirs)
+    _join_names(context.scope.names, other.names, context.used)
+    if context.scope is not context.module:
+        _join_names(context.module.names, other.module_names, context.used)
+    if context.heap is not other.heap:
+        context.heap = _joined_heap(context.heap, other.heap, context.used)
+
+
+@contextmanager
+def evaluating(context: Context, where: str) -> Iterator[None]:
+    """Within: a default argument, say, is evaluated."""
+    saved, context.where = context.where, where
+    try:
+        yield
+    finally:
+        context.where = saved
+
+
+def doubtful(context: Context, guards: Guards = (), *, doubt: bool = True) -> _Doubtful:
+    """Within: what happens need not happen, and ``guards`` hold."""
+    return _Doubtful(context, guards, doubt)
+
+
+def _join_names(mine: dict[str, Value], theirs: dict[str, Value], used: set[int]) -> None:
+    """Join the names of two ways; what most names stand for is the very same object on both."""
+    for name in theirs.keys() - mine.keys():
+        # A name that some way does not bind means nothing else there: what is called by it is what another way binds.
+        mine[name] = theirs[name] if is_called(theirs[name]) else join(None, theirs[name])
+        lose(theirs[name], used)
+    others = map(theirs.get, mine)
+    for name, value, other in [one for one in zip(mine, mine.values(), others, strict=True) if one[1] is not one[2]]:
+        if other is None and is_called(value):
+            continue
+        mine[name] = join(value, other)
+        if mine[name] == UNKNOWN:
+            lose(value, used)
+            lose(other, used)
+
+
+def _joined_heap(mine: Heap, theirs: Heap, used: set[int]) -> Heap:
+    joined = dict(mine)
+    values = map(mine.get, theirs)
+    for key, value, other in [one for one in zip(theirs, values, theirs.values(), strict=True) if one[1] is not one[2]]:
+        holder = key[0]
+        joined[key] = join(value, other) if type(holder) is not Cell else join_contents(holder, value, other)
+        if joined[key] == UNKNOWN:
+            lose(value, used)
+            lose(other, used)
+    for key in mine.keys() - theirs.keys() if len(joined) > len(theirs) else ():
+        holder = key[0]
+        joined[key] = join(mine[key], None) if type(holder) is not Cell else join_contents(holder, mine[key], None)
+        lose(mine[key], used)
+    return joined
+
+
+def lose(value: Value | None, used: set[int]) -> None:
+    """A result that can't be followed any more may be used by anything."""
+    if isinstance(value, Made):
+        used.add(value.serial)
+
+
+def for_each_option(context: Context, choice: Choice, act: Callable[[Value], Value]) -> Value:
+    """Do something with each of the values that may be meant, as if it were the one."""
+    if len(choice.options) == 1:
+        return act(choice.options[0])
+    before = snapshot(context)
+    ends: list[Snapshot] = []
+    results: list[Value] = []
+    for option in choice.options:
+        restore(context, before)
+        with doubtful(context):
+            results.append(act(option))
+        ends.append(snapshot(context))
+    restore(context, ends[0])
+    for end in ends[1:]:
+        merge(context, end)
+    return functools.reduce(join, results)

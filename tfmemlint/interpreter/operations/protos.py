@@ -1,0 +1,44 @@
+"""TODO."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.devices import rank_taken
+from tfmemlint.interpreter.program import Call
+from tfmemlint.interpreter.values import Dict, Proto, ProtoRecord, Value
+
+
+def new_proto(context: Context, name: str, keywords: dict[str, Value], call: Call) -> Proto:
+    record = ProtoRecord()
+    proto = Proto(name, record)
+    context.protos.append((proto, call))
+    for argument in call.args:
+        if argument.keyword is not None:
+            set_proto_field(context, proto, argument.keyword, argument.value, argument.span)
+    for keyword, value in keywords.items():
+        if keyword not in {argument.keyword for argument in call.args}:
+            set_proto_field(context, proto, keyword, value, call.span)
+    return proto
+
+
+def set_proto_field(context: Context, proto: Proto, name: str, value: Value, span: Any) -> None:
+    """Set a field of a message; a message set as a field brings its own fields along."""
+    full = proto.prefix + name
+    record = proto.record
+    if name == "visible_device_list" and context.statement is not None:
+        value = rank_taken(context, value, "list", context.statement, span)
+    if isinstance(value, Proto):
+        value.record.consumed = True
+        for inner, inner_value in list(value.record.fields.items()):
+            if inner.startswith(value.prefix):
+                record.fields[f"{full}.{inner[len(value.prefix) :]}"] = inner_value
+                record.spans[f"{full}.{inner[len(value.prefix) :]}"] = value.record.spans.get(inner, span)
+    elif isinstance(value, Dict):
+        for key, inner_value in value.items.items():
+            record.fields[f"{full}.{key}"] = inner_value
+            record.spans[f"{full}.{key}"] = span
+    else:
+        record.fields[full] = value
+        record.spans[full] = span

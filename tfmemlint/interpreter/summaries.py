@@ -1,0 +1,116 @@
+"""TODO."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.frames import Heap
+from tfmemlint.interpreter.operations.contents import is_as_read
+from tfmemlint.interpreter.program import Call, EnvWrite, Event
+from tfmemlint.interpreter.state import State, Tri
+from tfmemlint.interpreter.unit import ModuleInstance, ModuleSummary
+from tfmemlint.interpreter.values import Cell, Value
+from tfmemlint.knowledge.environment import Moment, read_at
+
+
+def use_summary(context: Context, name: str) -> bool:
+    """Whether an earlier program has gone through a module that did nothing but to give names: they are given
+    to this one. What did nothing while nothing had started does nothing afterwards."""
+    kept = context.modules.kept(name) if context.modules is not None else None
+    if kept is None or context.path_changed:
+        return False
+    if any(context.here.env.get(variable) != value for variable, value in kept.read.items()):
+        return False
+    if any(context.units.get(one, unit) is not unit for one, (unit, _) in kept.units.items()):
+        return False
+    if not is_as_read(context, kept.contents):
+        return False
+    for one, unit in kept.needs.items():
+        if context.units.get(one) is not unit and (one in context.units or not use_summary(context, one)):
+            return False
+        if context.units.get(one) is not unit or not context.here.imported.get(one):
+            return False
+    for one, (unit, names) in kept.units.items():
+        if one not in context.units:
+            unit.scope.names.clear()
+            unit.scope.names.update(names)
+            context.units[one] = unit
+    context.reads = {**kept.contents, **context.reads}
+    context.heap = {**context.heap, **kept.heap}
+    context.defaults.update(kept.defaults)
+    context.asked_modules.update(kept.places)
+    context.env_read = {**kept.read, **context.env_read}
+    imported = {**context.here.imported, **dict.fromkeys(kept.units, True)}
+    context.state = replace(context.here, imported=imported, env={**context.here.env, **kept.env})
+    return True
+
+
+def _is_fresh(context: Context, state: State) -> bool:
+    """Whether nothing has started, so that it would be seen if something did."""
+    phases = state.context, state.allocator, state.listed
+    return all(phase.has is Tri.NO for phase in phases) and not state.graph_mode and not context.uncertain
+
+
+def only_bound_names(context: Context, before: State, events: int) -> bool:
+    """Whether all that has happened since is that names were given, modules imported, and variables of the
+    environment set that nothing has read yet."""
+    after = context.state
+    if (
+        after is None
+        or not _is_fresh(context, before)
+        or context.path_changed
+        or context.bound_in_other_module
+        or context.given_up
+    ):
+        return False
+    if replace(after, imported=before.imported, env=before.env) != before:
+        return False
+    return all(_leaves_no_trace(one) for one in context.events[events:])
+
+
+def keep_summary(
+    context: Context,
+    unit: ModuleInstance,
+    before: State,
+    heap: Heap,
+    defaults: set[int],
+    asked: set[str],
+    contents: dict[Cell, Value | None],
+) -> None:
+    assert context.modules is not None
+    own = [name for name in context.here.imported if name not in before.imported or name == unit.name]
+    units = {name: context.units[name] for name in own if name in context.units}
+    places = {name: context.modules.place(name) for one in asked for name in prefixes(one)}
+    kept = ModuleSummary(
+        {name: (one, _names_of_module(context, name, one)) for name, one in units.items()},
+        {name: context.units[name] for name in asked if name in context.units and name not in units},
+        {key: value for key, value in context.heap.items() if heap.get(key) is not value},
+        {key: value for key, value in context.defaults.items() if key not in defaults},
+        {name: value for name, value in context.here.env.items() if before.env.get(name) is not value},
+        dict(context.env_read),
+        places,
+        contents,
+    )
+    context.modules.keep(unit.name, kept)
+
+
+def _names_of_module(context: Context, name: str, unit: ModuleInstance) -> dict[str, Value]:
+    assert context.modules is not None
+    kept = context.modules.kept(name)
+    return kept.units[name][1] if kept is not None and kept.units[name][0] is unit else dict(unit.scope.names)
+
+
+def _leaves_no_trace(event: Event) -> bool:
+    """Whether nothing that comes later can depend on an event: it starts nothing, and configures nothing."""
+    if isinstance(event, EnvWrite):
+        return read_at(event.name) in (None, Moment.IMPORT)
+    return isinstance(event, Call) and event.effect is None and not event.name.startswith("tf.config.")
+
+
+def prefixes(name: str) -> Iterator[str]:
+    """``a``, ``a.b``, ``a.b.c``."""
+    parts = name.split(".")
+    for count in range(1, len(parts) + 1):
+        yield ".".join(parts[:count])

@@ -1,0 +1,89 @@
+"""``set_memory_growth``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.starting import start_runtime
+from tfmemlint.interpreter.program import Call
+from tfmemlint.interpreter.registry import Invocation, models, outcome_of
+from tfmemlint.interpreter.state import ANY, ConfigEffect, Key, Setting, Tri, device_key
+from tfmemlint.interpreter.tensorflow.in_force import (
+    allows_growth_by_env,
+    is_apart,
+    is_refused,
+    setting_in_force,
+    too_late,
+)
+from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Value
+from tfmemlint.knowledge.functions import GROWTH_REFUSED, PHYSICAL_FIXED, SET_GROWTH
+
+
+def _growth_outcome(context: Context, device: Value, enable: Value) -> ConfigEffect | None:
+    state = context.here
+    if state.max_gpus == 0:
+        # There is none to set it for.
+        return None
+    key = device_key(device)
+    limit = state.limit_of(key) or (_limit_of_one_gpu(context) if key == EACH else None)
+    if limit is not None and not is_apart(context, limit):
+        return ConfigEffect(
+            "refused", "ValueError", GROWTH_REFUSED, key != ANY and limit.value != UNKNOWN, setting=limit.by
+        )
+    late = too_late(context, PHYSICAL_FIXED, setting_in_force(context, state.growth, key), enable)
+    if late is not None:
+        return None if _completes_growth(context, device, enable) else late
+    same = state.growth_of(key)
+    if same is not None and same.value == enable != UNKNOWN and state.context.under(context.guards).has is Tri.YES:
+        # It changes nothing: the earlier call is the one that counts.
+        return None
+    if allows_growth_by_env(state) or state.visible_gpus == ():
+        return None
+    others = [*state.limits.values(), *([state.cpu_split] if state.cpu_split is not None else [])]
+    other = next((one for one in others if not is_apart(context, one)), None)
+    if other is not None and enable != Const(False):
+        return ConfigEffect("dropped", certain=other.value != UNKNOWN, setting=other.by)
+    return None
+
+
+def _limit_of_one_gpu(context: Context) -> Setting | None:
+    """The logical devices of a single GPU, which a loop over all of them comes by as well."""
+    found = (one for key, one in context.here.limits.items() if isinstance(key, int))
+    return next((one for one in found if one.by is not None and one.by.devices_loop is None), None)
+
+
+def _completes_growth(context: Context, device: Value, enable: Value) -> bool:
+    """Whether a loop over the GPUs sets what some of them have already: if that is not all of them, the runtime
+    has never started."""
+    loop = next((one for one in reversed(context.loops) if one.devices), None)
+    if loop is None or not (isinstance(device, Device) and device.each) or context.here.visible is not None:
+        return False
+    here = context.span(loop.node)
+    others = [one for one in context.here.growth.values() if one.by is None or one.by.devices_loop != here]
+    return bool(others) and all(one.value == enable for one in others)
+
+
+def _apply_growth(context: Context, device: Value | None, enable: Value | None, call: Call) -> None:
+    start_runtime(context, call.node or context.unit.tree, "listed", call.name, call.text)
+    if is_refused(context, call):
+        return
+    key = device_key(device or UNKNOWN)
+    setting = Setting(enable or UNKNOWN, call)
+    before = context.here.growth.get(key)
+    if key != EACH and before is not None and before.value == enable != UNKNOWN:
+        # It is the earlier call that counts.
+        return
+    growth: dict[Key, Setting] = {EACH: setting} if key == EACH else {**context.here.growth, key: setting}
+    context.state = replace(context.here, growth=growth)
+
+
+@outcome_of(SET_GROWTH)
+def check_growth(context: Context, call: Invocation) -> ConfigEffect | None:
+    return _growth_outcome(context, call.argument(0, "device") or UNKNOWN, call.argument(1, "enable") or UNKNOWN)
+
+
+@models(SET_GROWTH)
+def set_memory_growth(context: Context, call: Invocation) -> Value:
+    _apply_growth(context, call.argument(0, "device"), call.argument(1, "enable"), call.event)
+    return Const(None)

@@ -1,0 +1,112 @@
+"""TODO."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.exceptions import throw
+from tfmemlint.interpreter.program import Call
+from tfmemlint.interpreter.state import ANY, ConfigEffect, Key, Phase, Setting, State, Tri
+from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Value
+from tfmemlint.knowledge.functions import PHYSICAL_FIXED
+
+
+def too_late(context: Context, message: str, in_force: Setting | None, wanted: Value) -> ConfigEffect | None:
+    """The runtime has started: a value that differs from the one in force is refused, or comes to nothing."""
+    state = context.here
+    if in_force is not None and wanted != UNKNOWN and in_force.value == wanted:
+        return None
+    phase = state.context.under(context.guards)
+    several = any(loop.devices and loop.repeated for loop in context.loops)
+    if phase.has in (Tri.YES, Tri.MAYBE):
+        differs = _differs_from_in_force(context, in_force, wanted, phase)
+        if differs is None:
+            # The same value may be in force already; TensorFlow accepts that in silence.
+            return None
+        certain = differs and phase.has is Tri.YES and not state.entry_unknown and not several
+        before = in_force.by if in_force is not None else None
+        return ConfigEffect("late", "RuntimeError", message, certain, phase.by, setting=before, several=several)
+    allocator = state.allocator.under(context.guards)
+    if allocator.has in (Tri.YES, Tri.MAYBE):
+        made = allocator.by.state if allocator.by is not None else state
+        if message == PHYSICAL_FIXED and allows_growth_by_env(made):
+            return None
+        return ConfigEffect(
+            "lost", "", "", allocator.has is Tri.YES and not state.entry_unknown, allocator.by, several=several
+        )
+    return None
+
+
+def _differs_from_in_force(context: Context, in_force: Setting | None, wanted: Value, phase: Phase) -> bool | None:
+    """Whether another value than the one in force is wanted: on every way (True) on which the runtime has started,
+    or on some (False). None where there may be no such way."""
+    ways = in_force.ways if in_force is not None else (None,)
+    if len(ways) == 1:
+        return None if ways[0] is not None and UNKNOWN in (wanted, ways[0].value) else True
+    here = (*context.guards, *(phase.guards or ()))
+    setters = [one.by.guards for one in ways if one is not None and one.by is not None and one.by.guards]
+    found: set[bool | None] = set()
+    for one in ways:
+        if one is None:
+            if any(set(guards) <= set(here) for guards in setters):
+                # Where the runtime has started it was set as well.
+                continue
+            found.add(True)
+        elif not any((text, not outcome) in here for text, outcome in (one.by.guards if one.by else ())):
+            found.add(None if UNKNOWN in (wanted, one.value) else one.value != wanted)
+    if found == {True}:
+        return True
+    known = phase.has is Tri.YES or bool(phase.guards)
+    return False if True in found and known else None
+
+
+def setting_in_force(context: Context, table: Mapping[Key, Setting], key: Key) -> Setting | None:
+    """What is in force for a GPU; one that goes by another name may be the same."""
+    found = table.get(key) or table.get(EACH)
+    if found is not None:
+        return found
+    if ANY in context.here.growth and context.here.growth[ANY].by is None:
+        # Code that could not be followed may have set anything.
+        return Setting(UNKNOWN)
+    if key == EACH:
+        return None
+    same = [one for other, one in table.items() if not (_is_number(key) and _is_number(other))]
+    return Setting(UNKNOWN, same[0].by, (None, *same)) if same else None
+
+
+def is_apart(context: Context, setting: Setting) -> bool:
+    """Whether a setting was made under conditions that exclude those that hold here."""
+    guards = setting.by.guards if setting.by is not None else ()
+    return any((text, not outcome) in context.guards for text, outcome in guards)
+
+
+def is_refused(context: Context, call: Call) -> bool:
+    """Whether a configuring call raises for sure, and so changes nothing."""
+    outcome = call.effect
+    if outcome is None or outcome.kind not in ("late", "refused"):
+        return False
+    caught = throw(context, outcome.exception) if outcome.exception else False
+    if outcome.certain and caught:
+        # What stands behind it in the block is not reached.
+        context.state = None
+        return True
+    if outcome.of_many:
+        # It changes nothing, or is refused.
+        return True
+    if outcome.several and context.here.context.under(context.guards).has is Tri.YES:
+        # Unless it is the loop itself that starts the runtime: it goes for all GPUs, whatever becomes of it.
+        own = outcome.cause is not None and outcome.cause.devices_loop == call.devices_loop
+        settings = (*context.here.growth.values(), *context.here.limits.values())
+        passed = any(one.by is not None and one.by.span == call.span for one in settings)
+        return not own and not passed and not context.here.entry_unknown
+    return outcome.certain
+
+
+def _is_number(key: Key) -> bool:
+    return isinstance(key, int) and key >= 0
+
+
+def allows_growth_by_env(state: State) -> bool:
+    """Whether ``TF_FORCE_GPU_ALLOW_GROWTH=true`` made the devices grow whatever their options."""
+    return state.env.get("TF_FORCE_GPU_ALLOW_GROWTH") == Const("true")

@@ -1,0 +1,69 @@
+"""``set_logical_device_configuration``, and the configurations that it gets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.starting import start_runtime
+from tfmemlint.interpreter.program import Call
+from tfmemlint.interpreter.registry import Invocation, models, outcome_of
+from tfmemlint.interpreter.state import ConfigEffect, Key, Setting, device_key
+from tfmemlint.interpreter.tensorflow.in_force import (
+    allows_growth_by_env,
+    is_apart,
+    is_refused,
+    setting_in_force,
+    too_late,
+)
+from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Limit, Value
+from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, SET_LOGICAL, VIRTUAL_FIXED
+from tfmemlint.knowledge.signatures import SIGNATURES
+
+
+def _voided_growth(context: Context, wanted: Value) -> ConfigEffect | None:
+    """Logical devices make the growth void that was set before, on every GPU; what isn't a list is refused."""
+    if isinstance(wanted, (Limit, Const)):
+        return None
+    if allows_growth_by_env(context.here) or context.here.visible_gpus == ():
+        return None
+    for setting in context.here.growth.values():
+        if setting.value != Const(False) and not is_apart(context, setting):
+            return ConfigEffect("drops", certain=setting.value == Const(True), setting=setting.by)
+    return None
+
+
+def _apply_logical(context: Context, device: Value | None, logical: Value | None, call: Call) -> None:
+    start_runtime(context, call.node or context.unit.tree, "listed", call.name, call.text)
+    if is_refused(context, call) or isinstance(logical, (Limit, Const)):
+        # One that isn't a list is refused as well.
+        return
+    setting = Setting(logical or UNKNOWN, call)
+    if isinstance(device, Device) and device.type == "CPU":
+        context.state = replace(context.here, cpu_split=setting)
+        return
+    key = device_key(device or UNKNOWN)
+    limits: dict[Key, Setting] = {EACH: setting} if key == EACH else {**context.here.limits, key: setting}
+    context.state = replace(context.here, limits=limits)
+
+
+@outcome_of(*SET_LOGICAL)
+def check_logical(context: Context, call: Invocation) -> ConfigEffect | None:
+    device, wanted = call.argument(0, "device") or UNKNOWN, call.argument(1, "logical_devices") or UNKNOWN
+    if isinstance(device, Device) and device.type == "CPU":
+        present = context.here.cpu_split
+    else:
+        present = setting_in_force(context, context.here.limits, device_key(device))
+    return too_late(context, VIRTUAL_FIXED, present, wanted) or _voided_growth(context, wanted)
+
+
+@models(*SET_LOGICAL)
+def set_logical_devices(context: Context, call: Invocation) -> Value:
+    _apply_logical(context, call.argument(0, "device"), call.argument(1, "logical_devices"), call.event)
+    return Const(None)
+
+
+@models(*LOGICAL_CONFIGURATION)
+def logical_device_configuration(context: Context, call: Invocation) -> Value:
+    hidden = call.event.has_star or not call.keywords.keys() <= set(SIGNATURES[call.name])
+    return Limit(UNKNOWN if hidden else call.argument(0, "memory_limit"))

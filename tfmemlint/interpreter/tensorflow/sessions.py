@@ -1,0 +1,79 @@
+"""TF1's messages and sessions, and eager execution."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.escapes import mark_escaped
+from tfmemlint.interpreter.operations.events import event_fields
+from tfmemlint.interpreter.operations.exceptions import throw
+from tfmemlint.interpreter.operations.protos import new_proto
+from tfmemlint.interpreter.operations.starting import start_runtime
+from tfmemlint.interpreter.program import Call, SessionMade
+from tfmemlint.interpreter.registry import Invocation, models
+from tfmemlint.interpreter.values import Const, Made, Proto, Value
+from tfmemlint.knowledge import effects
+from tfmemlint.knowledge.functions import DISABLE_EAGER, ENABLE_EAGER, PROTOS, SESSIONS, TARGETED
+from tfmemlint.model.finding import Span
+
+
+def _new_session(
+    context: Context, name: str, values: list[Value], keywords: dict[str, Value], node: ast.AST, call: Call, made: Made
+) -> Value:
+    config = keywords.get("config")
+    if config is None:
+        position = {"Session": 2, "InteractiveSession": 2}.get(name.rsplit(".", 1)[-1])
+        config = values[position] if position is not None and len(values) > position else None
+    for value in (*values, *keywords.values()):
+        mark_escaped(context, value)
+    if name.rsplit(".", 1)[-1] in TARGETED and any(isinstance(value, Proto) for value in values[:2]):
+        # In the place of the target, or of the graph: there is no session then.
+        if throw(context, "TypeError"):
+            context.state = None
+        return made
+    fields: dict[str, Value] | None = {} if config in (None, Const(None)) else None
+    spans: dict[str, Span] = {}
+    if isinstance(config, Proto):
+        fields = dict(config.record.fields)
+        spans = {field: span for field, span in config.record.spans.items() if span}
+    event = SessionMade(
+        name=name,
+        fields=fields,
+        own_config=isinstance(config, Proto),
+        graph_mode=context.here.graph_mode,
+        field_spans=spans,
+        serial=made.serial,
+        **event_fields(context, node),
+    )
+    context.emit(event)
+    if effects.effect(name, context.target, graph=context.here.graph_mode) is effects.Effect.STARTS:
+        # A monitored session makes a sharded Saver first, which asks the eager context for its devices.
+        start_runtime(context, node, "context", name, call.text)
+    start_runtime(context, node, "allocator", name, call.text)
+    return made
+
+
+@models(*PROTOS)
+def make_proto(context: Context, call: Invocation) -> Value:
+    return new_proto(context, call.name, call.keywords, call.event)
+
+
+@models(*SESSIONS)
+def make_session(context: Context, call: Invocation) -> Value:
+    return _new_session(context, call.name, call.values, call.keywords, call.node, call.event, call.result)
+
+
+@models(*DISABLE_EAGER)
+def disable_eager(context: Context, call: Invocation) -> Value:
+    context.state = replace(context.here, eager=False)
+    return Const(None)
+
+
+@models(*ENABLE_EAGER)
+def enable_eager(context: Context, call: Invocation) -> Value:
+    for value in call.all_values:
+        mark_escaped(context, value)
+    context.state = replace(context.here, eager=True)
+    return Const(None)

@@ -1,0 +1,118 @@
+"""``set_visible_devices``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.limits import MAX_ITEMS_UNROLLED
+from tfmemlint.interpreter.operations.starting import start_runtime
+from tfmemlint.interpreter.program import Call
+from tfmemlint.interpreter.registry import Invocation, models, outcome_of
+from tfmemlint.interpreter.state import ANY, ConfigEffect, Setting
+from tfmemlint.interpreter.tensorflow.in_force import is_refused, too_late
+from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Devices, Seq, Value
+from tfmemlint.knowledge.functions import SET_VISIBLE, VISIBLE_FIXED
+
+
+def _shows_what_is_visible(context: Context, devices: Value, kind: Value) -> bool:
+    """Whether all GPUs are to be visible where all of them are: accepted at any time."""
+    if context.here.visible is not None or not isinstance(devices, (Device, Devices)) or devices.kind != "physical":
+        return False
+    if kind != Const("GPU"):
+        return isinstance(devices, Devices) and devices.whole and devices.type is None
+    return devices.type == "GPU" and (context.here.one_gpu or (isinstance(devices, Devices) and devices.whole))
+
+
+def _visible_outcome(context: Context, devices: Value) -> ConfigEffect | None:
+    """Whether a list of visible GPUs comes too late. What hides some of the GPUs, but not the first, hides nothing
+    where there is only one: it is what is in force already then, which is accepted."""
+    in_force = _visible_in_force(context)
+    late = too_late(context, VISIBLE_FIXED, in_force, _as_visible(devices))
+    if late is None or late.kind != "late" or not late.certain:
+        return late
+    shown = in_force.value if in_force is not None else Devices("physical", "GPU")
+    if context.here.min_gpus > 1 or _differ_on_one_gpu(shown, _as_visible(devices)):
+        return late
+    return replace(late, certain=False, of_many=True)
+
+
+def _visible_in_force(context: Context) -> Setting | None:
+    """The last ``set_visible_devices``, with its value in the form that values are compared in."""
+    visible = context.here.visible
+    if visible is None:
+        return Setting(UNKNOWN) if ANY in context.here.growth and context.here.growth[ANY].by is None else None
+    ways = tuple(replace(one, value=_as_visible(one.value)) if one is not None else None for one in visible.either)
+    return Setting(_as_visible(visible.value), visible.by, ways)
+
+
+def shown_devices(context: Context, listed: Devices) -> Value:
+    """What ``get_visible_devices`` returns."""
+    visible = context.here.visible
+    if visible is None or listed.type != "GPU":
+        return listed
+    value = _as_visible(visible.value)
+    return value if isinstance(value, Seq) else replace(listed, whole=False)
+
+
+def _as_visible(devices: Value) -> Value:
+    """What ``set_visible_devices`` makes of its argument, one device being a list of one; UNKNOWN for a part of the
+    GPUs, which may be equal to another part."""
+    match devices:
+        case Device():
+            return Seq((devices,))
+        case Devices(kind, type_, False, first=int(first)) if first <= MAX_ITEMS_UNROLLED:
+            return Seq(tuple(Device(kind, type_, number) for number in range(first)))
+        case Devices(whole=False):
+            return UNKNOWN
+        case Seq(items):
+            return Seq(items)
+        case _:
+            return devices
+
+
+def _differ_on_one_gpu(one: Value, other: Value) -> bool:
+    """Whether two lists of visible GPUs differ where there is only one GPU, as far as the program gets there."""
+    left, right = _count_on_one_gpu(one), _count_on_one_gpu(other)
+    return left is not None and right is not None and left != right
+
+
+def _count_on_one_gpu(shown: Value) -> int | None:
+    """How many GPUs a list shows where there is one; -1 where asking for them fails there; None where that can't be
+    told."""
+    match shown:
+        case Devices(kind="physical", type="GPU", whole=True):
+            return 1
+        case Seq(items):
+            if not all(isinstance(one, Device) and one.type == "GPU" for one in items):
+                return None
+            numbers = [one.index for one in items if isinstance(one, Device)]
+            if any(isinstance(number, int) and number not in (0, -1) for number in numbers):
+                return -1
+            known = all(isinstance(number, (int, str)) and number in (0, -1, EACH) for number in numbers)
+            return (len(numbers) if known else None) if numbers else 0
+        case _:
+            return None
+
+
+def _apply_visible(context: Context, devices: Value | None, device_type: Value | None, call: Call) -> None:
+    start_runtime(context, call.node or context.unit.tree, "listed", call.name, call.text)
+    if not is_refused(context, call) and device_type != Const("CPU"):
+        known = isinstance(devices, Devices) and devices.first is not None
+        context.state = replace(
+            context.here, visible=Setting(_as_visible(devices) if known and devices else devices or UNKNOWN, call)
+        )
+
+
+@outcome_of(*SET_VISIBLE)
+def check_visible(context: Context, call: Invocation) -> ConfigEffect | None:
+    devices, kind = call.argument(0, "devices") or UNKNOWN, call.argument(1, "device_type") or UNKNOWN
+    if kind == Const("CPU") or _shows_what_is_visible(context, devices, kind):
+        return None
+    return _visible_outcome(context, devices)
+
+
+@models(*SET_VISIBLE)
+def set_visible_devices(context: Context, call: Invocation) -> Value:
+    _apply_visible(context, call.argument(0, "devices"), call.argument(1, "device_type"), call.event)
+    return Const(None)

@@ -1,0 +1,114 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import replace
+from typing import Any
+
+from tfmemlint.facts.names import canonical, is_tensorflow
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.frames import Frame
+from tfmemlint.interpreter.limits import MAX_ENTRIES
+from tfmemlint.interpreter.operations.classes import class_member
+from tfmemlint.interpreter.operations.entries import end_entry
+from tfmemlint.interpreter.operations.function_bodies import is_graph_function, run_function
+from tfmemlint.interpreter.operations.side_effects import is_side_effect_free
+from tfmemlint.interpreter.state import Phase, State, Tri
+from tfmemlint.interpreter.values import Cell, Function, Instance, Ref, Value
+from tfmemlint.knowledge import names as inventory
+
+_UNKNOWN_PHASES: dict[str, Any] = dict.fromkeys(("context", "allocator", "listed"), Phase(Tri.UNKNOWN))
+"""What has started when a function runs that may have been called at any time."""
+_CHAIN = re.compile(r"(?<![\w.])([^\W\d]\w*)((?:\.[^\W\d]\w*)+)")
+"""A dotted name: its first part, and the rest."""
+
+
+def interpret_uncalled(context: Context) -> None:
+    """Functions that nothing here calls: judged on what they do for sure, whatever came before."""
+    base = context.import_state or context.state or State()
+    before = replace(
+        base,
+        context=_earlier(base.context),
+        allocator=_earlier(base.allocator),
+        listed=_earlier(base.listed),
+        growth={},
+        limits={},
+        visible=None,
+        threading={},
+        entry_unknown=True,
+        graphs=0,
+        min_gpus=0,
+        max_gpus=0 if base.max_gpus == 0 else None,
+    )
+    contents = {key: value for key, value in context.heap.items() if isinstance(key[0], Cell)}
+    for _ in range(MAX_ENTRIES):
+        function = next((one for key, one in context.functions.items() if key not in context.visited), None)
+        if function is None:
+            return
+        context.visited.add(id(function.node))
+        if _is_plain(context, function.node) if context.modules is None else is_side_effect_free(context, function):
+            continue
+        state = before if id(function.node) not in context.named_before_start else replace(before, **_UNKNOWN_PHASES)
+        context.state = replace(state, in_child_process=True) if id(function.node) in context.run_elsewhere else state
+        context.guards, context.ways, context.uncertain, context.statement = (), (), 0, None
+        context.frames, context.loops, context.handlers = [Frame("", context.main.scope, context.main.tree)], [], []
+        context.unit, context.doubts, context.depth, context.caught = context.main, [], 0, []
+        run_function(context, _with_receiver(context, function), [], {}, None, graph=is_graph_function(function))
+        # What one of them puts into a list isn't there when another one is called.
+        attributes = {key: value for key, value in context.heap.items() if not isinstance(key[0], Cell)}
+        context.heap = {**attributes, **contents} if len(attributes) < len(context.heap) else context.heap
+        context.statement = None
+        end_entry(context, getattr(function.node, "name", "<lambda>"), function.node)
+
+
+def _is_plain(context: Context, node: ast.AST) -> bool:
+    """Whether nothing in a function could be reported: no word of interest in it or in what it calls, and each name
+    of TensorFlow's that is spelled out in it exists. Most functions of most files are of that kind."""
+    if isinstance(node, ast.Lambda) or not context.reach.is_inert(node):
+        return False
+    text = context.reach.text(node)
+    if "import " in text or ".tf." in text or context.stars:
+        return False
+    for match in _CHAIN.finditer(text):
+        root = context.module.names.get(match[1])
+        if isinstance(root, Ref) and is_tensorflow(root.name):
+            name = canonical(root.name + match[2])
+            if not inventory.exists(name, context.target) and inventory.missing_part(name, context.target) is not None:
+                return False
+    return True
+
+
+def _with_receiver(context: Context, function: Function) -> Function:
+    """A method gets an object of its class, with the fields that ``__init__`` makes of unknown arguments."""
+    owner = next(
+        (cls for cls in context.classes if any(_is_function(value, function) for value in cls.members.values())), None
+    )
+    if owner is None or isinstance(function.node, ast.Lambda):
+        return function
+    kinds = {getattr(value, "name", "") for value in function.decorators}
+    if "staticmethod" in kinds:
+        return function
+    receiver: Value = owner
+    if "classmethod" not in kinds:
+        found = context.instances.get(id(owner.node))
+        if found is None:
+            found = context.instances[id(owner.node)] = Instance(owner)
+            init = class_member(context, owner, "__init__")
+            if isinstance(init, Function) and init.node is not function.node:
+                state = context.state
+                context.visited.add(id(init.node))
+                run_function(context, Function(init.node, init.scope, init.decorators, found), [], {}, None)
+                context.state = state
+        receiver = found
+    return Function(function.node, function.scope, function.decorators, receiver)
+
+
+def _earlier(phase: Phase) -> Phase:
+    """What has started at the end of the module, when nobody knows what else came before a function's call."""
+    return Phase(Tri.UNKNOWN) if phase.has is Tri.NO else phase
+
+
+def _is_function(value: Value, function: Function) -> bool:
+    return isinstance(value, Function) and value.node is function.node
