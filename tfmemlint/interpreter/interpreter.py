@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tfmemlint.interpreter import handlers
+import tfmemlint.interpreter.handlers  # noqa: F401 (it fills the tables)
 from tfmemlint.interpreter.context import Context, GaveUp
 from tfmemlint.interpreter.observer import Observer
-from tfmemlint.interpreter.operations.entries import end_entry
+from tfmemlint.interpreter.operations.exceptions import end_entry
 from tfmemlint.interpreter.operations.imports import import_module, run_module
 from tfmemlint.interpreter.program import Event, Program, ProtoMade, SessionMade
 from tfmemlint.interpreter.uncalled import interpret_uncalled
@@ -29,7 +29,6 @@ def interpret(
     Raises:
         RecursionError: the program's calls are nested too deeply.
     """
-    handlers.load()
     context = Context(unit, target, setup, observer)
     try:
         _run_entry(context)

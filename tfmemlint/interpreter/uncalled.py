@@ -12,7 +12,7 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Frame
 from tfmemlint.interpreter.limits import MAX_ENTRIES
 from tfmemlint.interpreter.operations.classes import class_member
-from tfmemlint.interpreter.operations.entries import end_entry
+from tfmemlint.interpreter.operations.exceptions import end_entry
 from tfmemlint.interpreter.operations.function_bodies import is_graph_function, run_function
 from tfmemlint.interpreter.operations.side_effects import is_side_effect_free
 from tfmemlint.interpreter.state import Phase, State, Tri

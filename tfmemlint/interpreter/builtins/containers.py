@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.changes import change
-from tfmemlint.interpreter.operations.contents import cells_of, forget_contents, new_container
-from tfmemlint.interpreter.operations.escapes import mark_escaped
+from tfmemlint.interpreter.operations.contents import cells_of, forget_contents, mark_escaped, new_container
 from tfmemlint.interpreter.registry import Invocation, builtin
 from tfmemlint.interpreter.values import UNKNOWN, Choice, Const, Devices, Dict, Seq, Value, Zipped, is_called
 

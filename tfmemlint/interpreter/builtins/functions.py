@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from tfmemlint.interpreter.builtins.iterators import reduced
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.named_calls import WRAPPING
 from tfmemlint.interpreter.registry import Invocation, builtin
-from tfmemlint.interpreter.values import Partial, Seq, Value, is_called
+from tfmemlint.interpreter.values import Partial, Value, is_called
 
 
 @builtin("functools.partial")
@@ -17,12 +16,3 @@ def partial(context: Context, call: Invocation) -> Value | None:
 @builtin(*WRAPPING)
 def wrapped(context: Context, call: Invocation) -> Value | None:
     return call.values[0] if call.values and is_called(call.values[0]) else None
-
-
-@builtin("functools.reduce")
-def reduce(context: Context, call: Invocation) -> Value | None:
-    match call.values:
-        case [function, Seq(items), *first]:
-            return reduced(context, function, [*first, *items], call.node)
-        case _:
-            return None

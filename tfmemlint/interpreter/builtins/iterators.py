@@ -12,7 +12,7 @@ from tfmemlint.interpreter.registry import Invocation, builtin, consumes
 from tfmemlint.interpreter.values import UNKNOWN, Devices, Indices, Lazy, Seq, Value, Zipped
 
 
-def reduced(context: Context, function: Value, values: Sequence[Value], node: ast.AST) -> Value:
+def _reduced(context: Context, function: Value, values: Sequence[Value], node: ast.AST) -> Value:
     if not values or any(isinstance(value, Lazy) for value in values):
         return UNKNOWN
     result = values[0]
@@ -95,3 +95,12 @@ def lazy_argument(call: Invocation) -> Lazy:
     lazy = call.values[0]
     assert isinstance(lazy, Lazy)
     return lazy
+
+
+@builtin("functools.reduce")
+def reduce(context: Context, call: Invocation) -> Value | None:
+    match call.values:
+        case [function, Seq(items), *first]:
+            return _reduced(context, function, [*first, *items], call.node)
+        case _:
+            return None

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 from tfmemlint.facts.shapes import MUTATING
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.arguments import MethodCall
 from tfmemlint.interpreter.operations.bindings import set_field_of
 from tfmemlint.interpreter.operations.contents import cells_of
-from tfmemlint.interpreter.operations.methods import call_method
+from tfmemlint.interpreter.operations.methods import MethodCall, call_method
 from tfmemlint.interpreter.operations.paths import for_each_option
 from tfmemlint.interpreter.registry import attribute_of, calls, item_of, method, stores_in
 from tfmemlint.interpreter.values import UNKNOWN, Choice, Class, Dict, Instance, Seq, Value, join

@@ -9,8 +9,8 @@ from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.bindings import bind_outer, set_field_of
 from tfmemlint.interpreter.operations.classes import class_member, has_lists
+from tfmemlint.interpreter.operations.contents import mark_escaped
 from tfmemlint.interpreter.operations.dataclass_init import make_record, takes_fields, written_init
-from tfmemlint.interpreter.operations.escapes import mark_escaped
 from tfmemlint.interpreter.operations.function_calls import call_function
 from tfmemlint.interpreter.operations.module_names import ask_module_getattr, named_in_module
 from tfmemlint.interpreter.operations.named_calls import call_by_name

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from tfmemlint.facts import folding
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.arguments import MethodCall
 from tfmemlint.interpreter.operations.constants import fold, index_constant, plain_values, version_part
+from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.registry import attribute_of, item_of, method
 from tfmemlint.interpreter.values import UNKNOWN, Const, Value
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.arguments import MethodCall
 from tfmemlint.interpreter.operations.devices import device_at, device_taken, rank_taken
-from tfmemlint.interpreter.operations.stores import emit_store
+from tfmemlint.interpreter.operations.events import emit_store
+from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.registry import attribute_of, item_of, method, stores_in
 from tfmemlint.interpreter.values import UNKNOWN, Const, Device, DeviceName, Devices, Value
 

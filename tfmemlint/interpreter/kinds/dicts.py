@@ -6,10 +6,10 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.arguments import MethodCall
 from tfmemlint.interpreter.operations.changes import change_unknown
 from tfmemlint.interpreter.operations.contents import alter, forget_contents, new_container
 from tfmemlint.interpreter.operations.dicts import set_key, without_key
+from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.registry import changes, item_of, method
 from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Seq, Value
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.arguments import MethodCall
 from tfmemlint.interpreter.operations.environment import entries, env_value, env_write, set_env, unset_env
+from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.registry import method
 from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Ref, Value
 

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Sequence
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.arguments import MethodCall
 from tfmemlint.interpreter.operations.callbacks import run_in_background
 from tfmemlint.interpreter.operations.function_bodies import is_graph_function
 from tfmemlint.interpreter.operations.function_calls import call_function
+from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.operations.starting import start_runtime
 from tfmemlint.interpreter.registry import calls, method
 from tfmemlint.interpreter.values import UNKNOWN, Function, Partial, Thread, Value

@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from tfmemlint.facts.shapes import MUTATING
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.arguments import MethodCall
 from tfmemlint.interpreter.operations.changes import change, change_unknown
-from tfmemlint.interpreter.operations.contents import new_container
-from tfmemlint.interpreter.operations.escapes import mark_escaped
+from tfmemlint.interpreter.operations.contents import mark_escaped, new_container
 from tfmemlint.interpreter.operations.lists import change_items, extend, place_of, popped, without
+from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.registry import attribute_of, changes, item_of, method
 from tfmemlint.interpreter.values import UNKNOWN, Const, Devices, Dict, Partial, Ref, Seq, Value
 

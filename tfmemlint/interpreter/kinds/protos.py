@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.arguments import MethodCall
+from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.operations.protos import set_proto_field
 from tfmemlint.interpreter.registry import attribute_of, method, stores_in
 from tfmemlint.interpreter.values import UNKNOWN, Proto, Value

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 
 from tfmemlint.facts.names import canonical, is_tensorflow
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.contents import forget_contents
+from tfmemlint.interpreter.operations.contents import forget_contents, mark_escaped
 from tfmemlint.interpreter.operations.devices import report_lookup
 from tfmemlint.interpreter.operations.effects import call_result
 from tfmemlint.interpreter.operations.environment import env_value
-from tfmemlint.interpreter.operations.escapes import mark_escaped
-from tfmemlint.interpreter.operations.events import report_use
+from tfmemlint.interpreter.operations.events import emit_store, report_use
 from tfmemlint.interpreter.operations.named_calls import call_by_name
-from tfmemlint.interpreter.operations.stores import emit_store
 from tfmemlint.interpreter.operations.unknown_calls import call_not_followed
 from tfmemlint.interpreter.program import Arg
 from tfmemlint.interpreter.registry import Invocation, attribute_of, calls, item_of, stores_in

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.arguments import MethodCall
 from tfmemlint.interpreter.operations.devices import report_lookup
 from tfmemlint.interpreter.operations.effects import add_layer
+from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.registry import method
 from tfmemlint.interpreter.values import UNKNOWN, Made, Value
 

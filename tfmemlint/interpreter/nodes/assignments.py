@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.contents import cells_of, forget_contents
-from tfmemlint.interpreter.operations.escapes import mark_escaped
+from tfmemlint.interpreter.operations.contents import cells_of, forget_contents, mark_escaped
 from tfmemlint.interpreter.operations.generators import drain
 from tfmemlint.interpreter.operations.lists import extend
 from tfmemlint.interpreter.registry import visits

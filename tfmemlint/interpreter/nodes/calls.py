@@ -7,13 +7,12 @@ import ast
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.facts.syntax import dotted, is_exit, may_exit
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.arguments import MethodCall, arguments
 from tfmemlint.interpreter.operations.chains import evaluate_base
 from tfmemlint.interpreter.operations.classes import class_member
 from tfmemlint.interpreter.operations.events import report_use
 from tfmemlint.interpreter.operations.exceptions import leave
 from tfmemlint.interpreter.operations.function_bodies import unit_of
-from tfmemlint.interpreter.operations.methods import call_method
+from tfmemlint.interpreter.operations.methods import MethodCall, arguments, call_method
 from tfmemlint.interpreter.operations.named_calls import call_by_name
 from tfmemlint.interpreter.registry import Invocation, visits
 from tfmemlint.interpreter.values import (

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.contents import new_container
-from tfmemlint.interpreter.operations.escapes import mark_escaped
+from tfmemlint.interpreter.operations.contents import mark_escaped, new_container
 from tfmemlint.interpreter.registry import visits
 from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Seq, Value
 

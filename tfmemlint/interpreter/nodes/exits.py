@@ -6,7 +6,7 @@ import ast
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Broken, Continued, Returned
-from tfmemlint.interpreter.operations.escapes import mark_escaped
+from tfmemlint.interpreter.operations.contents import mark_escaped
 from tfmemlint.interpreter.operations.exceptions import leave, resume_exit
 from tfmemlint.interpreter.operations.paths import snapshot
 from tfmemlint.interpreter.registry import visits

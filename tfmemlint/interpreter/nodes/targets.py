@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.bindings import bind
 from tfmemlint.interpreter.operations.chains import evaluate_base
-from tfmemlint.interpreter.operations.escapes import mark_escaped
+from tfmemlint.interpreter.operations.contents import mark_escaped
 from tfmemlint.interpreter.operations.items import set_item
 from tfmemlint.interpreter.registry import assigns
 from tfmemlint.interpreter.values import UNKNOWN, Device, Devices, Seq, Value

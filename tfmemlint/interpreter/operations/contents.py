@@ -17,7 +17,9 @@ from tfmemlint.interpreter.values import (
     Function,
     Instance,
     Lazy,
+    Made,
     Partial,
+    Proto,
     Seq,
     Value,
     as_made,
@@ -177,3 +179,15 @@ def passed_to_unknown(context: Context, value: Value) -> None:
             forget_contents(context, value)
         case _:
             pass
+
+
+def mark_escaped(context: Context, value: Value) -> None:
+    """A value goes where it can't be followed."""
+    match value:
+        case Proto(_, record):
+            record.consumed = True
+        case Made(_, serial):
+            context.used.add(serial)
+        case _:
+            for part in parts(value):
+                mark_escaped(context, part)

@@ -10,6 +10,7 @@ from tfmemlint.interpreter.frames import Frame
 from tfmemlint.interpreter.limits import MAX_CALL_DEPTH
 from tfmemlint.interpreter.operations.bindings import set_field_of
 from tfmemlint.interpreter.operations.classes import class_member
+from tfmemlint.interpreter.operations.contents import mark_escaped
 from tfmemlint.interpreter.operations.dataclass_fields import (
     DATACLASS,
     KEEPS_FIELDS,
@@ -19,7 +20,6 @@ from tfmemlint.interpreter.operations.dataclass_fields import (
     dataclass_mark,
     mark_options,
 )
-from tfmemlint.interpreter.operations.escapes import mark_escaped
 from tfmemlint.interpreter.operations.paths import doubtful, merge, snapshot
 from tfmemlint.interpreter.values import UNKNOWN, Class, Dict, Function, Instance, Seq, Value
 from tfmemlint.model.finding import Step

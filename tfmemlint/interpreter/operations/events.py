@@ -8,7 +8,9 @@ from typing import Any
 
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.program import Handler, Use
+from tfmemlint.interpreter.program import Arg, Call, Handler, Store, Use
+from tfmemlint.interpreter.state import ConfigEffect
+from tfmemlint.interpreter.values import Value
 from tfmemlint.knowledge import names as inventory
 from tfmemlint.model.finding import Span
 
@@ -73,3 +75,48 @@ def report_use(context: Context, node: ast.AST, name: str, *, called: bool = Fal
     if name.startswith(_WATCHED) or not exists:
         text = context.text(node) if not isinstance(node, ast.alias) else name
         context.emit(Use(name=name, text=text, called=called, origin=origin, **name_event_fields(context, node, name)))
+
+
+def emit_call(
+    context: Context, name: str, node: ast.AST, written: list[Arg], outcome: ConfigEffect | None = None
+) -> Call:
+    func = node.func if isinstance(node, ast.Call) else node
+    statement = context.statement
+    return context.emit(
+        Call(
+            name=name,
+            args=tuple(written),
+            func=context.span(func),
+            text=context.text(func),
+            effect=outcome,
+            result_used=not isinstance(statement, ast.Expr) or statement.value is not node,
+            node=node if isinstance(node, ast.Call) else None,
+            **name_event_fields(context, node, name),
+        )
+    )
+
+
+def emit_store(
+    context: Context,
+    module: str,
+    name: str,
+    value: Value,
+    node: ast.AST,
+    device: Value,
+    owner: ast.expr | None,
+    given: ast.expr | None,
+) -> None:
+    owner_text = context.text(owner) if owner is not None else ""
+    context.emit(
+        Store(
+            owner=module,
+            attribute=name,
+            value=value,
+            text=context.text(node) if isinstance(node, ast.Attribute) else f"{owner_text or module}.{name}",
+            device=device,
+            owner_text=owner_text,
+            value_text=context.text(given) if given is not None else "",
+            by_name=not isinstance(node, ast.Attribute),
+            **event_fields(context, node),
+        )
+    )

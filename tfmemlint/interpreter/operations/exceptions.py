@@ -9,9 +9,11 @@ from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Broken, Catching, Continued, Exit, Raised, Returned
+from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.operations.paths import merge, restore, snapshot
-from tfmemlint.interpreter.program import Handler
+from tfmemlint.interpreter.program import End, Handler
 from tfmemlint.interpreter.state import Phase, State, Tri, join_states
+from tfmemlint.model.finding import Span
 
 
 def throw(context: Context, *exceptions: str) -> bool:
@@ -116,3 +118,12 @@ def _end_path(context: Context, *, certain: bool) -> None:
         )
         context.surely_left = sure
     context.state = None
+
+
+def end_entry(context: Context, entry: str, node: ast.AST) -> None:
+    """End an entry point: behind its last line, or where the program is left before that."""
+    ended = context.state
+    context.state = ended or context.end_state
+    if context.state is not None:
+        context.emit(End(entry=entry, **(event_fields(context, node) | {"span": Span(1, 1, 1, 1)})))
+    context.state, context.end_state, context.surely_left = ended, None, False

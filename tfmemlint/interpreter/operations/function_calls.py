@@ -12,8 +12,7 @@ from tfmemlint.interpreter.limits import (
     MAX_RECURSIONS,
     MAX_RUNS_OF_HARMLESS_FUNCTION,
 )
-from tfmemlint.interpreter.operations.contents import content_of, forget_contents
-from tfmemlint.interpreter.operations.escapes import mark_escaped
+from tfmemlint.interpreter.operations.contents import content_of, forget_contents, mark_escaped
 from tfmemlint.interpreter.operations.function_bodies import function_name, is_graph_function, run_function, unit_of
 from tfmemlint.interpreter.operations.generators import generator
 from tfmemlint.interpreter.operations.settled_calls import gains_nothing, is_module_getattr, new_fields, note_settled

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Frame, Loop
-from tfmemlint.interpreter.operations.escapes import mark_escaped
+from tfmemlint.interpreter.operations.contents import mark_escaped
 from tfmemlint.interpreter.operations.function_bodies import run_function
 from tfmemlint.interpreter.operations.paths import merge, snapshot
 from tfmemlint.interpreter.operations.side_effects import havoc, is_side_effect_free

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.contents import alter, cells_of, forget_contents
+from tfmemlint.interpreter.operations.contents import alter, cells_of, forget_contents, mark_escaped
 from tfmemlint.interpreter.operations.dicts import set_key
 from tfmemlint.interpreter.operations.environment import set_env
-from tfmemlint.interpreter.operations.escapes import mark_escaped
 from tfmemlint.interpreter.operations.lists import extend, set_place
 from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Made, Ref, Seq, Value
 from tfmemlint.knowledge.wishes import REAL_KEYS

@@ -8,18 +8,17 @@ from tfmemlint.facts import folding
 from tfmemlint.facts.names import called_name, is_tensorflow
 from tfmemlint.facts.syntax import is_exit
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.call_events import emit_call
 from tfmemlint.interpreter.operations.callbacks import call_sort_key, note_process_functions
 from tfmemlint.interpreter.operations.constants import lift, plain_values
-from tfmemlint.interpreter.operations.contents import passed_to_unknown
+from tfmemlint.interpreter.operations.contents import mark_escaped, passed_to_unknown
 from tfmemlint.interpreter.operations.effects import apply_effect
 from tfmemlint.interpreter.operations.environment import child_env, env_write
-from tfmemlint.interpreter.operations.escapes import mark_escaped
+from tfmemlint.interpreter.operations.events import emit_call
 from tfmemlint.interpreter.operations.exceptions import leave
+from tfmemlint.interpreter.operations.in_force import too_late
 from tfmemlint.interpreter.operations.third_party import third_party_call
 from tfmemlint.interpreter.registry import BUILTINS, CONSUMERS, MODELS, OUTCOMES, Invocation
 from tfmemlint.interpreter.state import ConfigEffect
-from tfmemlint.interpreter.tensorflow.in_force import too_late
 from tfmemlint.interpreter.values import UNKNOWN, Choice, Function, Lazy, Made, Partial, Ref, Value
 from tfmemlint.knowledge import wishes
 from tfmemlint.knowledge.functions import PHYSICAL_FIXED, RANKS, VIRTUAL_FIXED

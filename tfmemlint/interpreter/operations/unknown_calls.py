@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.observer import Surrender
 from tfmemlint.interpreter.operations.callbacks import note_process_functions
-from tfmemlint.interpreter.operations.contents import passed_to_unknown
-from tfmemlint.interpreter.operations.escapes import mark_escaped
+from tfmemlint.interpreter.operations.contents import mark_escaped, passed_to_unknown
 from tfmemlint.interpreter.values import UNKNOWN, Value
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.effects import apply_effect
+from tfmemlint.interpreter.operations.in_force import shown_devices
 from tfmemlint.interpreter.operations.starting import start_runtime
 from tfmemlint.interpreter.registry import Invocation, models
-from tfmemlint.interpreter.tensorflow.visible_devices import shown_devices
 from tfmemlint.interpreter.values import Const, Devices, Seq, Value
 from tfmemlint.knowledge.functions import LIST_LOCAL, LIST_LOGICAL, LIST_PHYSICAL, meant_type
 

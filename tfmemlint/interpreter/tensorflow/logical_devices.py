@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.starting import start_runtime
-from tfmemlint.interpreter.program import Call
-from tfmemlint.interpreter.registry import Invocation, models, outcome_of
-from tfmemlint.interpreter.state import ConfigEffect, Key, Setting, device_key
-from tfmemlint.interpreter.tensorflow.in_force import (
+from tfmemlint.interpreter.operations.in_force import (
     allows_growth_by_env,
     is_apart,
     is_refused,
     setting_in_force,
     too_late,
 )
+from tfmemlint.interpreter.operations.starting import start_runtime
+from tfmemlint.interpreter.program import Call
+from tfmemlint.interpreter.registry import Invocation, models, outcome_of
+from tfmemlint.interpreter.state import ConfigEffect, Key, Setting, device_key
 from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Limit, Value
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, SET_LOGICAL, VIRTUAL_FIXED
 from tfmemlint.knowledge.signatures import SIGNATURES

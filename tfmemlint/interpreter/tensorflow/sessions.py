@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.escapes import mark_escaped
+from tfmemlint.interpreter.operations.contents import mark_escaped
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.operations.exceptions import throw
 from tfmemlint.interpreter.operations.protos import new_proto

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.in_force import is_refused, too_late
 from tfmemlint.interpreter.registry import Invocation, models, outcome_of
 from tfmemlint.interpreter.state import ANY, ConfigEffect, Setting
-from tfmemlint.interpreter.tensorflow.in_force import is_refused, too_late
 from tfmemlint.interpreter.values import UNKNOWN, Const, Value
 from tfmemlint.knowledge.functions import SET_THREADS
 

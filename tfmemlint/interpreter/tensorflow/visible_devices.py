@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.limits import MAX_ITEMS_UNROLLED
+from tfmemlint.interpreter.operations.in_force import as_visible, is_refused, too_late
 from tfmemlint.interpreter.operations.starting import start_runtime
 from tfmemlint.interpreter.program import Call
 from tfmemlint.interpreter.registry import Invocation, models, outcome_of
 from tfmemlint.interpreter.state import ANY, ConfigEffect, Setting
-from tfmemlint.interpreter.tensorflow.in_force import is_refused, too_late
 from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Devices, Seq, Value
 from tfmemlint.knowledge.functions import SET_VISIBLE, VISIBLE_FIXED
 
@@ -28,11 +27,11 @@ def _visible_outcome(context: Context, devices: Value) -> ConfigEffect | None:
     """Whether a list of visible GPUs comes too late. What hides some of the GPUs, but not the first, hides nothing
     where there is only one: it is what is in force already then, which is accepted."""
     in_force = _visible_in_force(context)
-    late = too_late(context, VISIBLE_FIXED, in_force, _as_visible(devices))
+    late = too_late(context, VISIBLE_FIXED, in_force, as_visible(devices))
     if late is None or late.kind != "late" or not late.certain:
         return late
     shown = in_force.value if in_force is not None else Devices("physical", "GPU")
-    if context.here.min_gpus > 1 or _differ_on_one_gpu(shown, _as_visible(devices)):
+    if context.here.min_gpus > 1 or _differ_on_one_gpu(shown, as_visible(devices)):
         return late
     return replace(late, certain=False, of_many=True)
 
@@ -42,33 +41,8 @@ def _visible_in_force(context: Context) -> Setting | None:
     visible = context.here.visible
     if visible is None:
         return Setting(UNKNOWN) if ANY in context.here.growth and context.here.growth[ANY].by is None else None
-    ways = tuple(replace(one, value=_as_visible(one.value)) if one is not None else None for one in visible.either)
-    return Setting(_as_visible(visible.value), visible.by, ways)
-
-
-def shown_devices(context: Context, listed: Devices) -> Value:
-    """What ``get_visible_devices`` returns."""
-    visible = context.here.visible
-    if visible is None or listed.type != "GPU":
-        return listed
-    value = _as_visible(visible.value)
-    return value if isinstance(value, Seq) else replace(listed, whole=False)
-
-
-def _as_visible(devices: Value) -> Value:
-    """What ``set_visible_devices`` makes of its argument, one device being a list of one; UNKNOWN for a part of the
-    GPUs, which may be equal to another part."""
-    match devices:
-        case Device():
-            return Seq((devices,))
-        case Devices(kind, type_, False, first=int(first)) if first <= MAX_ITEMS_UNROLLED:
-            return Seq(tuple(Device(kind, type_, number) for number in range(first)))
-        case Devices(whole=False):
-            return UNKNOWN
-        case Seq(items):
-            return Seq(items)
-        case _:
-            return devices
+    ways = tuple(replace(one, value=as_visible(one.value)) if one is not None else None for one in visible.either)
+    return Setting(as_visible(visible.value), visible.by, ways)
 
 
 def _differ_on_one_gpu(one: Value, other: Value) -> bool:
@@ -100,7 +74,7 @@ def _apply_visible(context: Context, devices: Value | None, device_type: Value |
     if not is_refused(context, call) and device_type != Const("CPU"):
         known = isinstance(devices, Devices) and devices.first is not None
         context.state = replace(
-            context.here, visible=Setting(_as_visible(devices) if known and devices else devices or UNKNOWN, call)
+            context.here, visible=Setting(as_visible(devices) if known and devices else devices or UNKNOWN, call)
         )
 
 

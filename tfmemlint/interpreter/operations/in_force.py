@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.limits import MAX_ITEMS_UNROLLED
 from tfmemlint.interpreter.operations.exceptions import throw
 from tfmemlint.interpreter.program import Call
 from tfmemlint.interpreter.state import ANY, ConfigEffect, Key, Phase, Setting, State, Tri
-from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Value
+from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Devices, Seq, Value
 from tfmemlint.knowledge.functions import PHYSICAL_FIXED
 
 
@@ -110,3 +112,28 @@ def _is_number(key: Key) -> bool:
 def allows_growth_by_env(state: State) -> bool:
     """Whether ``TF_FORCE_GPU_ALLOW_GROWTH=true`` made the devices grow whatever their options."""
     return state.env.get("TF_FORCE_GPU_ALLOW_GROWTH") == Const("true")
+
+
+def shown_devices(context: Context, listed: Devices) -> Value:
+    """What ``get_visible_devices`` returns."""
+    visible = context.here.visible
+    if visible is None or listed.type != "GPU":
+        return listed
+    value = as_visible(visible.value)
+    return value if isinstance(value, Seq) else replace(listed, whole=False)
+
+
+def as_visible(devices: Value) -> Value:
+    """What ``set_visible_devices`` makes of its argument, one device being a list of one; UNKNOWN for a part of the
+    GPUs, which may be equal to another part."""
+    match devices:
+        case Device():
+            return Seq((devices,))
+        case Devices(kind, type_, False, first=int(first)) if first <= MAX_ITEMS_UNROLLED:
+            return Seq(tuple(Device(kind, type_, number) for number in range(first)))
+        case Devices(whole=False):
+            return UNKNOWN
+        case Seq(items):
+            return Seq(items)
+        case _:
+            return devices
