@@ -31,6 +31,10 @@ KNOWN = {
 """The fixtures on which the command line does not do yet what it should, and why."""
 
 
+def _named(path: Path) -> str:
+    return str(path.relative_to(FIXTURES))
+
+
 def _known(paths: list[Path]) -> list[ParameterSet]:
     """The parameters of a test of the command line, some of which are known to fail."""
     marks = {name: pytest.mark.xfail(reason=why, strict=True) for name, why in KNOWN.items()}

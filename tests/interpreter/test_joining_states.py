@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from tfmemlint.interpreter.program import Call, RuntimeStart
 from tfmemlint.interpreter.state import (
     ANY,
-    MOST_WAYS,
     Guards,
     Phase,
     Setting,
@@ -21,6 +20,7 @@ from tfmemlint.interpreter.state import (
     join_phases,
     join_states,
 )
+from tfmemlint.interpreter.state.joins import MOST_WAYS
 from tfmemlint.interpreter.values import EACH, UNKNOWN, Const
 from tfmemlint.model.finding import Span
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 from tfmemlint.intents import Wanted
-from tfmemlint.interpreter.state import device_key
 from tfmemlint.interpreter.program import Call, Store
-from tfmemlint.interpreter.state import ConfigEffect
+from tfmemlint.interpreter.state import ConfigEffect, device_key
 from tfmemlint.interpreter.values import EACH, Device
 from tfmemlint.knowledge.functions import GROWTH_REFUSED, SET_VISIBLE
 from tfmemlint.model.intent import Wish
