@@ -14,7 +14,7 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from tests import fixture_runs
-from tests.fixture_files import fixture_paths, read_text, strip_markers, without_comments
+from tests.fixture_files import FIXTURES, fixture_paths, read_text, strip_markers, without_comments
 from tests.fixture_runs import Places
 from tfmemlint.engine.check_source import check_source
 from tfmemlint.fixes.loop import Fixed, Options, fix_source
