@@ -9,6 +9,7 @@ import random
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,8 @@ from hypothesis import strategies as st
 import tfmemlint.interpreter
 from tests.fixes.projects import make
 from tfmemlint.engine import cache, cached_values, prefilter_cache
-from tfmemlint.engine.job import Job
-from tfmemlint.engine.run import WORTH_A_CACHE, run
+from tfmemlint.engine.context import Context
+from tfmemlint.engine.run import MIN_ITEMS_FOR_CACHE, run
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.sources import walk
@@ -45,10 +46,9 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path / "project")
 
 
-def found(job: Job | None = None, *, cached: bool = True) -> list[Finding]:
-    settings = job or Job()
-    settings = Job(target=settings.target, explain_fixes="never", gpu_memory_mib=settings.gpu_memory_mib, cache=cached)
-    outcomes = run([(path, False) for path in walk(["."]).files], settings)
+def found(context: Context | None = None, *, cached: bool = True) -> list[Finding]:
+    context = replace(context or Context(), explain_fixes="never", cache=cached)
+    outcomes = run([(path, False) for path in walk(["."]).files], context)
     return sorted((one for outcome in outcomes for one in outcome.findings), key=lambda one: one.sort_key)
 
 
@@ -119,9 +119,9 @@ def test_a_module_whose_name_is_computed_is_read_each_time() -> None:
 
 def test_what_is_found_for_one_release_is_not_taken_for_another() -> None:
     text = "import tensorflow as tf\n\nsession = tf.Session(config=tf.ConfigProto())\n"
-    make(Path(), {f"train{number}.py": text for number in range(WORTH_A_CACHE)})
-    assert found(Job(target=Target.parse("2.15")))
-    assert found(Job(target=Target.parse("1.15"))) == []
+    make(Path(), {f"train{number}.py": text for number in range(MIN_ITEMS_FOR_CACHE)})
+    assert found(Context(target=Target.parse("2.15")))
+    assert found(Context(target=Target.parse("1.15"))) == []
 
 
 def test_random_edits_are_seen() -> None:
@@ -300,11 +300,11 @@ def test_what_is_not_known_is_not_kept(value: object) -> None:
 def test_all_that_is_found_in_programs_comes_back() -> None:
     for folder in sorted(PROGRAMS.iterdir())[::12]:
         files = [(str(path), False) for path in sorted(folder.rglob("*.py"))]
-        for outcome in run(files, Job(explain_fixes="never", cache=False)):
-            if outcome.alone is not None:
-                assert cached_values.decode(cached_values.encode(outcome.alone)) == outcome.alone
-            if outcome.judged is not None:
-                assert cached_values.decode(cached_values.encode(outcome.judged)) == outcome.judged
+        for result in run(files, Context(explain_fixes="never", cache=False)):
+            if result.own_findings is not None:
+                assert cached_values.decode(cached_values.encode(result.own_findings)) == result.own_findings
+            if result.program is not None:
+                assert cached_values.decode(cached_values.encode(result.program)) == result.program
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other rights")
@@ -358,7 +358,10 @@ def many_files() -> None:
     module = "import tensorflow as tf\n\n\ndef decode(x):\n    return x\n"
     make(
         Path(),
-        {"main.py": LATE.replace("core.yolov4", "m0"), **{f"m{i}.py": module for i in range(prefilter_cache.MANY)}},
+        {
+            "main.py": LATE.replace("core.yolov4", "m0"),
+            **{f"m{i}.py": module for i in range(prefilter_cache.MIN_FILES_FOR_CACHE)},
+        },
     )
 
 
@@ -366,7 +369,7 @@ def nothing_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: bytes) -> int:
         raise AssertionError("a file is searched")
 
-    monkeypatch.setattr("tfmemlint.engine.run.scan", refuse)
+    monkeypatch.setattr("tfmemlint.engine.scan_file.scan", refuse)
 
 
 def test_what_a_search_said_of_many_files_is_known_the_next_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tfmemlint.config.selection import Layer, Selection
 from tfmemlint.engine.check_source import check_source
-from tfmemlint.engine.job import Job
+from tfmemlint.engine.context import Context
 from tfmemlint.engine.run import run
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding
@@ -183,5 +183,5 @@ def test_a_file_without_a_word_about_memory_is_read_where_that_is_asked_for(
     path = tmp_path / "program.py"
     path.write_text("import tensorflow as tf\nprint(tf.math.average([1.0]))\n")
     selection = Selection.resolve(rules(), [Layer(select=select)] if select else [])
-    (outcome,) = run([(str(path), False)], Job(target=Target.newest(), selection=selection))
+    (outcome,) = run([(str(path), False)], Context(target=Target.newest(), selection=selection))
     assert [one.code for one in outcome.findings] == expected

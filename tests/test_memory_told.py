@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tfmemlint.engine.job import Job
+from tfmemlint.engine.context import Context
 from tfmemlint.engine.run import run
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.plan.read import plan_of
@@ -38,7 +38,7 @@ def test_limits_are_held_against_the_size_across_the_files_of_a_program(
     (tmp_path / "limits.py").write_text(LIMITS, encoding="utf-8")
     (tmp_path / "main.py").write_text(MAIN, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    outcomes = run([("limits.py", False), ("main.py", False)], Job(gpu_memory_mib=memory))
+    outcomes = run([("limits.py", False), ("main.py", False)], Context(gpu_memory_mib=memory))
     assert [one.code for outcome in outcomes for one in outcome.findings] == found
 
 

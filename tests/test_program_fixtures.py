@@ -11,7 +11,7 @@ import pytest
 from tests.program_files import ProgramFixture, program_folders, read_program
 from tfmemlint.config.selection import Layer, Selection
 from tfmemlint.engine.check_source import check_source
-from tfmemlint.engine.job import Job, rules_for
+from tfmemlint.engine.context import Context
 from tfmemlint.engine.run import run
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Severity
@@ -22,7 +22,7 @@ Places = Counter[tuple[str, int, str]]
 
 
 def _found(names: Iterable[str], fixture: ProgramFixture) -> list[Finding]:
-    outcomes = run([(name, True) for name in names], Job(selection=_selection(fixture), explain_fixes="never"))
+    outcomes = run([(name, True) for name in names], Context(selection=_selection(fixture), explain_fixes="never"))
     return [finding for outcome in outcomes for finding in outcome.findings]
 
 
@@ -98,5 +98,7 @@ def _by_themselves(fixture: ProgramFixture) -> Places:
     found: Places = Counter()
     for name in fixture.modules:
         source = Source(name, fixture.texts[name])
-        found.update(_places(check_source(source, rules_for(_selection(fixture), name), Target.newest())))
+        found.update(
+            _places(check_source(source, Context(selection=_selection(fixture)).rules_for(name), Target.newest()))
+        )
     return found

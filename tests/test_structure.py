@@ -40,13 +40,11 @@ LAYERS = (
 """The packages of ``tfmemlint``, from the top down: each may import those below it."""
 
 KNOWN_UPWARD = {
-    ("engine.fix_file", "cli.prompt"),
     ("rulekit.rule", "fixes.editor"),
 }
 """Imports that go up the layers: the importing module, and the module that it imports."""
 
 KNOWN_CIRCLES: set[tuple[str, ...]] = {
-    ("engine.embedded", "engine.find_programs", "engine.fix_file", "engine.job", "engine.programs", "engine.run"),
     ("interpreter.catching", "interpreter.context"),
     ("sources.notebook", "sources.text"),
 }

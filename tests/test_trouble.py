@@ -9,8 +9,9 @@ import pytest
 
 from tests.fixture_files import FIXTURES
 from tfmemlint.engine.check_source import check_source
-from tfmemlint.engine.job import Item, Job
-from tfmemlint.engine.run import one
+from tfmemlint.engine.context import Context
+from tfmemlint.engine.item import Item
+from tfmemlint.engine.run import check_item
 from tfmemlint.interpreter.program import Program
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Severity
@@ -54,7 +55,7 @@ def test_a_comment_does_not_silence_a_rule_that_fails() -> None:
 @pytest.mark.parametrize("name", UNREADABLE)
 def test_a_file_that_cannot_be_read_is_one_finding(name: str) -> None:
     path = FIXTURES / "TFM902" / name
-    outcome = one(Item(str(path), path.read_bytes()), Job())
+    outcome = check_item(Item(str(path), path.read_bytes()), Context())
     assert [finding.code for finding in outcome.findings] == ["TFM902"]
     assert UNREADABLE[name] in outcome.findings[0].message.lower()
 
@@ -64,12 +65,12 @@ def test_a_file_that_cannot_be_read_is_not_changed(name: str, tmp_path: Path) ->
     data = (FIXTURES / "TFM902" / name).read_bytes()
     copy = tmp_path / name
     copy.write_bytes(data)
-    one(Item(str(copy), data), Job(fix=True, write=True, unsafe=True))
+    check_item(Item(str(copy), data), Context(fix=True, write=True, unsafe=True))
     assert copy.read_bytes() == data
 
 
 @pytest.mark.parametrize("path", sorted((FIXTURES / "TFM902").glob("ok_*.py")), ids=lambda path: path.name)
 def test_an_unusual_encoding_that_is_declared_is_read(path: Path) -> None:
-    outcome = one(Item(str(path), path.read_bytes()), Job())
+    outcome = check_item(Item(str(path), path.read_bytes()), Context())
     assert outcome.findings == []
     assert outcome.source is not None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tfmemlint.engine.job import Job
+from tfmemlint.engine.context import Context
 from tfmemlint.engine.run import run
 
 GROWTH = """\
@@ -32,8 +32,8 @@ def _write(**files: str) -> list[tuple[str, bool]]:
     return [(name, False) for name in names]
 
 
-def _found(files: list[tuple[str, bool]], job: Job | None = None) -> list[str]:
-    outcomes = run(files, job or Job(explain_fixes="never"))
+def _found(files: list[tuple[str, bool]], job: Context | None = None) -> list[str]:
+    outcomes = run(files, job or Context(explain_fixes="never"))
     return [f"{one.path}:{one.span.row} {one.code}" for outcome in outcomes for one in outcome.findings]
 
 
@@ -99,7 +99,7 @@ def test_a_library_of_the_project_may_be_the_owner() -> None:
 
 
 def test_the_cache_knows_of_the_environment() -> None:
-    job = Job(explain_fixes="never", cache=True)
+    job = Context(explain_fixes="never", cache=True)
     files = _write(train_py=GROWTH, run_sh=SCRIPT.format("false"), **{f"m{i}_py": GROWTH for i in range(12)})
     assert _found(files, job) == _found(files, job) == ["train.py:4 TFM403"]
     _write(run_sh=SCRIPT.format("true"))
@@ -111,7 +111,7 @@ def test_the_cache_knows_of_the_environment() -> None:
 def test_line_ends_and_all_else_stay() -> None:
     text = "\ufeffservices:\r\n  a:\r\n    environment:   # here\r\n      TF_FORCE_GPU_ALLOW_GROWTH:   '1'   # so\r\n\n"
     files = _write(a_yml=text)
-    run(files, Job(fix=True, write=True, unsafe=True))
+    run(files, Context(fix=True, write=True, unsafe=True))
     assert Path("a.yml").read_bytes().decode() == text.replace("'1'", "'true'")
 
 

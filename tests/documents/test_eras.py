@@ -9,7 +9,7 @@ import pytest
 
 from tests.documents.test_documents import fenced, found, write
 from tfmemlint.cli.main import main
-from tfmemlint.engine.run import WORTH_A_CACHE
+from tfmemlint.engine.run import MIN_ITEMS_FOR_CACHE
 
 SESSION = """\
 import tensorflow as tf
@@ -58,7 +58,7 @@ def test_a_project_for_both_has_examples_for_each(capsys: pytest.CaptureFixture[
 
 
 def test_what_was_found_for_one_release_is_not_taken_for_another(capsys: pytest.CaptureFixture[str]) -> None:
-    for number in range(WORTH_A_CACHE):
+    for number in range(MIN_ITEMS_FOR_CACHE):
         write(f"page{number}.md", fenced(SESSION))
 
     def count(*arguments: str) -> int:
@@ -74,7 +74,7 @@ def test_what_was_found_for_one_release_is_not_taken_for_another(capsys: pytest.
 
 
 def test_what_other_files_tell_of_a_variable_is_asked_again(capsys: pytest.CaptureFixture[str]) -> None:
-    for number in range(WORTH_A_CACHE):
+    for number in range(MIN_ITEMS_FOR_CACHE):
         write(f"page{number}.md", "TensorFlow:\n\n" + fenced("TF_GPU_MEMORY_LIMIT=64 python train.py", language="bash"))
 
     def codes_found(*arguments: str) -> list[str]:
@@ -82,6 +82,6 @@ def test_what_other_files_tell_of_a_variable_is_asked_again(capsys: pytest.Captu
         main(["check", "--output-format", "json", *arguments])
         return [one["code"] for one in json.loads(capsys.readouterr().out)]
 
-    assert codes_found() == ["TFM207"] * WORTH_A_CACHE
+    assert codes_found() == ["TFM207"] * MIN_ITEMS_FOR_CACHE
     write("train.py", "import os\nprint(os.environ['TF_GPU_MEMORY_LIMIT'])\n")
     assert codes_found() == codes_found("--no-cache") == []

@@ -85,7 +85,7 @@ def test_a_kind_that_is_left_out_starts_no_program(capsys: pytest.CaptureFixture
 def test_what_was_found_before_knows_for_which_kinds(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tfmemlint.engine.run.WORTH_A_CACHE", 1)
+    monkeypatch.setattr("tfmemlint.engine.run.MIN_ITEMS_FOR_CACHE", 1)
     Path("main.py").write_text("import model\n\nmodel.grow()\n")
     Path("model.py").write_text(Path("train.py").read_text().replace("def main", "def grow"))
     Path("start.dockerfile").write_text(Path("Dockerfile").read_text().replace("train.py", "main.py"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.fixes.helpers import code
-from tfmemlint.engine.job import FileResult, Job
+from tfmemlint.engine.context import Context
+from tfmemlint.engine.results import FileResult
 from tfmemlint.engine.run import run
 from tfmemlint.model.finding import Finding
 from tfmemlint.sources import walk
@@ -46,7 +47,7 @@ def make(root: Path, files: dict[str, str]) -> None:
 
 def fix() -> list[FileResult]:
     """Fix the project in the working directory."""
-    return run([(path, True) for path in walk(["."]).files], Job(fix=True, write=True, unsafe=True))
+    return run([(path, True) for path in walk(["."]).files], Context(fix=True, write=True, unsafe=True))
 
 
 def withheld(outcomes: list[FileResult]) -> list[str]:
@@ -56,5 +57,5 @@ def withheld(outcomes: list[FileResult]) -> list[str]:
 
 def left() -> list[Finding]:
     """What is found in the project in the working directory."""
-    outcomes = run([(path, True) for path in walk(["."]).files], Job())
+    outcomes = run([(path, True) for path in walk(["."]).files], Context())
     return [found for outcome in outcomes for found in outcome.findings]

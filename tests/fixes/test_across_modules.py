@@ -12,7 +12,7 @@ from tests.fixes.helpers import code
 from tests.fixes.moving import ENVIRONMENT, ENVIRONMENT_FIXED, FLAT, MOVES
 from tests.fixes.projects import BUILD, fix, left, make, withheld
 from tests.fixes.staying import STAYS
-from tfmemlint.engine.job import Job
+from tfmemlint.engine.context import Context
 from tfmemlint.engine.run import run
 from tfmemlint.model.finding import Applicability
 
@@ -150,6 +150,6 @@ def test_the_advice_names_both_lines_where_the_ways_part_in_another_file(
 def test_without_unsafe_fixes_nothing_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path, {"train.py": FLAT})
     monkeypatch.chdir(tmp_path)
-    (outcome,) = run([("train.py", True)], Job(fix=True, write=True))
+    (outcome,) = run([("train.py", True)], Context(fix=True, write=True))
     assert outcome.old is None
     assert [found.withheld for found in outcome.findings] == ["unsafe: needs --unsafe-fixes"]

@@ -13,7 +13,8 @@ import pytest
 from tests.fixes.helpers import code
 from tfmemlint.cli.main import main
 from tfmemlint.cli.prompt import Asker
-from tfmemlint.engine.job import FileResult, Job, Unproven
+from tfmemlint.engine.context import Context
+from tfmemlint.engine.results import FileResult, Unproven
 from tfmemlint.engine.run import run
 from tfmemlint.fixes.git import UNCOMMITTED, UNTRACKED
 from tfmemlint.fixes.loop import DECLINED, NOT_CHOSEN
@@ -40,7 +41,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def fix(**settings: object) -> FileResult:
-    (outcome,) = run([("train.py", True)], Job(fix=True, write=True, unsafe=True, **settings))  # type: ignore[arg-type]
+    (outcome,) = run([("train.py", True)], Context(fix=True, write=True, unsafe=True, **settings))  # type: ignore[arg-type]
     return outcome
 
 
@@ -121,7 +122,7 @@ def test_the_other_files_are_fixed(repository: Path, capsys: pytest.CaptureFixtu
 def test_a_link_is_as_dirty_as_what_it_leads_to(repository: Path, tmp_path: Path) -> None:
     Path("train.py").write_text(LIMITS + "# edited\n")
     Path("link.py").symlink_to("train.py")
-    (outcome,) = run([("link.py", True)], Job(fix=True, write=True))
+    (outcome,) = run([("link.py", True)], Context(fix=True, write=True))
     assert outcome.problem == UNCOMMITTED
 
 
@@ -206,7 +207,10 @@ CELLS = (
 def test_of_a_notebook_a_person_sees_the_cells_and_the_file(project: Path) -> None:
     notebook(*CELLS)
     shown = io.StringIO()
-    run([("train.ipynb", True)], Job(fix=True, write=True, unsafe=True, ask=Asker(io.StringIO("n\nn\n"), shown, False)))
+    run(
+        [("train.ipynb", True)],
+        Context(fix=True, write=True, unsafe=True, ask=Asker(io.StringIO("n\nn\n"), shown, False)),
+    )
     text = shown.getvalue()
     assert "train.ipynb:cell 4:2: TFM202" in text
     assert "train.ipynb:cell 4:3: TFM202" in text

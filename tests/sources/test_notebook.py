@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfmemlint.cli.main import main
-from tfmemlint.engine.job import FileResult, Job
+from tfmemlint.engine.context import Context
+from tfmemlint.engine.results import FileResult
 from tfmemlint.engine.run import run
 from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.project.targets.find import Finder
@@ -264,7 +265,7 @@ def test_why_a_cell_is_broken_is_said_without_rows_of_its_own() -> None:
 
 def look(**settings: Any) -> list[FileResult]:
     files = walk(["."], kinds=("python", "notebook")).files
-    return sorted(run([(path, False) for path in files], Job(**settings)), key=lambda one: one.path)
+    return sorted(run([(path, False) for path in files], Context(**settings)), key=lambda one: one.path)
 
 
 def test_cells_are_one_program_in_their_order(
@@ -476,7 +477,7 @@ def test_large_outputs_are_not_searched(
         searched.append(len(data))
         return triggers.scan(data)
 
-    monkeypatch.setattr("tfmemlint.engine.run.scan", searching)
+    monkeypatch.setattr("tfmemlint.engine.scan_file.scan", searching)
     main(["check", "--no-cache", "--output-format", "json", "a.ipynb"])
     assert [one["code"] for one in json.loads(capsys.readouterr().out)] == ["TFM202"]
     assert searched

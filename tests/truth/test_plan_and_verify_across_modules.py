@@ -10,7 +10,7 @@ import pytest
 from tests.fixes.projects import make
 from tests.verify.programs import GROW, TF, indented, limited
 from tfmemlint.engine.check_source import check_source
-from tfmemlint.engine.job import Job
+from tfmemlint.engine.context import Context
 from tfmemlint.engine.run import run
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.plan.model import Prediction as Planned
@@ -198,7 +198,7 @@ def _planned(path: str) -> list[tuple[str, int, Planned]]:
 
 
 def _reported(files: Mapping[str, str]) -> list[tuple[str, int]]:
-    outcomes = run([(name, True) for name in files if name.endswith(".py")], Job(explain_fixes="never"))
+    outcomes = run([(name, True) for name in files if name.endswith(".py")], Context(explain_fixes="never"))
     return [(one.path, one.span.row) for outcome in outcomes for one in outcome.findings]
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from tests.fixes.helpers import code
 from tfmemlint.cli.main import main
-from tfmemlint.engine.job import Job, Unproven
+from tfmemlint.engine.context import Context
+from tfmemlint.engine.results import Unproven
 from tfmemlint.engine.run import run
 from tfmemlint.sources import Source, decode
 from tfmemlint.verify.fixing import prover
@@ -88,7 +89,7 @@ def test_a_fix_that_does_nothing_is_withheld(tmp_path: Path, monkeypatch: pytest
     # As if the rule wrote what TensorFlow doesn't take.
     (outcome,) = run(
         [("train.py", True)],
-        Job(fix=True, write=True, prove=lambda old, new: prove(old, new.replace("memory_limit=", "limit="))),
+        Context(fix=True, write=True, prove=lambda old, new: prove(old, new.replace("memory_limit=", "limit="))),
     )
     assert Path("train.py").read_text() == LIMITED
     assert [one.withheld.split(":")[0] for one in outcome.findings] == ["on TensorFlow it would still raise"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
-import os
 import sys
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
@@ -14,7 +13,8 @@ from tfmemlint.cli.arguments import say
 
 if TYPE_CHECKING:
     from tfmemlint.config.files import Config
-    from tfmemlint.engine.job import FileResult, Job
+    from tfmemlint.engine.context import Context
+    from tfmemlint.engine.results import FileResult
     from tfmemlint.sources.walking import Walk
 
 CLEAN, FOUND, FAILED = 0, 1, 2
@@ -25,21 +25,21 @@ def run(arguments: argparse.Namespace) -> int:
 
     try:
         config = load()
-        job = _job(arguments, config)
+        context = _context(arguments, config)
     except ConfigError as error:
         say(str(error))
         return FAILED
     if arguments.show_target:
-        return _show_target(arguments, config, job)
+        return _show_target(arguments, config, context)
     try:
-        with _gates(arguments, job) as job:
-            outcomes, failed = _outcomes(arguments, config, job)
+        with _gates(arguments, context) as context:
+            outcomes, failed = _outcomes(arguments, config, context)
     except _Stopped as reason:
         say(str(reason))
         return FAILED
     from tfmemlint.cli.output import report
 
-    report(arguments, config, job, outcomes)
+    report(arguments, config, context, outcomes)
     findings = [finding for outcome in outcomes for finding in outcome.findings]
     for outcome in outcomes:
         if outcome.remark:
@@ -52,14 +52,14 @@ def run(arguments: argparse.Namespace) -> int:
     return FOUND if findings and not arguments.exit_zero else CLEAN
 
 
-def _job(arguments: argparse.Namespace, config: Config) -> Job:
+def _context(arguments: argparse.Namespace, config: Config) -> Context:
     """What the options ask for; the command line comes before the file.
 
     Raises:
         ConfigError: an option can't be followed.
     """
-    from tfmemlint.config.files import ConfigError, Layer, parse_memory
-    from tfmemlint.engine.job import Job
+    from tfmemlint.config.files import ConfigError, Layer
+    from tfmemlint.engine.context import Context
     from tfmemlint.sources.kinds import checked
 
     for option, given in (
@@ -72,19 +72,7 @@ def _job(arguments: argparse.Namespace, config: Config) -> Job:
         except ValueError as error:
             raise ConfigError("", f"{option}: {error}") from None
 
-    target, memory = config.target_version, config.gpu_memory_mib
-    if arguments.target_version is not None:
-        from tfmemlint.knowledge.releases import Target
-
-        try:
-            target = Target.parse(arguments.target_version)
-        except ValueError as error:
-            raise ConfigError("", f"--target-version: {error}") from None
-    if arguments.gpu_memory is not None:
-        try:
-            memory = parse_memory(arguments.gpu_memory)
-        except ValueError as error:
-            raise ConfigError("", f"--gpu-memory: {error}") from None
+    target, memory = config.target_and_memory(arguments.target_version, arguments.gpu_memory)
     select, extend, ignore = (_codes(one) for one in (arguments.select, arguments.extend_select, arguments.ignore))
     said = select is not None or extend or ignore
     in_file = config.select is not None or config.extend_select or config.ignore or config.extend_ignore
@@ -95,7 +83,7 @@ def _job(arguments: argparse.Namespace, config: Config) -> Job:
         layer = Layer("", select, extend or (), ignore or ()) if said else None
         selection = config.selection(rules(), layer)
     formats = arguments.output_format or config.output_format or "full"
-    return Job(
+    return Context(
         target=target,
         selection=selection,
         fix=arguments.fix,
@@ -115,7 +103,7 @@ class _Stopped(Exception):
 
 
 @contextlib.contextmanager
-def _gates(arguments: argparse.Namespace, job: Job) -> Iterator[Job]:
+def _gates(arguments: argparse.Namespace, context: Context) -> Iterator[Context]:
     """With what has to agree to a change before it is made: a person, TensorFlow."""
     if arguments.ask:
         from tfmemlint.cli.prompt import terminal
@@ -123,9 +111,9 @@ def _gates(arguments: argparse.Namespace, job: Job) -> Iterator[Job]:
         ask = terminal()
         if ask is None:
             raise _Stopped("--ask needs a terminal to ask on; --diff shows the changes")
-        job = dataclasses.replace(job, ask=ask)
+        context = dataclasses.replace(context, ask=ask)
     if not arguments.verify:
-        yield job
+        yield context
         return
     from tfmemlint.verify.fixing import prover
     from tfmemlint.verify.result import GroundError
@@ -135,7 +123,7 @@ def _gates(arguments: argparse.Namespace, job: Job) -> Iterator[Job]:
             prove = stack.enter_context(prover(arguments.device, arguments.python))
         except GroundError as error:
             raise _Stopped(f"--verify: {error}; nothing was changed") from None
-        yield dataclasses.replace(job, prove=prove)
+        yield dataclasses.replace(context, prove=prove)
 
 
 def _rule_codes(option: str, codes: tuple[str, ...] | None) -> tuple[str, ...]:
@@ -161,7 +149,7 @@ def _codes(given: list[str] | None) -> tuple[str, ...] | None:
     return tuple(code.strip() for one in given for code in one.split(",") if code.strip())
 
 
-def _outcomes(arguments: argparse.Namespace, config: Config, job: Job) -> tuple[list[FileResult], bool]:
+def _outcomes(arguments: argparse.Namespace, config: Config, context: Context) -> tuple[list[FileResult], bool]:
     """The outcome of each file, and whether some path could not be followed."""
     from tfmemlint.engine.run import from_text, run
 
@@ -171,47 +159,42 @@ def _outcomes(arguments: argparse.Namespace, config: Config, job: Job) -> tuple[
     if "-" in paths:
         paths.remove("-")
         data = arguments.stdin = sys.stdin.buffer.read()
-        outcomes.append(from_text(data, arguments.stdin_filename or "-", job))
+        outcomes.append(from_text(data, arguments.stdin_filename or "-", context))
         if not paths:
             return outcomes, failed
-    found = _walk(paths, arguments, config)
-    if job.write:
+    found, files = _walk(paths, arguments, config)
+    failed = bool(found.problems)
+    if context.write:
         from tfmemlint.fixes.write import sweep
 
         for path in found.litter:
             sweep(path)
-        job = dataclasses.replace(job, named=tuple(paths))
-    failed = bool(found.problems)
-    named = {os.path.normpath(path) for path in paths}
-    outcomes.extend(run(((path, os.path.normpath(path) in named) for path in found.files), job))
+        context = dataclasses.replace(context, named=tuple(paths))
+    outcomes.extend(run(files, context))
     outcomes.sort(key=lambda outcome: outcome.path)
     return outcomes, failed
 
 
-def _walk(paths: list[str], arguments: argparse.Namespace, config: Config) -> Walk:
-    """The files below the paths; says which could not be followed."""
-    from tfmemlint.sources import walk
-    from tfmemlint.sources.kinds import ALL, kind_of
+def _walk(paths: list[str], arguments: argparse.Namespace, config: Config) -> tuple[Walk, list[tuple[str, bool]]]:
+    """Return the files below the paths, each with whether the user named it; say which paths can't be followed."""
+    from tfmemlint.engine.front_end import find_files
+    from tfmemlint.sources.kinds import ALL
 
-    exclude = [pattern for one in arguments.exclude or () for pattern in one.split(",") if pattern]
-    found = walk(
-        paths,
-        exclude=(*(config.exclude or ()), *config.extend_exclude, *exclude),
-        respect_gitignore=config.respect_gitignore,
-        respect_gitattributes=config.respect_gitattributes,
-        root=str(config.root),
-        kinds=_kinds(arguments, config),
-    )
     # A file that is named is read, whatever its kind, unless the options speak of that.
-    unwanted = frozenset(ALL) - _kinds(arguments, config, ALL)
-    found.files = [path for path in found.files if kind_of(os.path.basename(path)) not in unwanted]
+    found, files = find_files(
+        paths,
+        config,
+        kinds=_kinds(arguments, config),
+        exclude=[pattern for given in arguments.exclude or () for pattern in given.split(",") if pattern],
+        unwanted=frozenset(ALL) - _kinds(arguments, config, ALL),
+    )
     for path, problem in found.problems:
         say(f"{path}: {problem}")
     for path in found.empty:
         say(f"{path}: no files to check here")
     if found.marked and (arguments.verbose or found.empty):
         say(f"left out as generated or vendored: {found.marked} (respect-gitattributes = false reads them)")
-    return found
+    return found, files
 
 
 def _kinds(arguments: argparse.Namespace, config: Config, usual: Collection[str] | None = None) -> frozenset[str]:
@@ -222,17 +205,18 @@ def _kinds(arguments: argparse.Namespace, config: Config, usual: Collection[str]
     return frozenset((*(config.file_kinds(usual) if chosen is None else chosen), *more)) - frozenset(less)
 
 
-def _show_target(arguments: argparse.Namespace, config: Config, job: Job) -> int:
+def _show_target(arguments: argparse.Namespace, config: Config, context: Context) -> int:
     from tfmemlint.project.targets.find import reset_cache
     from tfmemlint.project.targets.show import as_data, judged, show
 
     paths = list(dict.fromkeys(arguments.paths)) or ["."]
     own = [arguments.stdin_filename or "-"] if "-" in paths else []
-    found = _walk(paths := [path for path in paths if path != "-"], arguments, config) if paths != ["-"] else None
+    paths = [path for path in paths if path != "-"]
+    found = _walk(paths, arguments, config)[0] if paths else None
     finder = reset_cache()
     where = "--target-version" if arguments.target_version is not None else f"{config.path}: target-version"
     files = [*own, *(found.files if found is not None else ())]
-    groups = judged(files, finder, job.target, where)
+    groups = judged(files, finder, context.target, where)
     if (arguments.output_format or config.output_format) == "json":
         import json
 

@@ -11,7 +11,8 @@ from tfmemlint.cli.arguments import say
 
 if TYPE_CHECKING:
     from tfmemlint.config.files import Config
-    from tfmemlint.engine.job import FileResult, Job
+    from tfmemlint.engine.context import Context
+    from tfmemlint.engine.results import FileResult
     from tfmemlint.model.finding import Finding
     from tfmemlint.sources import Source
 
@@ -20,14 +21,13 @@ _MANY = 10
 """Findings about names of other releases from which on the question is which release the code is for."""
 
 
-def report(arguments: argparse.Namespace, config: Config, job: Job, outcomes: list[FileResult]) -> None:
+def report(arguments: argparse.Namespace, config: Config, context: Context, outcomes: list[FileResult]) -> None:
     """Print what a run came to, in the format that was asked for."""
     output_format = arguments.output_format or config.output_format or "full"
     if _is_plain(arguments, outcomes, output_format):
         if not arguments.quiet:
             print("All checks passed!")
         return
-    from tfmemlint.engine.job import target_of
     from tfmemlint.reporters import Summary, close, render, statistics
     from tfmemlint.reporters.cells import in_cells
 
@@ -38,7 +38,7 @@ def report(arguments: argparse.Namespace, config: Config, job: Job, outcomes: li
         applied,
         files=len(outcomes),
         candidates=sum(outcome.candidate for outcome in outcomes),
-        unsafe=job.unsafe,
+        unsafe=context.unsafe,
         planned=arguments.diff,
     )
     # Whoever wants the new text, or the changes, gets nothing else on standard output.
@@ -51,7 +51,7 @@ def report(arguments: argparse.Namespace, config: Config, job: Job, outcomes: li
         for note in outcome.notes if arguments.verbose else ():
             say(f"{outcome.path}: not followed to the end: {note}")
     if arguments.statistics:
-        statistics(findings, stream, output_format, unsafe=job.unsafe)
+        statistics(findings, stream, output_format, unsafe=context.unsafe)
         if not arguments.quiet and output_format in ("full", "concise"):
             close(summary, stream, verbose=arguments.verbose)
         return
@@ -60,7 +60,9 @@ def report(arguments: argparse.Namespace, config: Config, job: Job, outcomes: li
         from tfmemlint.rulekit.rule import rules
 
         by_code = {rule.code: rule for rule in rules()}
-    findings, sources = in_cells(findings, _sources(outcomes, findings), rows_of_file=output_format == "github")
+    findings, sources = in_cells(
+        findings, _sources(outcomes, findings, context), rows_of_file=output_format == "github"
+    )
     render(
         findings,
         sources,
@@ -70,7 +72,7 @@ def report(arguments: argparse.Namespace, config: Config, job: Job, outcomes: li
         verbose=arguments.verbose,
         quiet=arguments.quiet,
         summary=summary,
-        target_of=lambda path: target_of(job, path),
+        target_of=context.target_of,
     )
     if arguments.show_fixes and output_format in ("full", "concise"):
         from tfmemlint.reporters.fixes import show_fixes
@@ -78,7 +80,7 @@ def report(arguments: argparse.Namespace, config: Config, job: Job, outcomes: li
         problems = {outcome.path: outcome.problem for outcome in outcomes if outcome.problem}
         applied, _ = in_cells(applied, {one.path: one.old for one in outcomes if one.old is not None})
         show_fixes(applied, findings, problems, stream, planned=arguments.diff)
-    if job.target is None and not arguments.quiet and output_format in ("full", "concise"):
+    if context.target is None and not arguments.quiet and output_format in ("full", "concise"):
         _targets(findings, verbose=arguments.verbose)
 
 
@@ -107,14 +109,14 @@ def _targets(findings: list[Finding], *, verbose: bool) -> None:
         )
 
 
-def _sources(outcomes: list[FileResult], findings: list[Finding]) -> dict[str, Source]:
+def _sources(outcomes: list[FileResult], findings: list[Finding], context: Context) -> dict[str, Source]:
     """The texts to quote from: those of the files that were checked, and of those that lead to what was found there."""
     known = {outcome.path: outcome.source for outcome in outcomes if outcome.source is not None}
     others = {step.path for finding in findings for step in finding.trace} - known.keys()
     if others:
-        from tfmemlint.engine import programs
+        from tfmemlint.engine.merge_programs import module_sources
 
-        known |= programs.sources(others)
+        known |= module_sources(others, context)
     return known
 
 

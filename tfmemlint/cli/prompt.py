@@ -1,4 +1,4 @@
-"""Asking a person about each fix, with the change that it makes."""
+"""Ask a person about each fix, and show the change that it makes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ class Asker:
     """Asks on a terminal.
 
     Attributes:
-        given: where answers come from. shown: where changes and questions go. color: None for as the terminal has it.
-        always: what is answered to all that follows; None to ask.
+        given: where answers come from.
+        shown: where changes and questions go.
+        color: None to follow the terminal.
+        always: the answer to all questions that follow; None to ask.
     """
 
     given: IO[str]
@@ -30,10 +32,11 @@ class Asker:
     color: bool | None = None
     always: bool | None = None
 
-    def __call__(self, path: str, finding: Finding, old: str, new: str) -> bool:
-        """Whether to make a change to the file at ``path``, from ``old`` to ``new``; no answer is a no."""
+    def __call__(self, finding: Finding, source: Source, fixed: Source) -> bool:
+        """Return the answer whether to change ``source`` to ``fixed``; no answer is a no."""
         if self.always is not None:
             return self.always
+        path, finding, old, new = _as_shown(finding, source, fixed)
         fix = finding.fix
         unsafe = " (unsafe)" if fix is not None and fix.applicability is Applicability.UNSAFE else ""
         words = f"{fix.message}{unsafe}" if fix is not None else ""
@@ -63,15 +66,15 @@ class Asker:
             print(_HELP, file=self.shown)
 
 
-def as_shown(finding: Finding, old: Source, new: Source) -> tuple[str, Finding, str, str]:
-    """A change as people see it: the file, the finding in its cell if that is a notebook, and what the file holds
-    before and after."""
+def _as_shown(finding: Finding, old: Source, new: Source) -> tuple[str, Finding, str, str]:
+    """Return a change as people see it: the path, the finding in its cell if that is a notebook, and the contents of
+    the file before and after."""
     (placed,), _ = in_cells([finding], {finding.path: old})
     return old.path, placed, old.as_file(old.text), old.as_file(new.text)
 
 
 def terminal() -> Asker | None:
-    """Asks the person at the terminal; None where there is none."""
+    """Return what asks the person at the terminal; None if there is no terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
     return Asker(sys.stdin, sys.stderr)

@@ -72,6 +72,31 @@ class Config:
         chosen = self.kinds if self.kinds is not None else DEFAULT if usual is None else usual
         return frozenset((*chosen, *self.extend_kinds)) - frozenset(self.ignore_kinds)
 
+    def target_and_memory(
+        self, target_version: str | None, gpu_memory: str | None
+    ) -> tuple[Target | None, float | None]:
+        """Return the release to judge for, None if none is stated, and the memory of one GPU in MiB, None if that is
+        not known; what the command line says comes before the file.
+
+        Args:
+            target_version: what ``--target-version`` says. gpu_memory: what ``--gpu-memory`` says.
+
+        Raises:
+            ConfigError: an option can't be followed.
+        """
+        target, memory, option = self.target_version, self.gpu_memory_mib, "--target-version"
+        try:
+            if target_version is not None:
+                from tfmemlint.knowledge.releases import Target
+
+                target = Target.parse(target_version)
+            option = "--gpu-memory"
+            if gpu_memory is not None:
+                memory = parse_memory(gpu_memory)
+        except ValueError as error:
+            raise ConfigError("", f"{option}: {error}") from None
+        return target, memory
+
 
 def load(start: str | os.PathLike[str] | None = None) -> Config:
     """The options of the nearest configuration file in the directory of ``start`` (default: the working one) or above.

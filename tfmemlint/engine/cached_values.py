@@ -16,7 +16,7 @@ from tfmemlint.model.finding import Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Wish
 
 if TYPE_CHECKING:
-    from tfmemlint.engine.programs import ProgramResult
+    from tfmemlint.engine.results import ProgramResult
     from tfmemlint.project.entries import Entry
 
 _T = TypeVar("_T")
@@ -154,7 +154,7 @@ def _anchor(data: object) -> tuple[str, Span]:
 
 
 def _from_program(result: Any) -> list[Any]:
-    from tfmemlint.engine.programs import ProgramResult
+    from tfmemlint.engine.results import ProgramResult
 
     if type(result) is not ProgramResult:
         raise TypeError(f"{type(result).__name__} is nothing that is kept")
@@ -170,7 +170,7 @@ def _from_program(result: Any) -> list[Any]:
 
 
 def _program(data: object) -> ProgramResult:
-    from tfmemlint.engine.programs import ProgramResult
+    from tfmemlint.engine.results import ProgramResult
 
     entry, findings, reached, gave_up, failed, read = _exactly(list, data)
     return ProgramResult(

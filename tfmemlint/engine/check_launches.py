@@ -1,5 +1,4 @@
-"""Programs in the environments in which configuration files start them: what is wrong there and is not wrong
-otherwise."""
+"""Programs in the environments in which configuration files start them: what is wrong there, and nowhere else."""
 
 from __future__ import annotations
 
@@ -7,52 +6,58 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tfmemlint.engine.run_rules import run_rules
 from tfmemlint.model.finding import Finding, Severity, Step
 
 if TYPE_CHECKING:
     from tfmemlint.deployment.launches import Launch
-    from tfmemlint.interpreter.program import EnvWrite
+    from tfmemlint.interpreter.program import EnvWrite, Program
     from tfmemlint.rulekit.rule import Rule
 
 
-def started(
+def findings_at_launches(
     path: str,
     found: Iterable[Finding],
-    starts: Sequence[Launch],
+    launches: Sequence[Launch],
     rules: Sequence[Rule],
-    judged: Callable[[tuple[EnvWrite, ...], Sequence[Rule]], Iterable[Finding]],
+    analyze: Callable[[tuple[EnvWrite, ...]], Program],
 ) -> Iterator[Finding]:
-    """What rules about variables find in the program at ``path`` where it is started by ``starts``, besides what was
+    """Yield what rules about variables find in the program at ``path`` when ``launches`` start it, besides what was
     ``found`` without.
 
-    All of it is a warning: the program may be started otherwise as well. A fix would be made for that start only, so
-    that none is offered.
+    Each finding is a warning at most, as the program may be started otherwise as well. It has no fix, as a fix would be
+    made for that launch only.
 
     Args:
-        judged: what these rules find in the program with these variables set; what it raises is passed over.
+        path: the file that the program starts in.
+        found: the findings in the program as it is started by hand.
+        launches: the environments.
+        rules: the rules that are selected; those that do not look at the launch environment are left aside.
+        analyze: interprets the program with these variables set. What it raises is passed over: the program was
+            analyzed without the variables before.
     """
     concerned = [rule for rule in rules if rule.sees_launch_environment]
-    if not concerned or not starts:
+    if not concerned or not launches:
         return
-    known = {(one.code, one.path, one.span) for one in found}
-    for start in starts:
+    known = {(finding.code, finding.path, finding.span) for finding in found}
+    for launch in launches:
         try:
-            besides = list(judged(start.writes, concerned))
-        except Exception:  # what goes well without the variables is judged without them
+            besides = list(run_rules(analyze(launch.writes), concerned))
+        except Exception:  # a program that can be analyzed without the variables keeps those findings
             continue
         for finding in besides:
             place = (finding.code, finding.path, finding.span)
             if place not in known:
                 known.add(place)
-                yield _by(finding, start, path)
+                yield _at_launch(finding, launch, path)
 
 
-def _by(finding: Finding, start: Launch, path: str) -> Finding:
-    """A finding that is so where ``start`` starts the program at ``path``."""
-    given = [one for one in start.writes if one.name in finding.message]
-    places = {(one.path, one.span) for one in given}
-    steps = [Step(one.path, one.span, f"{one.name} is set to {_value(one)!r}") for one in given]
-    steps.append(Step(start.path, start.span, f"{start.where} starts {path}"))
+def _at_launch(finding: Finding, launch: Launch, path: str) -> Finding:
+    """Return a finding that holds where ``launch`` starts the program at ``path``, with that in its trace."""
+    writes = [write for write in launch.writes if write.name in finding.message]
+    places = {(write.path, write.span) for write in writes}
+    steps = [Step(write.path, write.span, f"{write.name} is set to {_value(write)!r}") for write in writes]
+    steps.append(Step(launch.path, launch.span, f"{launch.where} starts {path}"))
     rest = [step for step in finding.trace if (step.path, step.span) not in places]
     if not rest:
         rest = [Step(finding.path, finding.span, "it is in force here")]
@@ -60,7 +65,7 @@ def _by(finding: Finding, start: Launch, path: str) -> Finding:
         finding,
         severity=Severity.WARNING if finding.severity is Severity.ERROR else finding.severity,
         trace=(*steps, *rest),
-        notes=(*finding.notes, f"So it is where {start.path}:{start.span.row} starts the program ({start.where})."),
+        notes=(*finding.notes, f"So it is where {launch.path}:{launch.span.row} starts the program ({launch.where})."),
         fixable=False,
     )
 

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tfmemlint.engine.cache import Cache
 
-MANY = 200
+MIN_FILES_FOR_CACHE = 200
 """Files from which on looking up earlier answers takes less time than searching the files again."""
 
 
-class Screened:
+class PrefilterCache:
     """Answers about files, each a small number, by the files' contents.
 
     Args:
-        cache: the earlier answers; None if there are none, and none are kept. key: the name of the answers in it.
+        cache: the earlier answers; None if there are none, and none are kept.
+        key: the name of the answers in it.
     """
 
     def __init__(self, cache: Cache | None = None, key: str = "") -> None:
@@ -45,16 +46,18 @@ class Screened:
             self._cache.save()
 
 
-def screened(place: str, count: int, *, cache: bool) -> Screened:
+def open_prefilter_cache(place: str, count: int, *, use_cache: bool) -> PrefilterCache:
     """Return the answers for a run over ``count`` files in the directory ``place``.
 
     Args:
-        cache: earlier answers may be used. Those of other rules, whose triggers differ, are not.
+        place: the directory.
+        count: how many files there are; for few of them no answers are kept.
+        use_cache: earlier answers may be used. Those of other rules, whose triggers differ, are not.
     """
-    if not cache or count < MANY:
-        return Screened()
+    if not use_cache or count < MIN_FILES_FOR_CACHE:
+        return PrefilterCache()
     from tfmemlint.engine.cache import open_cache
     from tfmemlint.rulekit.triggers import digest
 
     found = open_cache(place, name="screened")
-    return Screened(found if found.path is not None else None, digest().hex())
+    return PrefilterCache(found if found.path is not None else None, digest().hex())

@@ -10,20 +10,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfmemlint.facts.mentions import CONFIGURES, Leading, Mentions, Piece
-from tfmemlint.interpreter import analyze, parse
-from tfmemlint.interpreter.modules import find
+from tfmemlint.engine.entry_points import entry_at
+from tfmemlint.engine.entry_setup import entry_setup, package_of
+from tfmemlint.engine.run_rules import run_rules
+from tfmemlint.engine.suppress import dedupe
+from tfmemlint.facts.mentions import CONFIGURES, Leading
+from tfmemlint.interpreter import analyze
+from tfmemlint.interpreter.modules import ModuleStore, ProgramModules, mentions_of
 from tfmemlint.interpreter.program import Program
-from tfmemlint.interpreter.unit import EntrySetup, ModuleSummary, ParsedModule, ResolvedModule
+from tfmemlint.interpreter.unit import EntrySetup, ParsedModule
 from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.configuring import INTENT_WORDS
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.model.finding import Finding
-from tfmemlint.project.entries import Entry, console_scripts, entry_of
+from tfmemlint.model.codes import INTERNAL_ERROR
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.project.entries import Entry
 from tfmemlint.project.imports import Imported, scan
 from tfmemlint.project.kinds import Kind
 from tfmemlint.project.listing import Listings, called
-from tfmemlint.project.roots import package_root, project_root, search_path
+from tfmemlint.project.roots import package_root, search_path
 from tfmemlint.project.search import SearchPath, locate_relative
 from tfmemlint.sources import Source, Unreadable, decode, read_bytes
 from tfmemlint.sources.line_map import Rows
@@ -32,96 +37,42 @@ if TYPE_CHECKING:
     from tfmemlint.deployment.launches import Launch
     from tfmemlint.interpreter.program import EnvWrite
 
-MOST_FILES = 2_000
-"""Files of a project of which it is looked up what they mention."""
+MAX_SEARCHED_MODULES = 2_000
+"""Modules of a program whose mentions are looked up: nearly every project has fewer, and more take seconds."""
 _ASKS = re.compile(rf"{CONFIGURES.pattern}|(?i:{'|'.join(INTENT_WORDS)})")
 """Finds code that may ask for something of a GPU's memory."""
 
 
-@dataclass(slots=True)
-class _Modules:
-    """Where a program finds the modules of its project; each is read when it is first asked for."""
+def _find_leading(path: str, text: str, search: SearchPath, listings: Listings) -> Leading:
+    """Return what leads to code that asks for GPU memory, among all modules that a program may import."""
+    found = Leading(_ASKS)
+    pending, known = [(path, text)], {path}
+    while pending:
+        path, text = pending.pop()
+        imports = scan(text.encode("utf-8", "surrogatepass"))
+        leads = set()
+        for located in _locate(path, imports, search, listings):
+            name = called(located)
+            leads.add(name)
+            if name not in known and len(known) < MAX_SEARCHED_MODULES:
+                known.add(name)
+                with contextlib.suppress(Unreadable):
+                    pending.append((name, decode(name, read_bytes(located)).text))
+        found.add(os.path.normpath(path), mentions_of(text, imports), leads)
+    found.settle()
+    return found
 
-    search: SearchPath
-    rows: Rows
-    texts: dict[str, ParsedModule | None] = field(default_factory=dict)
-    asked: set[str] = field(default_factory=set)
-    quiet: dict[int, bool] = field(default_factory=dict)
-    search_listings: Listings = field(default_factory=Listings)
-    _leading: Leading | None = None
 
-    def sets(self, path: str, name: str, lines: Sequence[str]) -> bool:
-        """Whether a function of the module at ``path`` may configure a GPU, or ask for anything of its memory, by the
-        names that it mentions."""
-        if self._leading is None:
-            self._leading = self._all_leading()
-        piece = Piece(name, "\n".join(lines))
-        return self._leading.is_about(piece) or self._leading.mentioned(piece, path)
-
-    def _all_leading(self) -> Leading:
-        """What leads to such code, among all modules that the program may import."""
-        found = Leading(_ASKS)
-        pending, known = [(self.rows.main.path, self.rows.main.text)], {self.rows.main.path}
-        while pending:
-            path, text = pending.pop()
-            imports = scan(text.encode("utf-8", "surrogatepass"))
-            leads = set()
-            for located in self._located(path, imports):
-                name = called(located)
-                leads.add(name)
-                if name not in known and len(known) < MOST_FILES:
-                    known.add(name)
-                    with contextlib.suppress(Unreadable):
-                        pending.append((name, decode(name, read_bytes(located)).text))
-            names = {part for one in imports for part in (*one.module.split("."), *one.names) if part}
-            found.add(path, Mentions(text, names), leads)
-        found.settle()
-        return found
-
-    def _located(self, path: str, imports: Sequence[Imported]) -> Iterator[str]:
-        """The files of the project's own modules that imports in the file at ``path`` may mean."""
-        own = package_root(path, self.search_listings)[1]
-        package = own if path.endswith("__init__.py") else own.rpartition(".")[0]
-        for one in imports:
-            base = locate_relative(package, one.level, one.module) if one.level else one.module
-            for name in (base, *(f"{base}.{name}" for name in one.names)) if base else ():
-                located = self.search.locate(name)
-                if located is not None and located.path is not None:
-                    yield located.path
-
-    def kept(self, name: str) -> ModuleSummary | None:
-        """Nothing is known from earlier programs: this one has rows of its own."""
-        return None
-
-    def keep(self, name: str, kept: ModuleSummary) -> None:
-        """Nothing is kept for later ones."""
-
-    def place(self, name: str) -> object:
-        """Where the module of this absolute name is; None where it is not the project's own, or can't be told."""
-        return self.search.locate(name)
-
-    def find(self, name: str) -> ResolvedModule | None:
-        """The module of this absolute name; None where it is not the project's own, or can't be told."""
-        found = find(name, self.search, self.get)
-        if found is not None:
-            self.asked.add(name)
-        return found
-
-    def get(self, path: str) -> ParsedModule | None:
-        """The module in this file; None where it can't be read."""
-        real = os.path.normpath(Path.cwd() / path)
-        if real not in self.texts:
-            self.texts[real] = self._read(real)
-        return self.texts[real]
-
-    def _read(self, path: str) -> ParsedModule | None:
-        name = called(path)
-        try:
-            source = decode(name, read_bytes(path))
-            parse(source)  # before it gets rows of its own
-            return parse(self.rows.below(source))
-        except (Unreadable, SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
+def _locate(path: str, imports: Sequence[Imported], search: SearchPath, listings: Listings) -> Iterator[str]:
+    """Yield the files of the project's own modules that imports in the file at ``path`` may mean."""
+    own = package_root(path, listings)[1]
+    package = own if path.endswith("__init__.py") else own.rpartition(".")[0]
+    for imported in imports:
+        base = locate_relative(package, imported.level, imported.module) if imported.level else imported.module
+        for name in (base, *(f"{base}.{name}" for name in imported.names)) if base else ():
+            located = search.locate(name)
+            if located is not None and located.path is not None:
+                yield located.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,44 +158,35 @@ def _with_modules(
         search = search.certain()  # it is this file that is run
     if not (relative or entry.conftests or any(search.locate(one.module.split(".")[0]) for one in imports)):
         return Whole(analyze(source, target, by_itself), rows)
-    modules = _Modules(search, rows, search_listings=listings)
-    run, imported = _run(entry, modules, relative=relative)
-    run = replace(run, environment=environment)
-    program = analyze(source, target, run)
-    files = {path: text for path, text in modules.texts.items() if text is not None}
-    tops = frozenset(name.partition(".")[0] for name in modules.asked)
+    store = ModuleStore(
+        arrange=rows.below,
+        find_leading=lambda: _find_leading(rows.main.path, rows.main.text, search, listings),
+        listings=listings,
+        shares_summaries=False,
+    )
+    modules = ProgramModules(search, store)
+    setup = replace(entry_setup(entry, modules, has_relative_imports=relative), environment=environment)
+    program = analyze(source, target, setup)
+    files = {os.path.normpath(Path.cwd() / name): module for name, module in store.parsed.items()}
+    tops = frozenset(name.partition(".")[0] for name in modules.found)
     if not files:
         return Whole(analyze(source, target, by_itself), rows)
     # As a part of its package it doesn't find what lies beside it by plain names.
-    beside = str(Path(entry.path).absolute().parent) if run.package is not None else ""
+    beside = str(Path(entry.path).absolute().parent) if setup.package is not None else ""
     places = tuple(place for place in search.directories if place != beside)
-    return Whole(program, rows, files, run.package, imported, places, entry.function or "", tops)
+    imported = _imported_before(entry, has_relative_imports=relative)
+    return Whole(program, rows, files, setup.package, imported, places, entry.function or "", tops)
 
 
-def entry_at(path: str, data: bytes, listings: Listings) -> Entry:
-    """How the program is run that starts in a file: as it says, by a command of its project, or by its functions."""
-    entry = entry_of(path, data, listings)
-    if entry is not None:
-        return entry
-    module = package_root(path, listings)[1]
-    for owner, function in console_scripts(project_root(path, listings)):
-        if owner == module:
-            return Entry(Kind.CONSOLE, path, module, function)
-    return Entry(Kind.LIBRARY, path, module)
-
-
-def _run(entry: Entry, modules: _Modules, *, relative: bool) -> tuple[EntrySetup, tuple[str, ...]]:
-    """How a program is run, and the modules that are imported before the file that it starts in."""
-    package = entry.module if entry.path.endswith("__init__.py") else entry.module.rpartition(".")[0]
-    if entry.kind is Kind.SCRIPT and not relative:
-        return EntrySetup(modules), ()
+def _imported_before(entry: Entry, *, has_relative_imports: bool) -> tuple[str, ...]:
+    """Return the names of the modules that are imported before the file that a program starts in."""
+    package = package_of(entry)
+    if entry.kind is Kind.SCRIPT and not has_relative_imports:
+        return ()
     if entry.kind in (Kind.SCRIPT, Kind.MAIN_MODULE):
-        return EntrySetup(modules, package=package or None), (package,) if package else ()
-    conftests = [path for path in entry.conftests if path != entry.path]
-    before = tuple(text for path in conftests if (text := modules.get(path)) is not None)
-    names = tuple(package_root(path)[1] for path in conftests)
-    run = EntrySetup(modules, entry.module, package or None, before, entry.function)
-    return run, (*names, *((package,) if package and package != entry.module else ()))
+        return (package,) if package else ()
+    names = tuple(package_root(path)[1] for path in entry.conftests if path != entry.path)
+    return (*names, *((package,) if package and package != entry.module else ()))
 
 
 def findings_of(whole: Whole) -> list[Finding]:
@@ -253,22 +195,14 @@ def findings_of(whole: Whole) -> list[Finding]:
     Rules that are about what a program does as a whole look at all of it; for all else, each module is judged on its
     own.
     """
-    from tfmemlint.engine.check_source import dedupe
-    from tfmemlint.model.finding import Severity
     from tfmemlint.rulekit.rule import rules
 
     spoken = [rule for rule in rules() if rule.severity is not Severity.ADVICE]
-    found: list[Finding] = []
-    programs = [(whole.program, True), *((analyze(one, whole.program.target), False) for one in whole.files.values())]
-    for program, is_whole in programs:
+    own = [rule for rule in spoken if not rule.whole_program]
+    found = list(run_rules(whole.program, spoken))
+    for module in whole.files.values():
+        program = analyze(module, whole.program.target)
         program.gpu_memory_mib = whole.program.gpu_memory_mib
-        for rule in spoken:
-            if rule.whole_program and not is_whole:
-                continue
-            try:
-                found.extend(
-                    one for one in rule.check(program) if rule.whole_program or one.path == program.source.path
-                )
-            except Exception:  # a rule that fails says nothing here; `check` reports it
-                continue
-    return dedupe(found, {rule.code: rule for rule in spoken})
+        found.extend(run_rules(program, own))
+    # A rule that fails says nothing here: `check` reports it.
+    return dedupe([finding for finding in found if finding.code != INTERNAL_ERROR], spoken)

@@ -1,4 +1,4 @@
-"""The modules of a project, for all its programs: each read and parsed once, found as each program finds it."""
+"""The modules of a project: read and parsed once for all its programs, found as each program finds them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.mentions import Leading, Mentions, Piece
-from tfmemlint.project.imports import scan
+from tfmemlint.project.imports import Imported, scan
 from tfmemlint.project.listing import Listings, called
 from tfmemlint.sources import Source, Unreadable, decode, read_bytes
 
@@ -17,178 +17,212 @@ if TYPE_CHECKING:
     from tfmemlint.interpreter.unit import ModuleInstance, ModuleSummary, ParsedModule, ResolvedModule
     from tfmemlint.project.search import SearchPath
 
-MOST_PARSED = 2 * 1024 * 1024
-"""Characters of modules that stay parsed while programs are gone through that have nothing to do with them."""
+MAX_UNRELATED_PARSED_CHARACTERS = 2 * 1024 * 1024
+"""Characters of modules that stay parsed although the next program has nothing to do with them. A syntax tree takes
+some fifty times the memory of its text: this is about 100 MB."""
 
 
 @dataclass(slots=True)
-class Texts:
-    """The modules of a project, each read and parsed once.
+class ModuleStore:
+    """The modules that programs are made of, each read and parsed once.
 
     Attributes:
-        shown: what a file is called, by its absolute path, where a person named it; others go by their path from here.
+        shown: the name of a file in reports, by its absolute path, where the user named it; others go by their path
+            from the working directory.
         instead: texts that stand in for files: what a fix would make of them.
+        arrange: gives the text of a module rows of its own, for a program whose files share one numbering of rows.
+        find_leading: computes `leading` when it is first asked for.
+        listings: the directories that were listed.
+        quiet: functions, by the id of each, and whether they neither configure anything nor end the program.
+        summaries: the results of importing modules, by where the modules are.
+        shares_summaries: later programs may use them.
+        contents: of programs, by the file that they start in: all files that they may be made of, with their digests.
     """
 
     shown: Mapping[str, str] = field(default_factory=dict)
     instead: Mapping[str, Source] = field(default_factory=dict)
-    _known: dict[str, ParsedModule | None] = field(default_factory=dict)
-    _mentions: dict[str, Mentions | None] = field(default_factory=dict)
-    setting: Leading | None = None
-    """What leads to code that configures GPUs, among the modules of all programs."""
+    arrange: Callable[[Source], Source] | None = None
+    find_leading: Callable[[], Leading] | None = None
     listings: Listings = field(default_factory=Listings)
     quiet: dict[int, bool] = field(default_factory=dict)
-    kept: dict[object, ModuleSummary] = field(default_factory=dict)
-    """What importing modules came to, by where they are."""
+    summaries: dict[object, ModuleSummary] = field(default_factory=dict)
+    shares_summaries: bool = True
     contents: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Of programs, by the file that they start in: all files that they may be made of, each with a digest of it."""
+    _leading: Leading | None = None
+    _parsed: dict[str, ParsedModule | None] = field(default_factory=dict)
+    _mentions: dict[str, Mentions | None] = field(default_factory=dict)
 
-    def called(self, path: str) -> str:
-        """What the file at ``path`` is called in reports."""
+    @property
+    def leading(self) -> Leading | None:
+        """What leads to code that configures GPUs, among the modules of all programs; None if that is not known."""
+        if self._leading is None and self.find_leading is not None:
+            self._leading = self.find_leading()
+        return self._leading
+
+    @leading.setter
+    def leading(self, leading: Leading) -> None:
+        self._leading = leading
+
+    @property
+    def parsed(self) -> dict[str, ParsedModule]:
+        """The modules that were read, by their names in reports, in the order in which they were asked for."""
+        return {name: module for name, module in self._parsed.items() if module is not None}
+
+    def reset(self, paths: Iterable[str]) -> None:
+        """Forget everything: a run over the files at these paths starts."""
+        self.shown = {os.path.abspath(path): path for path in paths}
+        self.instead, self.listings, self._leading = {}, Listings(), None
+        self.quiet, self.summaries, self.contents = {}, {}, {}
+        self._parsed, self._mentions = {}, {}
+
+    def name_of(self, path: str) -> str:
+        """Return the name of the file at ``path`` in reports."""
         given = self.shown.get(os.path.abspath(path))
         return called(path) if given is None else given
 
     def get(self, path: str) -> ParsedModule | None:
-        """A module's text; None where it can't be read or isn't valid Python."""
-        name = self.called(path)
-        if name not in self._known:
-            self._known[name] = self._read(path, name)
-        return self._known[name]
+        """Return the module in a file; None if it can't be read or isn't valid Python."""
+        name = self.name_of(path)
+        if name not in self._parsed:
+            self._parsed[name] = self._read(path, name)
+        return self._parsed[name]
 
     def _read(self, path: str, name: str) -> ParsedModule | None:
         from tfmemlint.interpreter import parse  # not needed to find that there are no programs
 
         try:
             source = self.instead.get(name) or decode(name, read_bytes(path))
-            return parse(source)
+            parsed = parse(source)
+            return parsed if self.arrange is None else parse(self.arrange(source))
         except (Unreadable, SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 
     def mentions(self, path: str) -> Mentions | None:
-        """What a module mentions; None where it can't be read."""
-        name = self.called(path)
+        """Return the names that a module mentions; None if it can't be read."""
+        name = self.name_of(path)
         if name not in self._mentions:
-            self._mentions[name] = self._mentioned(path, name)
+            self._mentions[name] = self._read_mentions(path, name)
         return self._mentions[name]
 
-    def _mentioned(self, path: str, name: str) -> Mentions | None:
+    def _read_mentions(self, path: str, name: str) -> Mentions | None:
         try:
             source = self.instead.get(name) or decode(name, read_bytes(path))
         except Unreadable:
             return None
-        imports = scan(source.text.encode("utf-8", "surrogatepass"))
-        return Mentions(source.text, {part for one in imports for part in (*one.module.split("."), *one.names) if part})
+        return mentions_of(source.text, scan(source.text.encode("utf-8", "surrogatepass")))
 
     def forget_mentions(self) -> None:
-        """Let go of what the modules mention."""
+        """Forget the names that modules mention: the texts of thousands of modules would only take memory."""
         self._mentions.clear()
 
     def make_room(self, wanted: Iterable[str]) -> None:
-        """Let go of all that was parsed, where much of it is not among what the next program may be made of."""
-        own = {self.called(path) for path in wanted}
-        if sum(len(text.source.text) for name, text in self._known.items() if text and name not in own) > MOST_PARSED:
-            # All of it at once: what is kept of one module speaks of others.
-            for unit in self._kept_units():
+        """Forget all that was parsed if much of it is not among the files that the next program may be made of."""
+        own = {self.name_of(path) for path in wanted}
+        unrelated = sum(len(module.source.text) for name, module in self.parsed.items() if name not in own)
+        if unrelated > MAX_UNRELATED_PARSED_CHARACTERS:
+            # All of it at once: the summary of one module speaks of others.
+            for unit in self._summarized_units():
                 unit.let_go()
-            self._known.clear()
-            self.kept.clear()
+            self._parsed.clear()
+            self.summaries.clear()
             self.quiet.clear()
 
-    def _kept_units(self) -> Iterator[ModuleInstance]:
-        for kept in self.kept.values():
-            yield from (unit for unit, _ in kept.units.values())
-            yield from kept.needs.values()
+    def _summarized_units(self) -> Iterator[ModuleInstance]:
+        for summary in self.summaries.values():
+            yield from (unit for unit, _ in summary.units.values())
+            yield from summary.needs.values()
 
-    def done(self, program: Program) -> None:
-        """Nobody asks for a program any more, but for those of its modules of which something was kept."""
-        kept = {id(unit) for unit in self._kept_units()}
+    def release(self, program: Program) -> None:
+        """Free the modules of a program that nobody asks for any more, but for those that summaries speak of."""
+        kept = {id(unit) for unit in self._summarized_units()}
         for unit in program.units:
             if id(unit) not in kept:
                 unit.let_go()
 
-    def with_instead(self, instead: Mapping[str, Source]) -> Texts:
-        """The same, but for some files another text."""
-        known = {name: text for name, text in self._known.items() if name not in instead}
-        mentions = {name: one for name, one in self._mentions.items() if name not in instead}
-        return Texts(self.shown, {**self.instead, **instead}, known, mentions, self.setting, self.listings)
+    def with_instead(self, instead: Mapping[str, Source]) -> ModuleStore:
+        """Return a store of the same modules in which some files have another text."""
+        return ModuleStore(
+            self.shown,
+            {**self.instead, **instead},
+            listings=self.listings,
+            _leading=self._leading,
+            _parsed={name: module for name, module in self._parsed.items() if name not in instead},
+            _mentions={name: mentions for name, mentions in self._mentions.items() if name not in instead},
+        )
 
-
-_texts = Texts()
-
-
-def current() -> Texts:
-    """The modules that this process has read in this run."""
-    return _texts
-
-
-def prepare(paths: Iterable[str]) -> Texts:
-    """Begin a run over these files."""
-    global _texts
-    _texts = Texts({os.path.abspath(path): path for path in paths})
-    return _texts
-
-
-def replaced(source: Source) -> None:
-    """A file has been given another text."""
-    global _texts
-    _texts = _texts.with_instead({source.path: source})
+    def set_text(self, source: Source) -> None:
+        """Give a file another text from here on: it was fixed."""
+        self.instead = {**self.instead, source.path: source}
+        self._parsed.pop(source.path, None)
+        self._mentions.pop(source.path, None)
+        # All that was computed with the old text; others that use these dictionaries keep them.
+        self.quiet, self.summaries, self.contents = {}, {}, {}
 
 
 @dataclass(slots=True)
-class OwnModules:
-    """Where the modules of a program are found."""
+class ProgramModules:
+    """The modules of a project as one program finds them (`tfmemlint.interpreter.unit.Modules`).
+
+    Attributes:
+        search: where this program looks for modules.
+        store: the modules that were read.
+        found: the names of the project's own modules that the program asked for.
+    """
 
     search: SearchPath
-    texts: Texts
+    store: ModuleStore
+    found: set[str] = field(default_factory=set)
     quiet: dict[int, bool] = field(init=False)
     _same: dict[str, tuple[ModuleSummary, bool]] = field(default_factory=dict)
-    """What was kept of modules, and whether this program finds all that they ask for in the same places."""
+    """The summaries of modules, and whether this program finds all that they ask for in the same places."""
 
     def __post_init__(self) -> None:
-        self.quiet = self.texts.quiet
+        self.quiet = self.store.quiet
 
     def place(self, name: str) -> object:
-        """Where the module of this absolute name is; None where it is not the project's own, or can't be told."""
+        """Return where the module of this absolute name is; None if it is not the project's own, or not known."""
         return self.search.locate(name)
 
     def kept(self, name: str) -> ModuleSummary | None:
-        """What an earlier program has come to that found this module, and all that it asks for, in the same places."""
-        found = self.texts.kept.get(self.place(name))
-        if found is None:
+        """Return the summary by an earlier program that found this module, and all that it asks for, where this program
+        finds them."""
+        summary = self.store.summaries.get(self.place(name))
+        if summary is None:
             return None
         known, same = self._same.get(name, (None, False))
-        if known is not found:
-            same = all(self.place(one) == place for one, place in found.places.items())
-            self._same[name] = found, same
-        return found if same else None
+        if known is not summary:
+            same = all(self.place(needed) == place for needed, place in summary.places.items())
+            self._same[name] = summary, same
+        return summary if same else None
 
     def keep(self, name: str, kept: ModuleSummary) -> None:
-        """Keep that for later programs."""
-        self.texts.kept[self.place(name)] = kept
-        self._same[name] = kept, True
+        """Keep the summary of a module for later programs."""
+        if self.store.shares_summaries:
+            self.store.summaries[self.place(name)] = kept
+            self._same[name] = kept, True
 
     def sets(self, path: str, name: str, lines: Sequence[str]) -> bool:
-        """Whether a function of the module at ``path`` may configure a GPU, by the names that it mentions."""
-        setting = self.texts.setting
-        if setting is None or path in self.texts.instead:
+        """True if a function of the module at ``path`` may configure a GPU, by the names that it mentions."""
+        leading = self.store.leading
+        if leading is None or path in self.store.instead:
             return True
         piece = Piece(name, "\n".join(lines))
-        return setting.is_about(piece) or setting.mentioned(piece, os.path.normpath(path))
+        return leading.is_about(piece) or leading.mentioned(piece, os.path.normpath(path))
 
     def find(self, name: str) -> ResolvedModule | None:
-        """The module of this absolute name; None where it is not the project's own, or can't be told."""
-        return find(name, self.search, self.texts.get)
+        """Return the module of this absolute name; None if it is not the project's own, or not known."""
+        from tfmemlint.interpreter.unit import ResolvedModule
+
+        located = self.search.locate(name)
+        if located is None:
+            return None
+        self.found.add(name)
+        if located.path is None:
+            return ResolvedModule(name, None, is_package=True)
+        module = self.store.get(located.path)
+        return ResolvedModule(name, module, located.is_package, readable=module is not None)
 
 
-def find(name: str, search: SearchPath, get: Callable[[str], ParsedModule | None]) -> ResolvedModule | None:
-    """The module of this absolute name, as ``search`` finds it; None where it is not the project's own, or can't be
-    told. ``get`` gives what is in a file, None where that can't be read."""
-    from tfmemlint.interpreter.unit import ResolvedModule
-
-    located = search.locate(name)
-    if located is None:
-        return None
-    if located.path is None:
-        return ResolvedModule(name, None, is_package=True)
-    text = get(located.path)
-    return ResolvedModule(name, text, located.is_package, readable=text is not None)
+def mentions_of(text: str, imports: Sequence[Imported]) -> Mentions:
+    """Return the names that a module of this text, with these imports, mentions."""
+    return Mentions(text, {part for each in imports for part in (*each.module.split("."), *each.names) if part})

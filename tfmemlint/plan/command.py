@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import os
+import importlib
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.config.files import Config
+    from tfmemlint.engine.context import Context
+    from tfmemlint.engine.item import Item
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.plan.model import FilePlan, Plan, Problem
     from tfmemlint.sources import Source
@@ -20,12 +22,20 @@ AS_ASKED, DIFFERS, FAILED = 0, 1, 2
 MOST_GPUS = 64
 _OF_ANOTHER_RELEASE = frozenset({"TFM206", "TFM501"})
 
-_Read = tuple[str, bytes, bool, bool]
-"""A file's path, its bytes, whether it was named itself, and whether it is looked at without what it imports."""
-_Job = tuple["Target | None", int | None, float | None, frozenset[str]]
-"""The release, how many GPUs there are, the MiB of each, and the kinds of files that are read."""
-_Found = list["FilePlan | Problem | None"]
-"""What comes of a file: its plan, and those of its starts by configuration files that come to something else."""
+_Plans = list["FilePlan | Problem | None"]
+"""The plans of one file: started by hand, and by those configuration files that lead to something else."""
+MAX_NEIGHBOURS = 4
+"""Files that one process takes at once at most."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _File:
+    """A file to plan: ``alone`` means without what it imports of its project."""
+
+    path: str
+    data: bytes
+    named: bool
+    alone: bool
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,19 +63,19 @@ def run(arguments: argparse.Namespace) -> int:
     """Plan the given paths; returns 0 where all that is asked for will happen, as far as is known, 1 where some wish
     and what becomes of it differ, 2 where some path could not be read."""
     from tfmemlint.config.files import ConfigError, load
+    from tfmemlint.engine.context import Context
     from tfmemlint.plan.model import Plan, Problem
 
     try:
         config = load()
-        target, memory = _options(arguments, config)
+        target, memory = config.target_and_memory(arguments.target_version, arguments.gpu_memory)
     except ConfigError as error:
         _say(str(error))
         return FAILED
+    context = Context(target=target, gpu_memory_mib=memory, kinds=config.file_kinds())
     plan = Plan("", arguments.gpus, memory)
-    files = list(_files(arguments, config, plan))
-    found_plans = [
-        one for found in _plans(files, (target, arguments.gpus, memory, config.file_kinds())) for one in found
-    ]
+    files = _files(arguments.paths, config, context, plan)
+    found_plans = [found for plans in _plans(files, context, arguments.gpus) for found in plans]
     for found in without_what_programs_do(found_plans):
         if isinstance(found, Problem):
             plan.problems.append(found)
@@ -92,71 +102,35 @@ def _newest(plan: Plan, target: Target | None) -> Target:
     return target or max(found, default=Target.newest())
 
 
-def _options(arguments: argparse.Namespace, config: Config) -> tuple[Target | None, float | None]:
-    """The release, where one is told, and the size of a GPU; the command line comes before the file.
-
-    Raises:
-        ConfigError: an option can't be followed.
-    """
-    from tfmemlint.config.files import ConfigError, parse_memory
-    from tfmemlint.knowledge.releases import Target
-
-    target, memory, option = config.target_version, config.gpu_memory_mib, "--target-version"
-    try:
-        if arguments.target_version is not None:
-            target = Target.parse(arguments.target_version)
-        option = "--gpu-memory"
-        if arguments.gpu_memory is not None:
-            memory = parse_memory(arguments.gpu_memory)
-    except ValueError as error:
-        raise ConfigError("", f"{option}: {error}") from None
-    return target, memory
-
-
-def _files(arguments: argparse.Namespace, config: Config, plan: Plan) -> Iterator[_Read]:
-    """The files that may matter, with their bytes; what can't be read goes to the plan's problems."""
-    from tfmemlint.deployment.project_launches import launches_of, reset_cache
+def _files(paths: list[str], config: Config, context: Context, plan: Plan) -> list[_File]:
+    """Return the files that may matter; those that can't be read are added to the plan's problems."""
+    from tfmemlint.engine.front_end import find_files, read_items
+    from tfmemlint.facts.prefilter import MATTERS
     from tfmemlint.plan.model import Problem
-    from tfmemlint.rulekit.triggers import matters
-    from tfmemlint.sources import Unreadable, read_bytes, walk
-
-    reset_cache()
-    paths = list(dict.fromkeys(arguments.paths)) or ["."]
-    found = walk(
-        paths,
-        exclude=(*(config.exclude or ()), *config.extend_exclude),
-        respect_gitignore=config.respect_gitignore,
-        respect_gitattributes=config.respect_gitattributes,
-        root=str(config.root),
-    )
-    plan.problems.extend(Problem(path, words) for path, words in found.problems)
-    for path in found.empty:
-        _say(f"{path}: no Python files here")
-    named = {os.path.normpath(path) for path in paths}
-    read: dict[str, bytes] = {}
-    for path in found.files:
-        try:
-            read[path] = read_bytes(path)
-        except Unreadable as error:
-            plan.problems.append(Problem(path, str(error), error.row or None))
-    programs = _programs(found.files, read) if len(read) > 1 else set()
-    for path, data in read.items():
-        is_named = os.path.normpath(path) in named
-        is_program = is_named or os.path.normpath(path) in programs
-        if is_program or matters(data) or launches_of(path, config.file_kinds()):
-            yield path, data, is_named, not is_program
-        else:
-            plan.left_out += 1
-
-
-def _programs(paths: list[str], read: Mapping[str, bytes]) -> set[str]:
-    """The files in which programs start that import modules of their project, and may configure something there."""
-    from tfmemlint.engine.find_programs import starting
-    from tfmemlint.interpreter.modules import prepare
     from tfmemlint.project.kinds import Kind
 
-    found = starting(prepare(paths), paths, read)
-    return {os.path.normpath(one.path) for one in found if one.kind is not Kind.LIBRARY}
+    walk, files = find_files(list(dict.fromkeys(paths)) or ["."], config)
+    plan.problems.extend(Problem(path, words) for path, words in walk.problems)
+    for path in walk.empty:
+        _say(f"{path}: no Python files here")
+
+    def is_wanted(item: Item) -> bool:
+        return bool(item.named or item.words & MATTERS or context.launches_of(item.path))
+
+    items = read_items(files, context, is_wanted)
+    plan.left_out += len(items.left_out)
+    found = []
+    for item in items.wanted:
+        if item.data is None:
+            row = item.error.row or None if item.error is not None else None
+            plan.problems.append(Problem(item.path, str(item.error), row))
+            continue
+        starts_program = item.entry is not None and item.entry.kind is not Kind.LIBRARY
+        if item.given and (starts_program or is_wanted(item)):
+            found.append(_File(item.path, item.data, item.named, alone=not (item.named or starts_program)))
+        elif item.given:
+            plan.left_out += 1
+    return found
 
 
 def without_what_programs_do(plans: Sequence[FilePlan | Problem | None]) -> Iterator[FilePlan | Problem | None]:
@@ -184,63 +158,44 @@ def without_what_programs_do(plans: Sequence[FilePlan | Problem | None]) -> Iter
             yield dataclasses.replace(plan, entries=kept)
 
 
-def _plans(files: list[_Read], job: _Job) -> Iterator[_Found]:
-    from tfmemlint.deployment.project_launches import launches_of
-    from tfmemlint.engine.run import WORTH_A_POOL
-    from tfmemlint.project.targets.find import reset_cache
+def _plans(files: list[_File], context: Context, gpus: int | None) -> Iterator[_Plans]:
+    from tfmemlint.engine.pool import map_items
 
-    finder = reset_cache()
-    workers = min(os.cpu_count() or 1, 8)
-    if len(files) < WORTH_A_POOL or workers < 2 or not hasattr(os, "fork"):
+    def warm_up(files: Sequence[_File]) -> None:
+        importlib.import_module("tfmemlint.plan.read")
         for file in files:
-            yield _one(file, job)
-        return
-    import importlib
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-    from itertools import repeat
+            # Known to all processes, and read once.
+            context.launches_of(file.path)
+            context.stated_target(file.path)
 
-    # Imported here, once: the workers are forks of this process.
-    importlib.import_module("tfmemlint.interpreter.interpreter")
-    importlib.import_module("tfmemlint.plan.read")
-    from tfmemlint.rulekit.rule import rules
+    def plan(file: _File) -> _Plans:
+        return _plan(file, context, gpus)
 
-    rules()
-    for path, *_ in files:
-        # Known to all of them, and read once.
-        launches_of(path, job[3])
-        if job[0] is None:
-            finder.of_file(path)
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork")) as pool:
-        yield from pool.map(_one, files, repeat(job), chunksize=4)
+    return map_items(plan, files, warm_up=warm_up, max_chunk=MAX_NEIGHBOURS)
 
 
-def _one(file: _Read, job: _Job) -> _Found:
-    """The plan of one file, or why there is none; None where the file asks to be left out."""
-    from tfmemlint.deployment.project_launches import launches_of
-    from tfmemlint.knowledge.releases import Target
+def _plan(file: _File, context: Context, gpus: int | None) -> _Plans:
+    """Return the plans of one file, or why there is none; None if the file asks to be left out."""
     from tfmemlint.plan.model import Problem
     from tfmemlint.plan.read import plan_of
-    from tfmemlint.project.targets.find import current
     from tfmemlint.sources import Unreadable, decode
     from tfmemlint.sources.suppressions import read_suppressions
 
-    path, data, named, alone = file
-    target, gpus, memory, kinds = job
-    stated = target or current().of_file(path).target
-    target = stated or Target.newest()
+    path = file.path
+    stated, target = context.stated_target(path), context.target_of(path)
     try:
-        source: Source = decode(path, data)
+        source: Source = decode(path, file.data)
     except Unreadable as error:
         return [Problem(path, str(error), error.row or None)]
-    if not named and read_suppressions(source.text).skip_file:
+    if not file.named and read_suppressions(source.text).skip_file:
         return [None]
+    memory = context.gpu_memory_mib
     plans: list[FilePlan] = []
     try:
-        for begun in (None, *launches_of(path, kinds)):
-            found = plan_of(source, target, gpus=gpus, memory=memory, named=named, alone=alone, begun=begun)
-            if begun is None or not found.comes_to_the_same_as(plans[0]):
-                plans.append(dataclasses.replace(found, target=str(target), told=stated is not None, alone=alone))
+        for launch in (None, *context.launches_of(path)):
+            found = plan_of(source, target, gpus=gpus, memory=memory, named=file.named, alone=file.alone, begun=launch)
+            if launch is None or not found.comes_to_the_same_as(plans[0]):
+                plans.append(dataclasses.replace(found, target=str(target), told=stated is not None, alone=file.alone))
         first, *others = plans
         return [*others] if others and not first.entries else [first, *others]
     except (SyntaxError, ValueError) as error:

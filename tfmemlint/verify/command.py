@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfmemlint.deployment.launches import Launch
+    from tfmemlint.engine.context import Context
+    from tfmemlint.engine.item import Item
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.sources import Source
     from tfmemlint.verify.ground import Ground
@@ -55,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Verify the programs; gives the exit code."""
     from tfmemlint.config.files import ConfigError, load
+    from tfmemlint.engine.context import Context
     from tfmemlint.verify.prove import RunOptions
     from tfmemlint.verify.report import GroundInfo, as_json, exit_code, show
     from tfmemlint.verify.result import GroundError
@@ -73,11 +76,11 @@ def run(arguments: argparse.Namespace) -> int:
         say(str(error))
         return FAILED
     try:
-        kinds = load().file_kinds()
+        context = Context(unsafe=arguments.unsafe_fixes, kinds=load().file_kinds())
     except ConfigError as error:
         say(str(error))
         return FAILED
-    sources, failed = _sources(arguments.paths, kinds)
+    sources, failed = _sources(arguments.paths, context)
     if not sources:
         if not failed and arguments.json != "-":
             print("no program here asks for anything of GPU memory")
@@ -90,8 +93,8 @@ def run(arguments: argparse.Namespace) -> int:
             tell("starting TensorFlow")
             ground, why = choose(arguments.device, arguments.python)
             with ground:
-                runs = list(_starts(sources, kinds, original=arguments.original))
-                proofs = list(_proofs(runs, ground, conditions, arguments, tell))
+                runs = list(_starts(sources, context, original=arguments.original))
+                proofs = list(_proofs(runs, ground, conditions, context, arguments.original, tell))
                 version = ground.version
     except GroundError as error:
         say(f"{error}\n`tfmemlint doctor` says what this machine has, and what is missing")
@@ -122,61 +125,65 @@ def _proofs(
     runs: list[tuple[Source, Launch | None]],
     ground: Ground,
     conditions: RunOptions,
-    arguments: argparse.Namespace,
+    context: Context,
+    original: bool,
     tell: Callable[[str], None],
 ) -> Iterator[Proof]:
-    """The proof of each program, in their order; several are run at a time."""
+    """Yield the proof of each program, in order; several are run at a time."""
+    import dataclasses
     from concurrent.futures import ThreadPoolExecutor
 
-    target = target_of_version(ground.version)
+    context = dataclasses.replace(context, target=target_of_version(ground.version))
     ground.overhead_mib()  # once, while nothing else takes memory
     done = 0
 
-    def one(start: tuple[Source, Launch | None]) -> Proof:
+    def prove_program(run: tuple[Source, Launch | None]) -> Proof:
         nonlocal done
-        source, begun = start
-        proof = _proof(source, ground, conditions, target, arguments, begun)
+        source, launch = run
+        proof = _proof(source, ground, conditions, context, launch, original=original)
         done += 1
         tell(f"{done} of {len(runs)} programs: {source.path}")
         return proof
 
     with ThreadPoolExecutor(ground.at_once()) as pool:
         try:
-            yield from pool.map(one, runs)
+            yield from pool.map(prove_program, runs)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             ground.close()  # which ends what is still running
             raise
 
 
-def _starts(sources: list[Source], kinds: frozenset[str], *, original: bool) -> Iterator[tuple[Source, Launch | None]]:
-    """Each program started by hand, and as the configuration files of these kinds in its project start it; before and
-    after fixes by hand alone, as fixes are made for that."""
-    from tfmemlint.deployment.project_launches import launches_of
+def _starts(sources: list[Source], context: Context, *, original: bool) -> Iterator[tuple[Source, Launch | None]]:
+    """Yield each program as it is started by hand, and as the configuration files in its project start it.
+
+    Before and after fixes it is started by hand alone, as fixes are made for that.
+    """
     from tfmemlint.interpreter.values import UNKNOWN
 
     for source in sources:
         yield source, None
-        for begun in () if original else launches_of(source.path, kinds):
-            if all(one.value != UNKNOWN for one in begun.writes):
-                yield source, begun
+        for launch in () if original else context.launches_of(source.path):
+            if all(write.value != UNKNOWN for write in launch.writes):
+                yield source, launch
 
 
 def _proof(
     source: Source,
     ground: Ground,
     conditions: RunOptions,
-    target: Target,
-    arguments: argparse.Namespace,
-    begun: Launch | None,
+    context: Context,
+    launch: Launch | None,
+    *,
+    original: bool,
 ) -> Proof:
     from tfmemlint.verify.prove import Proof, prove
     from tfmemlint.verify.result import GroundError
 
     try:
-        if arguments.original:
-            return _both(source, ground, conditions, target, unsafe=arguments.unsafe_fixes)
-        return prove(source, ground, conditions, target, begun)
+        if original:
+            return _proof_of_fixes(source, ground, conditions, context)
+        return prove(source, ground, conditions, context.target_of(source.path), launch)
     except SyntaxError as error:
         return Proof(source.path, problem=f"line {error.lineno or 1}: it can't be parsed: {error.msg}")
     except (ValueError, RecursionError, MemoryError) as error:
@@ -185,54 +192,48 @@ def _proof(
         return Proof(source.path, problem=str(error))
 
 
-def _both(source: Source, ground: Ground, conditions: RunOptions, target: Target, *, unsafe: bool) -> Proof:
-    from tfmemlint.engine.check_source import check_source
-    from tfmemlint.fixes.loop import Options, fix_source
-    from tfmemlint.model.finding import Severity
-    from tfmemlint.rulekit.rule import rules
+def _proof_of_fixes(source: Source, ground: Ground, conditions: RunOptions, context: Context) -> Proof:
+    from tfmemlint.engine.python_file import PythonFile
     from tfmemlint.verify.prove import prove_fixed
 
-    used = [rule for rule in rules() if rule.severity is not Severity.ADVICE]
-    fixed = fix_source(
-        source,
-        rules=used,
-        target=target,
-        check=lambda text: check_source(text, used, target),
-        options=Options(unsafe=unsafe),
-    )
+    fixed = PythonFile.of(source).apply_fixes(context)
+    target = context.target_of(source.path)
     return prove_fixed(source, fixed.text, ground, conditions, target, len(fixed.applied))
 
 
-def _sources(paths: list[str], kinds: frozenset[str]) -> tuple[list[Source], bool]:
-    """The programs, and whether some path could not be followed."""
-    from tfmemlint.deployment.project_launches import launches_of, reset_cache
-    from tfmemlint.rulekit.triggers import matters
-    from tfmemlint.sources import Unreadable, decode, read_bytes, walk
+def _sources(paths: list[str], context: Context) -> tuple[list[Source], bool]:
+    """Return the programs, and whether some path could not be followed."""
+    from tfmemlint.config.files import Config
+    from tfmemlint.engine.front_end import find_files, read_items
+    from tfmemlint.facts.prefilter import MATTERS
+    from tfmemlint.sources import Unreadable, decode
 
-    reset_cache()
-    found = walk(list(dict.fromkeys(paths)), exclude=(), respect_gitignore=True, root=str(Path.cwd()))
-    failed = False
-    for path, problem in found.problems:
-        failed = True
+    walk, files = find_files(list(dict.fromkeys(paths)), Config())
+    for path, problem in walk.problems:
         say(f"{path}: {problem}")
+    failed = bool(walk.problems)
+
+    def is_wanted(item: Item) -> bool:
+        return bool(item.words & MATTERS or item.named or context.launches_of(item.path))
+
     sources: list[Source] = []
-    for path in sorted(found.files):
+    for item in read_items(sorted(files), context, is_wanted, with_programs=False).wanted:
         try:
-            data = read_bytes(path)
-            if matters(data) or path in paths or launches_of(path, kinds):
-                sources.append(decode(path, data))
+            if item.data is None:
+                raise item.error or Unreadable("")
+            sources.append(decode(item.path, item.data))
         except Unreadable as error:
             failed = True
-            say(f"{path}: {error}")
+            say(f"{item.path}: {error}")
     return sources, failed
 
 
 def _show_slices(proofs: list[Proof]) -> None:
     for proof in proofs:
-        for one in proof.runs:
-            if one.slice is not None:
-                files = {proof.path: one.slice.text, **one.slice.modules}
-                shown = proof.rows_of(one)
+        for run in proof.runs:
+            if run.slice is not None:
+                files = {proof.path: run.slice.text, **run.slice.modules}
+                shown = proof.rows_of(run)
                 for path, text in files.items():
                     rows = [(row, line) for row, line in enumerate(text.splitlines(), 1) if line.strip()]
                     if rows:

@@ -6,7 +6,7 @@ import contextlib
 import difflib
 from collections.abc import Callable, Iterator
 
-from tfmemlint.engine.job import Unproven
+from tfmemlint.engine.results import Unproven
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Span
 from tfmemlint.sources import Source

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.truth.programs.observe import Event, Place, Report
-from tfmemlint.engine.job import Job
+from tfmemlint.engine.context import Context
 from tfmemlint.engine.run import run
 from tfmemlint.model.finding import Finding, Severity
 
@@ -51,7 +51,7 @@ def claims(folder: Path, files: Iterable[Path]) -> list[Claim]:
         RuntimeError: it could not do its work.
     """
     found: list[Claim] = []
-    for outcome in run([(str(path), True) for path in files], Job(explain_fixes="never")):
+    for outcome in run([(str(path), True) for path in files], Context(explain_fixes="never")):
         for finding in outcome.findings:
             if finding.code in ("TFM900", "TFM901", "TFM902"):
                 raise RuntimeError(f"{finding.code}: {finding.message}")

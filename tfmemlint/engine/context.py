@@ -1,0 +1,147 @@
+"""What a run knows that holds for every file."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tfmemlint.interpreter.modules import ModuleStore
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.sources import Source
+from tfmemlint.sources.kinds import DEFAULT, DOCUMENTS, kind_of
+
+if TYPE_CHECKING:
+    from tfmemlint.config.selection import Selection
+    from tfmemlint.deployment.launches import Launch
+    from tfmemlint.engine.results import Unproven
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.rule import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a run knows that holds for every file: it answers which rules, which release, which launches.
+
+    Attributes:
+        target: the release to judge for; None for the one that each file's project states, or else the newest.
+        selection: the rules; None for the default ones.
+        only_rules: exactly these rules for every file, in place of ``selection``.
+        fix: fix what can be fixed.
+        write: write the fixed files; False only returns the new texts.
+        explain_fixes: compute the fixes of the findings that are left: ``always``, ``never``, or for a ``few``.
+        unsafe: apply unsafe fixes, too.
+        gpu_memory_mib: the memory of one GPU in MiB, where the user states it.
+        cache: use the results of earlier runs over the same contents.
+        fix_only: the codes of rules, or their beginnings, whose findings alone are fixed; () for all.
+        allow_dirty: also write files with changes that git does not have.
+        named: the paths of the command line: a link from below them to a file outside is not written; () for no limit.
+        kinds: the kinds of files to look at besides those that are named. Launches are read from the configuration
+            files of these kinds only; without `DOCSTRING`, examples in docstrings are not looked at.
+        ask: asked before each change, with the finding, the old text and the new one. Stays in this process.
+        prove: runs the new text of a file and returns the intents that do not take effect. Stays in this process.
+        modules: the modules that this run has read: the one part that fills up as the run goes.
+    """
+
+    target: Target | None = None
+    selection: Selection | None = None
+    fix: bool = False
+    write: bool = False
+    explain_fixes: str = "few"
+    unsafe: bool = False
+    gpu_memory_mib: float | None = None
+    cache: bool = False
+    fix_only: tuple[str, ...] = ()
+    allow_dirty: bool = False
+    named: tuple[str, ...] = ()
+    kinds: frozenset[str] = DEFAULT
+    ask: Callable[[Finding, Source, Source], bool] | None = None
+    prove: Callable[[Source, str], list[Unproven]] | None = None
+    only_rules: tuple[Rule, ...] | None = None
+    modules: ModuleStore = field(default_factory=ModuleStore, compare=False, repr=False)
+
+    @property
+    def named_codes(self) -> frozenset[str]:
+        """The codes of the rules that the user selected by name."""
+        return self.selection.named if self.selection is not None else frozenset()
+
+    @property
+    def reads_every_tensorflow_file(self) -> bool:
+        """True if a rule is selected by name that may fire in any file that mentions TensorFlow."""
+        from tfmemlint.rulekit.triggers import reads_every_tensorflow_file
+
+        return reads_every_tensorflow_file(self.named_codes)
+
+    def rules_for(self, path: str) -> Sequence[Rule]:
+        """Return the rules to run on a file."""
+        if self.only_rules is not None:
+            return self.only_rules
+        from tfmemlint.rulekit.rule import rules
+
+        if self.selection is not None:
+            return [rule for rule in rules() if self.selection.enabled(rule, path)]
+        in_document = is_document(path)
+        return [
+            rule
+            for rule in rules()
+            if rule.severity is not Severity.ADVICE or (in_document and rule.default_in_documents)
+        ]
+
+    def stated_target(self, path: str) -> Target | None:
+        """Return the release that the user, or else the file's own project, states; None where nobody does."""
+        if self.target is not None:
+            return self.target
+        from tfmemlint.project.targets.find import current
+
+        return current().of_file(path).target
+
+    def target_of(self, path: str) -> Target:
+        """Return the release to judge a file for, or the program that starts there: the newest if none is stated."""
+        from tfmemlint.knowledge.releases import Target
+
+        return self.stated_target(path) or Target.newest()
+
+    def oldest_target_of(self, path: str) -> Target | None:
+        """Return the oldest release that a file's project supports; None if it states none, or the user states one."""
+        if self.target is not None:
+            return None
+        from tfmemlint.project.targets.find import current
+
+        return current().of_file(path).first
+
+    def launches_of(self, path: str) -> tuple[Launch, ...]:
+        """Return the environments in which configuration files of its project start the program in a file."""
+        if is_document(path):
+            return ()
+        from tfmemlint.deployment.project_launches import launches_of
+
+        return launches_of(path, self.kinds)
+
+    def keep(self, findings: Sequence[Finding]) -> list[Finding]:
+        """Return the findings without the advice that the user did not select."""
+        named = self.named_codes
+        return [finding for finding in findings if finding.severity is not Severity.ADVICE or finding.code in named]
+
+    def for_snippet(self, target: Target, rules: Sequence[Rule]) -> Context:
+        """Return the context for one program within a document: its release, the document's rules, no launches."""
+        return dataclasses.replace(self, target=target, only_rules=tuple(rules), kinds=frozenset())
+
+
+def is_document(path: str) -> bool:
+    """True if a file of this name is no program, but may have programs in it."""
+    return kind_of(os.path.basename(path)) in DOCUMENTS
+
+
+def reset_project_caches() -> None:
+    """Forget the files of projects: they may have changed since the last run in this process."""
+    for name in (
+        "tfmemlint.project.targets.find",
+        "tfmemlint.deployment.project_launches",
+        "tfmemlint.deployment.project_readers",
+    ):
+        module = sys.modules.get(name)
+        if module is not None:
+            module.reset_cache()

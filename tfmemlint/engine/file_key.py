@@ -1,0 +1,16 @@
+"""The name under which the findings in a file by itself are cached."""
+
+from __future__ import annotations
+
+from tfmemlint.engine.cache import digest
+from tfmemlint.engine.context import Context, is_document
+
+
+def file_key(path: str, data: bytes | str, context: Context) -> str:
+    """Return the name under which the findings in a file by itself are cached: all that they depend on."""
+    codes = [rule.code for rule in context.rules_for(path)]
+    launches = [launch.about for launch in context.launches_of(path)]
+    stated: object = None
+    if is_document(path):
+        stated = context.target is not None, context.oldest_target_of(path)
+    return digest("file", path, data, codes, context.target_of(path), context.gpu_memory_mib, launches, stated)

@@ -1,0 +1,75 @@
+"""Give each file what all programs do in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from tfmemlint.engine.file_key import file_key
+from tfmemlint.engine.program_file import findings_in, own_findings, report
+from tfmemlint.engine.results import FileResult, ProgramResult
+
+if TYPE_CHECKING:
+    from tfmemlint.engine.cache import Cache
+    from tfmemlint.engine.context import Context
+    from tfmemlint.model.finding import Finding
+    from tfmemlint.sources import Source
+
+
+def merge_program_results(
+    results: list[FileResult], given: set[str], context: Context, cache: Cache
+) -> list[FileResult]:
+    """Return the results of the given files, each with what all programs do in it.
+
+    Also report files that were not given whose behaviour changes because a given file runs them.
+
+    Args:
+        results: of the given files, and of those in which programs start.
+        given: the paths of the given files.
+        context: the run.
+        cache: where the findings in a file by itself are.
+    """
+    known = {result.path: result for result in results if result.path in given}
+    programs_in: dict[str, list[ProgramResult]] = {}
+    for result in results:
+        if result.program is None:
+            continue
+        for path in result.program.paths:
+            if result.path in given or path in given:
+                programs_in.setdefault(path, []).append(result.program)
+    for path, programs in sorted(programs_in.items()):
+        result = known.get(path) or FileResult(path, candidate=True)
+        if result.source is None:
+            module = context.modules.get(path)
+            result.source = module.source if module is not None else None
+        if result.source is None:
+            continue
+        own = _own_findings(result.source, context, cache, result.own_findings)
+        found = findings_in(result.source, programs, own, context)
+        if path not in known:
+            by_itself = {(finding.code, finding.span) for finding in own}
+            found = [finding for finding in found if (finding.code, finding.span) not in by_itself]
+        result.entries = tuple(program.entry for program in programs)
+        result.findings = report(result.source, found, context)
+        if result.findings:
+            known[path] = result
+    return list(known.values())
+
+
+def _own_findings(source: Source, context: Context, cache: Cache, known: list[Finding] | None) -> list[Finding]:
+    """Return the findings in a file by itself: those ``known`` in this run, or those of an earlier one."""
+    key = file_key(source.path, source.text, context) if cache.path is not None else ""
+    if known is None and key:
+        cached = cache.get(key)
+        if isinstance(cached, list):
+            return cached
+    found = known if known is not None else own_findings(source, context)
+    if key:
+        cache.put(key, found)
+    return found
+
+
+def module_sources(paths: Iterable[str], context: Context) -> dict[str, Source]:
+    """Return the texts of modules that programs have imported, by their names in reports."""
+    modules = {path: context.modules.get(path) for path in paths}
+    return {path: module.source for path, module in modules.items() if module is not None}

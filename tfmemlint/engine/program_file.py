@@ -1,0 +1,119 @@
+"""A file that is part of programs of several files, checked and fixed as such."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tfmemlint.engine.programs import analyze_program, is_covered_by_key, program_key
+from tfmemlint.engine.python_file import PythonFile
+from tfmemlint.engine.results import FileResult, ProgramResult
+from tfmemlint.engine.suppress import dedupe_and_suppress
+from tfmemlint.model.codes import RUN_CODES
+
+if TYPE_CHECKING:
+    from tfmemlint.engine.context import Context
+    from tfmemlint.model.finding import Finding
+    from tfmemlint.project.entries import Entry
+    from tfmemlint.sources import Source
+
+
+@dataclass
+class ProgramFile(PythonFile):
+    """A file that is part of programs of several files (`tfmemlint.engine.subject.Subject`).
+
+    Attributes:
+        entries: where those programs start. A file that is examined is the start of exactly one.
+    """
+
+    entries: tuple[Entry, ...] = ()
+
+    @classmethod
+    def of_program(cls, source: Source, entries: tuple[Entry, ...]) -> ProgramFile:
+        """Return the subject for a text that was decoded before."""
+        subject = cls(source.path, b"", entries)
+        subject.source = source
+        return subject
+
+    def key(self, context: Context) -> str:
+        """Return the name under which the result of the program that starts here is cached."""
+        return program_key(self.entries[0], context)
+
+    def examine(self, context: Context, cached: object = None) -> FileResult:
+        """Check the program that starts here, and the file by itself.
+
+        The findings of the result are still empty: `merge_program_results` gives each file those of all programs.
+        """
+        source, (entry,) = self.source, self.entries
+        result = FileResult(self.path, candidate=True, source=source, entries=self.entries)
+        if isinstance(cached, ProgramResult):
+            result.program = cached
+        else:
+            store = context.modules
+            store.make_room(store.contents.get(entry.path, ()))
+            result.program = analyze_program(entry, context)
+            result.own_findings = own_findings(source, context)
+        result.notes = result.program.notes
+        return result
+
+    def cacheable(self, result: FileResult, context: Context) -> object:
+        """Return the program's result; None if it depends on files that the key does not know."""
+        program = result.program
+        return program if program is not None and is_covered_by_key(program, context) else None
+
+    def check(self, context: Context) -> list[Finding]:
+        """Return the findings to report in this file, by itself and in its programs."""
+        source = self.source
+        modules = context.modules.with_instead({source.path: source})
+        changed = dataclasses.replace(context, modules=modules)
+        programs = [analyze_program(entry, changed) for entry in self.entries]
+        return report(source, findings_in(source, programs, PythonFile.of(source).find(context), context), context)
+
+    def with_source(self, source: Source) -> ProgramFile:
+        """Return the same file with another text."""
+        return ProgramFile.of_program(source, self.entries)
+
+    def fix(self, context: Context) -> FileResult:
+        """Fix the file; what is checked from here on sees its new text."""
+        result = super().fix(context)
+        if result.source is not None:
+            context.modules.set_text(result.source)
+        return result
+
+
+def own_findings(source: Source, context: Context) -> list[Finding]:
+    """Return the findings in a file by itself, before comments silence any."""
+    module = context.modules.get(source.path)
+    same = module is not None and module.source.text == source.text
+    return PythonFile.of(source).find(context, module if same else None)
+
+
+def findings_in(
+    source: Source, programs: Sequence[ProgramResult], own: Sequence[Finding], context: Context
+) -> list[Finding]:
+    """Return the findings in one file: those of the programs that it is part of, and its ``own``.
+
+    Where a program that really runs reaches a place, it is known what happens there: what might happen if another
+    program reached it is not reported.
+    """
+    from tfmemlint.rulekit.rule import rules
+
+    codes = {rule.code for rule in rules() if rule.whole_program}
+    name_of = context.modules.name_of
+    starts_here = any(name_of(program.entry.path) == source.path and not program.notes for program in programs)
+    reached = {span for program in programs if program.known for path, span in program.reached if path == source.path}
+    found = [finding for finding in own if finding.code not in codes or not (starts_here or finding.span in reached)]
+    for program in programs:
+        here = (finding for finding in program.findings if finding.path == source.path)
+        found.extend(finding for finding in here if program.known or finding.span not in reached)
+    return found
+
+
+def report(source: Source, found: Sequence[Finding], context: Context) -> list[Finding]:
+    """Return the findings to report, of all that were found in a file, of rules that are selected for it."""
+    rules = context.rules_for(source.path)
+    codes = {rule.code for rule in rules} | RUN_CODES
+    selected = [finding for finding in found if finding.code in codes]
+    return context.keep(dedupe_and_suppress(source, selected, rules))

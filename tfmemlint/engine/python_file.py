@@ -1,0 +1,119 @@
+"""A file of Python, or a notebook, checked and fixed on its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tfmemlint.engine.file_key import file_key
+from tfmemlint.engine.results import FileResult
+from tfmemlint.model.codes import INTERNAL_ERROR
+from tfmemlint.sources import Source, decode
+from tfmemlint.sources.text import NOTEBOOK
+
+if TYPE_CHECKING:
+    from tfmemlint.engine.context import Context
+    from tfmemlint.fixes.loop import Fixed, Options
+    from tfmemlint.interpreter.unit import ParsedModule
+    from tfmemlint.model.finding import Finding
+
+_VARIABLE = re.compile(rb"\b(?:TF|CUDA|XLA|NVIDIA|PYTORCH)_[A-Z]")
+
+
+def names_a_variable(data: bytes) -> bool:
+    """True if a file may name an environment variable, of which other files of its project may say what it is for."""
+    return _VARIABLE.search(data) is not None
+
+
+@dataclass
+class PythonFile:
+    """A file of Python, or a notebook, checked and fixed on its own (`tfmemlint.engine.subject.Subject`)."""
+
+    path: str
+    data: bytes
+
+    @classmethod
+    def of(cls, source: Source) -> PythonFile:
+        """Return the subject for a text that was decoded before."""
+        subject = cls(source.path, b"")
+        subject.source = source
+        return subject
+
+    @cached_property
+    def source(self) -> Source:
+        """The text.
+
+        Raises:
+            Unreadable: the file is no text.
+        """
+        return decode(self.path, self.data)
+
+    def key(self, context: Context) -> str:
+        """Return the name under which the findings are cached; "" if other files have a part in them."""
+        if self.path.endswith(NOTEBOOK) and names_a_variable(self.data):
+            return ""
+        return file_key(self.path, self.data, context)
+
+    def examine(self, context: Context, cached: object = None) -> FileResult:
+        """Check the file and return its result."""
+        source = self.source
+        found = cached if isinstance(cached, list) else self.find(context)
+        findings = self._to_report(found, context)
+        return FileResult(self.path, candidate=True, source=source, findings=findings, own_findings=found)
+
+    def cacheable(self, result: FileResult, context: Context) -> object:
+        """Return the findings before comments; None if a part of the tool failed: it may not fail another time."""
+        return cacheable_findings(result.own_findings)
+
+    def find(self, context: Context, parsed: ParsedModule | None = None) -> list[Finding]:
+        """Return the findings in the file, before comments silence any; ``parsed``: the file, if it was parsed."""
+        from tfmemlint.engine.check_source import find_in_source
+
+        return find_in_source(self.source, context, parsed)
+
+    def check(self, context: Context) -> list[Finding]:
+        """Return the findings to report."""
+        return self._to_report(self.find(context), context)
+
+    def _to_report(self, found: Sequence[Finding], context: Context) -> list[Finding]:
+        from tfmemlint.engine.suppress import dedupe_and_suppress
+
+        return context.keep(dedupe_and_suppress(self.source, found, context.rules_for(self.path)))
+
+    def with_source(self, source: Source) -> PythonFile:
+        """Return the same file with another text."""
+        return PythonFile.of(source)
+
+    def apply_fixes(self, context: Context) -> Fixed:
+        """Return the text after its fixes; writes nothing."""
+        from tfmemlint.engine.fix_file import fix_text
+
+        def check(source: Source) -> list[Finding]:
+            return self.with_source(source).check(context)
+
+        return fix_text(self.source, check, context.target_of(self.path), context)
+
+    def explain(self, findings: Sequence[Finding], options: Options, context: Context) -> list[Finding]:
+        """Return ``findings`` with their fixes, or with the reasons why they have none."""
+        from tfmemlint.fixes.loop import compute
+        from tfmemlint.rulekit.rule import rules
+
+        by_code = {rule.code: rule for rule in rules()}
+        target = context.target_of(self.path)
+        return [compute(self.source, finding, by_code[finding.code], target, options) for finding in findings]
+
+    def fix(self, context: Context) -> FileResult:
+        """Fix the file, write it if the context says so, and return the result."""
+        from tfmemlint.engine.fix_file import fix_subject
+
+        return fix_subject(self, context)
+
+
+def cacheable_findings(found: list[Finding] | None) -> list[Finding] | None:
+    """Return the findings of a file if they are to be cached."""
+    if found is None or any(finding.code == INTERNAL_ERROR for finding in found):
+        return None
+    return found

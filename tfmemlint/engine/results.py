@@ -1,0 +1,97 @@
+"""The result of one file, and what a run of its program has refuted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tfmemlint.model.finding import Finding, Span
+from tfmemlint.project.kinds import Kind
+
+if TYPE_CHECKING:
+    from tfmemlint.project.entries import Entry
+    from tfmemlint.sources import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Unproven:
+    """An intent that does not take effect once the program is fixed.
+
+    Attributes:
+        span: the statement, in the text before the fixes.
+        reason: what happens instead.
+        before: it takes effect in the text before the fixes.
+    """
+
+    span: Span
+    reason: str
+    before: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramResult:
+    """The findings of a program in all of its files, before comments silence any, and where the analysis gave up.
+
+    Attributes:
+        entry: where the program starts.
+        findings: the findings of the rules that look at a whole program.
+        reached: the path and span of each event that touches the runtime or its configuration.
+        gave_up: where the program was not followed, in words.
+        failed: why the program was not followed at all, or "".
+        read: the names of the files that the program is made of.
+    """
+
+    entry: Entry
+    findings: tuple[Finding, ...] = ()
+    reached: frozenset[tuple[str, Span]] = frozenset()
+    gave_up: tuple[str, ...] = ()
+    failed: str = ""
+    read: frozenset[str] = frozenset()
+
+    @property
+    def paths(self) -> set[str]:
+        """The files in which the program does something that matters."""
+        return {self.entry.path, *(path for path, _ in self.reached), *(finding.path for finding in self.findings)}
+
+    @property
+    def known(self) -> bool:
+        """True if this program really runs and was followed to its end."""
+        return self.entry.kind is not Kind.LIBRARY and not self.notes
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Where the program was not followed, in words."""
+        return (*self.gave_up, *([self.failed] if self.failed else []))
+
+
+@dataclass(slots=True)
+class FileResult:
+    """The result of one file.
+
+    Attributes:
+        path: the file.
+        candidate: the file was read closely: the prefilter did not leave it out.
+        findings: the findings that are left.
+        applied: the findings that were fixed.
+        source: the text as it is now, for excerpts.
+        old: the text before the fixes, where that differs.
+        problem: why the file could not be written, or "".
+        remark: what else came of writing the file, or "".
+        notes: where a program that starts in the file was not followed.
+        entries: where the programs start that the file is part of.
+        program: the program that starts in the file.
+        own_findings: the findings in the file by itself, before comments silence any; None if it was not checked so.
+    """
+
+    path: str
+    candidate: bool = False
+    findings: list[Finding] = field(default_factory=list)
+    applied: list[Finding] = field(default_factory=list)
+    source: Source | None = None
+    old: Source | None = None
+    problem: str = ""
+    remark: str = ""
+    notes: tuple[str, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    program: ProgramResult | None = None
+    own_findings: list[Finding] | None = None

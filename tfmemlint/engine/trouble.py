@@ -1,0 +1,68 @@
+"""Findings about the run itself: a file that can't be read or parsed, a part of the tool that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from tfmemlint.model.codes import INTERNAL_ERROR, RUN_CODES, SYNTAX_ERROR, UNREADABLE
+from tfmemlint.model.finding import Finding, Span
+
+if TYPE_CHECKING:
+    from tfmemlint.rulekit.rule import Rule
+    from tfmemlint.sources import Source, Unreadable
+
+
+def unreadable(path: str, error: Unreadable, rules: Iterable[Rule]) -> list[Finding]:
+    """Return the finding for a file that can't be read."""
+    row = max(error.row, 1)
+    return trouble(rules, UNREADABLE, path, Span(row, 1, row, 1), str(error))
+
+
+def python_syntax_error(source: Source, error: SyntaxError | ValueError, rules: Iterable[Rule]) -> list[Finding]:
+    """Return the finding for a text that is not valid Python 3, with a note where the reason shows."""
+    row = getattr(error, "lineno", None) or 1
+    column = max(getattr(error, "offset", None) or 1, 1)
+    words = getattr(error, "msg", None) or str(error)
+    notes = []
+    line = source.lines[row - 1] if row <= len(source.lines) else ""
+    if "Missing parentheses in call to" in words or "multiple exception types" in words:
+        notes.append("This looks like Python 2: tfmemlint reads Python 3.")
+    elif "***" in line:
+        notes.append("The line looks damaged by masking (***).")
+    elif line.count(" = ") + line.count("import ") > 1:
+        notes.append("Several statements seem to have run together on this line.")
+    span = Span(row, column, row, column + 1)
+    return trouble(rules, SYNTAX_ERROR, source.path, span, f"Not valid Python: {words}", notes)
+
+
+def too_deep(source: Source, rules: Iterable[Rule]) -> list[Finding]:
+    """Return the finding for a text that Python's own parser, or the interpreter, gives up on."""
+    return trouble(rules, SYNTAX_ERROR, source.path, Span(1, 1, 1, 1), "nested too deeply to be read")
+
+
+def internal_error(path: str, who: str, error: Exception, rules: Iterable[Rule]) -> list[Finding]:
+    """Return the finding for a part of the tool that failed on a file."""
+    import traceback
+
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno}"
+    message = f"{who} failed on this file: {type(error).__name__}: {error} ({where})"
+    return trouble(rules, INTERNAL_ERROR, path, Span(1, 1, 1, 1), message)
+
+
+def trouble(
+    rules: Iterable[Rule], code: str, path: str, span: Span, message: str, notes: Sequence[str] = ()
+) -> list[Finding]:
+    """Return the finding of the rule with this code; none if the rule isn't selected.
+
+    A finding that says why the tool could not do its work is reported whatever is selected.
+    """
+    from tfmemlint.rulekit.rule import rules as all_rules
+
+    rule = next((rule for rule in rules if rule.code == code), None)
+    if rule is None:
+        if code not in RUN_CODES:
+            return []
+        rule = next(rule for rule in all_rules() if rule.code == code)
+    return [Finding(code, rule.name, rule.severity, path, span, message, notes=tuple(notes), noqa_row=span.row)]
