@@ -19,6 +19,7 @@ _ELSEWHERE = {
     "verify": ("tfmemlint.verify.command", "run what configures GPU memory on the real TensorFlow, and judge it"),
     "plan": ("tfmemlint.plan.command", "tell what a program asks of each GPU, and what it will get"),
     "fit": ("tfmemlint.fit.command", "tell whether a training script fits a GPU's memory, and what takes it"),
+    "debug": ("tfmemlint.debug.command", "show what the analysis sees in a program"),
     "doctor": ("tfmemlint.doctor.command", "tell what this machine has, and what is missing"),
 }
 """The commands that have modules of their own, and what they are for."""
@@ -59,7 +60,9 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
         description="Says what TensorFlow will really do with GPU memory, and rewrites the code to do what was wanted.",
     )
     parser.add_argument("--version", action="version", version=f"tfmemlint {__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="{check,fix,verify,plan,fit,doctor,rule}")
+    commands = parser.add_subparsers(
+        title="commands", required=True, metavar="{check,fix,verify,plan,fit,debug,doctor,rule}"
+    )
     checking = commands.add_parser("check", help="report what is wrong")
     arguments.add_check_arguments(checking)
     checking.set_defaults(run=check.run)

@@ -1,0 +1,1 @@
+"""Show what the analysis sees in a program: for whoever chases a false alarm."""

@@ -1,0 +1,79 @@
+"""The command ``tfmemlint debug``: its options, and what it does."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+CLEAN, FAILED = 0, 2
+_ABOUT = """\
+Prints what the analysis sees in a program, step by step: each line that it interprets, what it then knows of
+TensorFlow's runtime, each branch and why it is taken to be possible, each event that rules read, and what it gives up
+on. It analyzes the program as `check` does: for the same release, with the same modules, started in the same ways.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Give ``parser`` the options of ``debug``."""
+    commands = parser.add_subparsers(title="what to show", required=True, dest="what", metavar="{events}")
+    words = "show what the analysis sees in a program, step by step"
+    events = commands.add_parser("events", help=words, description=_ABOUT)
+    add = events.add_argument
+    add("file", metavar="FILE", help="a program: a file of Python, or a notebook")
+    add("--row", type=int, metavar="N", help="show the steps at this line only")
+    add("--function", metavar="NAME", default="", help="show the steps in this function only")
+    add("--imports", action="store_true", help="show the steps in imported modules, too, and how imports are resolved")
+    add(
+        "--target-version",
+        metavar="X.Y",
+        help="the TensorFlow release that the code runs on (default: what the project asks for)",
+    )
+    add("--output-format", choices=("text", "json"), default="text")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show the steps of one program; return 0, or 2 if it could not be analyzed."""
+    from tfmemlint.config.files import ConfigError, load
+    from tfmemlint.debug.events import record_runs
+    from tfmemlint.debug.report import as_data, show
+    from tfmemlint.debug.selecting import Selection
+    from tfmemlint.engine.context import Context
+    from tfmemlint.engine.front_end import find_files, read_items
+    from tfmemlint.sources import Unreadable
+    from tfmemlint.sources.kinds import DOCUMENTS
+
+    try:
+        config = load()
+        target, _ = config.target_and_memory(arguments.target_version, None)
+    except ConfigError as error:
+        return _failed(str(error))
+    context = Context(target=target, kinds=config.file_kinds())
+    walk, files = find_files([arguments.file], config)
+    for path, problem in walk.problems:
+        return _failed(f"{path}: {problem}")
+    items = read_items([file for file in files if file[1]], context, lambda item: item.named)
+    item = next((item for item in items.wanted if item.named), None)
+    if item is None:
+        return _failed(f"{arguments.file}: not a file to read: name one program")
+    if item.data is None:
+        return _failed(f"{item.path}: {item.error}")
+    if item.kind in DOCUMENTS:
+        return _failed(f"{item.path}: not a file of Python, nor a notebook")
+    try:
+        runs = list(record_runs(item, context))
+    except (Unreadable, SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return _failed(f"{item.path}: {getattr(error, 'msg', None) or error or 'nested too deeply to be read'}")
+    selection = Selection(arguments.row, arguments.function, arguments.imports)
+    if arguments.output_format == "json":
+        import json
+
+        print(json.dumps(as_data(runs, selection), indent=2))
+    else:
+        for found in runs:
+            show(found, selection, sys.stdout)
+    return CLEAN
+
+
+def _failed(message: str) -> int:
+    print(f"tfmemlint: {message}", file=sys.stderr)
+    return FAILED

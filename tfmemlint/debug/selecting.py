@@ -1,0 +1,64 @@
+"""The steps to show: those of a file, of a line, of a function."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tfmemlint.debug.events import Run
+from tfmemlint.debug.steps import Step
+from tfmemlint.sources import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which steps to show.
+
+    Attributes:
+        row: those at this line of the file only; None for all.
+        function: those in the function of this name, or qualified name, only; "" for all.
+        imports: those in imported modules, too, and how each import was resolved.
+    """
+
+    row: int | None = None
+    function: str = ""
+    imports: bool = False
+
+
+def select(run: Run, selection: Selection) -> list[Step]:
+    """Return the steps of a run to show."""
+    is_inside = _function_rows(run, selection.function) if selection.function else None
+    return [
+        step
+        for step in run.steps
+        if (selection.imports or (step.path == run.path and step.kind != "import"))
+        and (selection.row is None or (step.path == run.path and step.row == selection.row))
+        and (is_inside is None or is_inside(step))
+    ]
+
+
+def _function_rows(run: Run, name: str) -> Callable[[Step], bool]:
+    """Return whether a step is in a function of this name."""
+    ranges = {path: list(_ranges(source, name)) for path, source in run.sources.items()}
+
+    def is_inside(step: Step) -> bool:
+        return step.row is not None and any(first <= step.row <= last for first, last in ranges.get(step.path, ()))
+
+    return is_inside
+
+
+def _ranges(source: Source, name: str) -> list[tuple[int, int]]:
+    """Return the first and last rows of the functions with this name, or qualified name (``Trainer.fit``)."""
+    found = []
+    pending: list[tuple[ast.AST, str]] = [(ast.parse(source.text), "")]
+    while pending:
+        node, owner = pending.pop()
+        for child in ast.iter_child_nodes(node):
+            qualified = owner
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                qualified = f"{owner}.{child.name}".lstrip(".")
+                if not isinstance(child, ast.ClassDef) and name in (child.name, qualified):
+                    found.append((child.lineno, child.end_lineno or child.lineno))
+            pending.append((child, qualified))
+    return found
