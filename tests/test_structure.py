@@ -21,6 +21,7 @@ LAYERS = (
     "fit",
     "verify",
     "plan",
+    "debug",
     "engine",
     "config",
     "reporters",

@@ -31,7 +31,7 @@ MAX_VALUE_CHARACTERS = 80
 _STARTS = {
     "context": "starts the eager context",
     "allocator": "makes the GPU devices and their allocator",
-    "listing": "lists the physical devices",
+    "listed": "lists the physical devices",
 }
 _HAS = {Tri.NO: "", Tri.MAYBE: "perhaps started", Tri.YES: "started", Tri.UNKNOWN: "not known"}
 

@@ -7,7 +7,7 @@ from typing import IO, Any
 
 from tfmemlint.debug.events import Run
 from tfmemlint.debug.selecting import Selection, select
-from tfmemlint.debug.steps import Change, Step
+from tfmemlint.debug.steps import Change, State, Step, changes
 from tfmemlint.reporters.paint import Line, Segment, painter, printable
 
 _STYLES = {
@@ -42,16 +42,24 @@ def _title(run: Run) -> Iterator[Line]:
 
 def _lines(run: Run, steps: list[Step]) -> Iterator[Line]:
     shown: tuple[str, int | None] | None = None
-    for step in steps:
+    for step, differing in _with_changes(steps):
         if (step.path, step.row) != shown or step.kind == "statement":
             shown = step.path, step.row
             yield _place(run, step)
-        for change in step.changes:
+        for change in differing:
             yield [Segment("    state   ", "label"), Segment(printable(_change(change)))]
         if step.kind != "statement":
             yield [Segment(f"    {step.kind:<8}", _STYLES[step.kind]), Segment(printable(step.words))]
         for detail in step.details:
             yield [Segment(f"            {printable(detail)}", "dim")]
+
+
+def _with_changes(steps: list[Step]) -> Iterator[tuple[Step, list[Change]]]:
+    """Yield each step, with what differs in the state just before it from the one before the previous step."""
+    known: State = {}
+    for step in steps:
+        yield step, changes(known, step.state) if step.state is not None else []
+        known = known if step.state is None else step.state
 
 
 def _place(run: Run, step: Step) -> Line:
@@ -69,7 +77,7 @@ def _source_line(run: Run, step: Step) -> str:
 
 
 def _change(change: Change) -> str:
-    if not change.before:
+    if change.before is None:
         return f"{change.name}: {change.after}"
     return f"{change.name}: {change.after or 'as at the start'} (before: {change.before})"
 
@@ -95,14 +103,14 @@ def as_data(runs: list[Run], selection: Selection) -> list[dict[str, Any]]:
             "started_by": None
             if run.launch is None
             else {"path": run.launch.path, "row": run.launch.span.row, "where": run.launch.where},
-            "steps": [_step(run, step) for step in select(run, selection)],
+            "steps": [_step(run, step, differing) for step, differing in _with_changes(select(run, selection))],
             "gave_up": run.gave_up,
         }
         for run in runs
     ]
 
 
-def _step(run: Run, step: Step) -> dict[str, Any]:
+def _step(run: Run, step: Step, differing: list[Change]) -> dict[str, Any]:
     return {
         "kind": step.kind,
         "path": step.path,
@@ -111,7 +119,5 @@ def _step(run: Run, step: Step) -> dict[str, Any]:
         "code": _source_line(run, step),
         "words": step.words,
         "details": step.details,
-        "state": [
-            {"name": each.name, "before": each.before or None, "after": each.after or None} for each in step.changes
-        ],
+        "state": [{"name": change.name, "before": change.before, "after": change.after} for change in differing],
     }

@@ -9,18 +9,13 @@ from tfmemlint.debug.describe import describe_event, describe_state
 from tfmemlint.interpreter.program import End, Event
 
 if TYPE_CHECKING:
+    from tfmemlint.interpreter import state as states
     from tfmemlint.interpreter.observer import Decision, ImportOutcome, Reason, Surrender
-    from tfmemlint.interpreter.state import State
     from tfmemlint.model.finding import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A part of the runtime's state that differs from the step before; "" where it is as at the very start."""
-
-    name: str
-    before: str
-    after: str
+State = dict[str, str]
+"""What is known of the runtime, in words, by the name of each part."""
 
 
 @dataclass(slots=True)
@@ -30,11 +25,11 @@ class Step:
     Attributes:
         kind: ``statement``, ``event``, ``branch``, ``gave up``, ``import`` or ``end``.
         path: the file, as in findings.
-        row: the line, from 1; None where no statement was being interpreted.
-        column: the column, from 1; None where no statement was being interpreted.
+        row: the line, from 1; None if the step is at no line.
+        column: the column, from 1; None if the step is at no line.
         words: what was done.
         details: more about it, a sentence each.
-        changes: what differs in the state just before this step from the one before the previous step.
+        state: the runtime just before it; None if the step has none of its own.
     """
 
     kind: str
@@ -43,7 +38,7 @@ class Step:
     column: int | None
     words: str
     details: list[str] = field(default_factory=list)
-    changes: list[Change] = field(default_factory=list)
+    state: State | None = None
 
 
 @dataclass(slots=True)
@@ -51,18 +46,20 @@ class StepRecorder:
     """Records each step (`tfmemlint.interpreter.observer.Observer`)."""
 
     steps: list[Step] = field(default_factory=list)
-    _state: dict[str, str] = field(default_factory=dict)
 
-    def statement(self, path: str, span: Span, state: State) -> None:
+    def statement(self, path: str, span: Span, state: states.State) -> None:
         """Record a statement."""
-        self.steps.append(Step("statement", path, span.row, span.column, "", changes=self._changes(state)))
+        self.steps.append(Step("statement", path, span.row, span.column, "", state=describe_state(state)))
 
     def event(self, event: Event) -> None:
         """Record an event."""
         words, details = describe_event(event)
-        kind = "end" if isinstance(event, End) else "event"
-        changes = self._changes(event.state)
-        self.steps.append(Step(kind, event.path, event.span.row, event.span.column, words, details, changes))
+        state = describe_state(event.state)
+        if isinstance(event, End):
+            self.steps.append(Step("end", event.path, None, None, words, details, state))
+        else:
+            span = event.span
+            self.steps.append(Step("event", event.path, span.row, span.column, words, details, state))
 
     def branch(self, path: str, span: Span, test: str, decision: Decision, reason: Reason) -> None:
         """Record which branches of a condition are interpreted, and why."""
@@ -78,9 +75,18 @@ class StepRecorder:
         """Record how an import was resolved."""
         self.steps.append(Step("import", path, span.row, span.column, f"{name}: {outcome.value}"))
 
-    def _changes(self, state: State) -> list[Change]:
-        now = describe_state(state)
-        names = [*now, *(name for name in self._state if name not in now)]
-        changes = [Change(name, self._state.get(name, ""), now.get(name, "")) for name in names]
-        self._state = now
-        return [change for change in changes if change.before != change.after]
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A part of the runtime's state that differs between two steps; None where it is as at the very start."""
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+def changes(before: State, after: State) -> list[Change]:
+    """Return what differs between two states."""
+    names = [*after, *(name for name in before if name not in after)]
+    found = [Change(name, before.get(name), after.get(name)) for name in names]
+    return [change for change in found if change.before != change.after]
