@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.checkout import ROOT, copy_checkout
+from tests.safety.hostile_modules import plant
 
 LATE = """\
 import tensorflow as tf
@@ -80,7 +81,7 @@ def test_the_wheel_holds_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         tops = {name.split("/")[0] for name in archive.namelist()}
         licenses = [name for name in archive.namelist() if name.endswith("/LICENSE")]
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"tfmemlint"}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"tfmemlint", "tfmemlint.pth"}
     assert len(licenses) == 1
 
 
@@ -109,6 +110,23 @@ def test_it_mends_without_tensorflow(installed: Path, tmp_path: Path) -> None:
 def test_it_runs_as_a_module(installed: Path, tmp_path: Path) -> None:
     done = _run(installed, tmp_path, "python", "-m", "tfmemlint", "--version")
     assert (done.returncode, done.stdout.split()[0]) == (0, "tfmemlint")
+
+
+@pytest.mark.parametrize("command", [("python", "-m", "tfmemlint"), ("python", "-mtfmemlint"), ("tfmemlint",)])
+def test_nothing_in_the_working_directory_is_imported(
+    installed: Path, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """Not even a package of the tool's own name, which Python would find first."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    (folder / "late.py").write_text(LATE, encoding="utf-8")
+    plant(folder, tmp_path / "canary", [*sys.stdlib_module_names, "tfmemlint", "sitecustomize", "usercustomize"])
+    check = _run(installed, folder, *command, "check", "late.py")
+    assert (check.returncode, check.stderr) == (1, "")
+    assert "late.py:5:5: TFM101" in check.stdout
+    assert _run(installed, folder, *command, "fix", "-q", ".").stderr == ""
+    assert (folder / "late.py").read_text(encoding="utf-8") == CLEAN
+    assert not (tmp_path / "canary").exists()
 
 
 def _loaded(folder: Path, *arguments: str) -> set[str]:
