@@ -53,11 +53,11 @@ def program_of(source: Source, language: str, target: Target) -> Program | None:
     found = read(language, source.text)
     if found is None:
         return None
-    if any(one.why == "unexported" for one in found.lost):
+    if any(lost.why == "unexported" for lost in found.lost):
         # In a document, a reader may have exported the variable by an example further up.
         lines = re.findall(r"\bexport[ \t][^\n]*", getattr(source, "whole", ""))
         exported = {word for line in lines for word in re.findall(r"\w+", line)}
-        found.lost = [one for one in found.lost if one.why != "unexported" or one.setting.name not in exported]
+        found.lost = [lost for lost in found.lost if lost.why != "unexported" or lost.setting.name not in exported]
     return program(source, found, target)
 
 

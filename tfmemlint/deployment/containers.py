@@ -68,7 +68,7 @@ def starts_of_stage(stage: Stage, places: Places, numbers: itertools.count[int])
             where=name,
             directory=stage.directory,
         )
-        return [replace(one, where=name, span=span) for one in found.starts]
+        return [replace(start, where=name, span=span) for start in found.starts]
     words = list(run.words)
     if run is stage.entrypoint and stage.command is not None and stage.command.words is not None:
         words += stage.command.words
@@ -90,23 +90,24 @@ def starts_of_words(
         found = read_shell(
             command.inline.value, Places(command.inline.value), inherited=settings, where=where, directory=directory
         )
-        mine = {id(one) for one in settings}
+        mine = {id(setting) for setting in settings}
         # What is set within has no place of its own that is sure to be right.
         return [
             replace(
-                one,
+                start,
                 span=span,
                 settings=tuple(
                     each if id(each) in mine else replace(each, key=span, given=None, statement=span)
-                    for each in one.settings
+                    for each in start.settings
                 ),
             )
-            for one in found.starts
+            for start in found.starts
         ]
     if command.kind not in ("python", "shell"):
         return []
     given = tuple(
-        VariableSetting(one.name, one.value, span, None, span, "prefix", None, whom=where) for one in command.given
+        VariableSetting(given_variable.name, given_variable.value, span, None, span, "prefix", None, whom=where)
+        for given_variable in command.given
     )
     return [
         ProgramStart(

@@ -207,7 +207,7 @@ class _File:
         words = strings_of(rest)
         if words is None:
             words = [unquoted(word) for word in rest.split()]
-        if foreign or line.heredocs or len(words) < 2 or any("$" in one or HIDDEN in one for one in words):
+        if foreign or line.heredocs or len(words) < 2 or any("$" in word or HIDDEN in word for word in words):
             # What comes over the project's files from elsewhere is not known; it is another file then.
             words = words if not foreign and len(words) >= 2 else ["", *words[-1:]]
             if "$" in words[-1]:
@@ -239,9 +239,9 @@ class _File:
             part = line.text[at:]
             found = self._script(part, self.places.of_part(line.offsets[at:]), scope)
         lost = []
-        for one in found.settings:
-            if one.how == "export" and one.certain and found.idle and not found.handed and ">" not in line.text:
-                lost.append(Lost(one, "layer", one.statement, "RUN"))
+        for setting in found.settings:
+            if setting.how == "export" and setting.certain and found.idle and not found.handed and ">" not in line.text:
+                lost.append(Lost(setting, "layer", setting.statement, "RUN"))
         self.out.settings += found.settings
         self.out.lost += lost
 

@@ -24,21 +24,21 @@ def program(source: Source, read: ConfigurationRead, target: Target) -> Program:
     state = State()
     lines = source.lines
     events: list[Event] = []
-    for one in (*read.cards, *_chosen(read)):
+    for gpus in (*read.cards, *_chosen(read)):
         events.append(
             GpusGiven(
                 path=source.path,
-                span=one.span,
-                statement=one.span,
+                span=gpus.span,
+                statement=gpus.span,
                 state=state,
-                ways=one.scope,
-                count=one.count,
-                named=one.named,
-                words=one.words,
+                ways=gpus.scope,
+                count=gpus.count,
+                named=gpus.named,
+                words=gpus.words,
             )
         )
-    events += [write(one, source.path, state, lines) for one in read.settings if one.passed]
-    events += [_lost(one, source.path, state, lines) for one in read.lost]
+    events += [write(setting, source.path, state, lines) for setting in read.settings if setting.passed]
+    events += [_lost(lost, source.path, state, lines) for lost in read.lost]
     found = Program(source, ast.Module([], []), target, events, modules=frozenset({source.path}))
     found.configuration = read
     return found
@@ -46,11 +46,11 @@ def program(source: Source, read: ConfigurationRead, target: Target) -> Program:
 
 def _chosen(read: ConfigurationRead) -> Iterator[Cards]:
     """The GPUs of a container by ``NVIDIA_VISIBLE_DEVICES``; where it is set twice, by neither."""
-    found = [one for one in read.settings if one.name == "NVIDIA_VISIBLE_DEVICES" and one.passed]
-    for one in found:
-        count = counted(one.value) if one.value is not None and one.certain else None
-        if count is not None and sum(other.scope == one.scope for other in found) == 1:
-            yield Cards(count, one.value or "", one.key, one.name, one.scope)
+    found = [setting for setting in read.settings if setting.name == "NVIDIA_VISIBLE_DEVICES" and setting.passed]
+    for setting in found:
+        count = counted(setting.value) if setting.value is not None and setting.certain else None
+        if count is not None and sum(other.scope == setting.scope for other in found) == 1:
+            yield Cards(count, setting.value or "", setting.key, setting.name, setting.scope)
 
 
 def write(setting: VariableSetting, path: str, state: State, lines: list[str]) -> EnvWrite:
@@ -74,22 +74,22 @@ def write(setting: VariableSetting, path: str, state: State, lines: list[str]) -
 
 
 def _lost(lost: Lost, path: str, state: State, lines: list[str]) -> EnvLost:
-    one = write(lost.setting, path, state, lines)
+    written = write(lost.setting, path, state, lines)
     return EnvLost(
-        path=one.path,
-        span=one.span,
-        statement=one.statement,
+        path=written.path,
+        span=written.span,
+        statement=written.statement,
         state=state,
-        certain=one.certain,
-        ways=one.ways,
-        name=one.name,
+        certain=written.certain,
+        ways=written.ways,
+        name=written.name,
         value=lost.setting.value,
         why=lost.why,
         begun=lost.begun,
         program=lost.program,
-        text=one.text,
-        key=one.key,
-        given=one.given,
+        text=written.text,
+        key=written.key,
+        given=written.given,
     )
 
 

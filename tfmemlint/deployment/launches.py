@@ -65,7 +65,7 @@ class Launch:
     @property
     def about(self) -> tuple[object, ...]:
         """All that a judgement may depend on, as plain data."""
-        values = tuple((one.name, str(one.value), one.path, one.span) for one in self.writes)
+        values = tuple((write.name, str(write.value), write.path, write.span) for write in self.writes)
         return self.path, self.span, self.where, values
 
 
@@ -81,18 +81,18 @@ def launches_of(paths: Iterable[str]) -> dict[str, tuple[Launch, ...]]:
             continue
         if len(text) <= MAX_CONFIGURATION_BYTES and "\0" not in text:
             texts[path] = text
-    if not any(map(_sets_one, texts.values())):
+    if not any(map(_sets_launch_variable, texts.values())):
         return {}
     found: dict[str, list[Launch]] = {}
     for path, text in texts.items():
-        if kind_of(os.path.basename(path)) == SHELL and not _sets_one(text):
+        if kind_of(os.path.basename(path)) == SHELL and not _sets_launch_variable(text):
             # What it starts gets nothing from it.
             continue
         for begun in _Files(texts).of_file(path, text):
             known = found.setdefault(begun.program, [])
-            if len(known) < MOST and all(_values(begun) != _values(one) for one in known):
+            if len(known) < MOST and all(_values(begun) != _values(other) for other in known):
                 known.append(begun)
-    return {program: tuple(one) for program, one in found.items()}
+    return {program: tuple(launches) for program, launches in found.items()}
 
 
 def text_of(path: str) -> str:
@@ -104,12 +104,12 @@ def text_of(path: str) -> str:
     return read_bytes(path).decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
 
 
-def _sets_one(text: str) -> bool:
+def _sets_launch_variable(text: str) -> bool:
     return any(name in text for name in LAUNCH_VARIABLES)
 
 
 def _values(begun: Launch) -> dict[str, object]:
-    return {one.name: one.value for one in begun.writes}
+    return {write.name: write.value for write in begun.writes}
 
 
 @dataclass(slots=True)
@@ -144,7 +144,7 @@ class _Files:
     def _docker(self, path: str) -> Docker:
         docker = read_dockerfile(self.texts[path])
         for stage in docker.stages:
-            stage.settings = [_at(one, path) for one in stage.settings]
+            stage.settings = [_at(setting, path) for setting in stage.settings]
         return docker
 
     def _service(self, service: Service, path: str) -> Iterator[Launch]:
@@ -159,7 +159,7 @@ class _Files:
             if built not in self.texts:
                 return
             stages = self._docker(built).stages
-            wanted = [one for one in stages if not service.target or one.name == service.target]
+            wanted = [candidate for candidate in stages if not service.target or candidate.name == service.target]
             if not wanted:
                 return
             stage = wanted[-1]
@@ -173,8 +173,8 @@ class _Files:
             content = self.texts.get(place)
             if content is None:
                 return
-            settings += [_at(one, place) for one in read_dotenv(content).settings]
-        settings += [_at(one, path) for one in service.settings]
+            settings += [_at(setting, place) for setting in read_dotenv(content).settings]
+        settings += [_at(setting, path) for setting in service.settings]
         mounted = [
             Copied((os.path.normpath(os.path.join(own, source)),), target, True) for source, target in service.mounted
         ]
@@ -186,12 +186,12 @@ class _Files:
             starts = starts_of_stage(
                 replace(stage, settings=settings, directory=directory), Places(text), itertools.count(1)
             )
-            starts = [replace(one, where=where, span=service.span) for one in starts]
+            starts = [replace(start, where=where, span=service.span) for start in starts]
         else:
             starts = starts_of_words(
                 words, tuple(settings), service.span, where, directory, Places(""), itertools.count(1)
             )
-        yield from self._followed([replace(one, path=path) for one in starts], find)
+        yield from self._followed([replace(start, path=path) for start in starts], find)
 
     def _followed(self, starts: Iterable[ProgramStart], find: Find, depth: int = 0) -> Iterator[Launch]:
         for start in starts:
@@ -200,28 +200,28 @@ class _Files:
                 continue
             if not start.shell:
                 if program.endswith(".py"):
-                    begun = _begun(start, program)
+                    begun = _launch(start, program)
                     if begun is not None:
                         yield begun
                 continue
             text = self.texts.get(program)
             if text is None or depth >= _DEEPEST:
                 continue
-            arguments = [Word(0, 0, one, one or "") for one in start.arguments]
+            arguments = [Word(0, 0, argument, argument or "") for argument in start.arguments]
             inner = read_shell(text, inherited=start.settings, directory=start.directory, arguments=arguments)
-            outer = {id(one) for one in start.settings}
+            outer = {id(setting) for setting in start.settings}
             named = f"{start.where}, {os.path.basename(program)}" if start.where else os.path.basename(program)
             again = [
                 replace(
-                    one,
+                    inner_start,
                     settings=tuple(
-                        each if id(each) in outer or each.path else _at(each, program) for each in one.settings
+                        each if id(each) in outer or each.path else _at(each, program) for each in inner_start.settings
                     ),
                     where=named,
                     span=start.span,
                     path=start.path,
                 )
-                for one in inner.starts
+                for inner_start in inner.starts
             ]
             place = (
                 find
@@ -232,7 +232,7 @@ class _Files:
 
 
 def _of_stage(stage: Stage, text: str, path: str) -> list[ProgramStart]:
-    return [replace(one, path=path) for one in starts_of_stage(stage, Places(text), itertools.count(1))]
+    return [replace(start, path=path) for start in starts_of_stage(stage, Places(text), itertools.count(1))]
 
 
 def _words_of(service: Service, stage: Stage) -> list[Word] | None:
@@ -244,24 +244,24 @@ def _words_of(service: Service, stage: Stage) -> list[Word] | None:
         if stage.entrypoint.words is None:
             return []
         first = [word.value or "" for word in stage.entrypoint.words]
-    return [Word(0, 0, one, one) for one in (*first, *(service.command or ()))]
+    return [Word(0, 0, text, text) for text in (*first, *(service.command or ()))]
 
 
-def _begun(start: ProgramStart, program: str) -> Launch | None:
+def _launch(start: ProgramStart, program: str) -> Launch | None:
     last: dict[str, VariableSetting] = {}
-    for one in start.settings:
-        if read_at(one.name) is not None:
-            last.pop(one.name, None)
-            last[one.name] = one
-    writes = tuple(write(one, start.path, State(), []) for one in last.values())
-    writes = tuple(replace(one, path=called(one.path), ways=(), certain=True) for one in writes)
-    if not any(one.value != UNKNOWN and one.name in LAUNCH_VARIABLES for one in writes):
+    for setting in start.settings:
+        if read_at(setting.name) is not None:
+            last.pop(setting.name, None)
+            last[setting.name] = setting
+    writes = tuple(write(setting, start.path, State(), []) for setting in last.values())
+    writes = tuple(replace(written, path=called(written.path), ways=(), certain=True) for written in writes)
+    if not any(written.value != UNKNOWN and written.name in LAUNCH_VARIABLES for written in writes):
         return None
     return Launch(program, called(start.path), start.span, start.where or _PLAIN, writes)
 
 
 def _stamped(starts: Iterable[ProgramStart], path: str) -> list[ProgramStart]:
-    return [replace(one, path=path, settings=tuple(_at(each, path) for each in one.settings)) for one in starts]
+    return [replace(start, path=path, settings=tuple(_at(each, path) for each in start.settings)) for start in starts]
 
 
 def _at(setting: VariableSetting, path: str) -> VariableSetting:

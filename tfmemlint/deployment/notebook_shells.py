@@ -31,9 +31,9 @@ def programs(source: Notebook, target: Target) -> Iterator[Program]:
     for text in _texts(source):
         found = read_shell(text)
         if found.idle and not _INSTALLS.search(text):
-            exported = [one for one in found.settings if one.how == EXPORT]
-            found.lost += [Lost(one, "kernel", one.statement, "the notebook") for one in exported]
-            found.settings = [one for one in found.settings if one.how != EXPORT]
+            exported = [setting for setting in found.settings if setting.how == EXPORT]
+            found.lost += [Lost(setting, "kernel", setting.statement, "the notebook") for setting in exported]
+            found.settings = [setting for setting in found.settings if setting.how != EXPORT]
         yield program(Source(source.path, text), found, target)
 
 

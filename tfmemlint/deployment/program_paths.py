@@ -55,10 +55,10 @@ class InImage:
         return None
 
     def _source(self, path: str) -> str | None:
-        for one in reversed(self.copied):
+        for copied in reversed(self.copied):
             found: set[str] = set()
             for context in self.contexts:
-                found.update(file for file in _sources(one, path, context) if os.path.isfile(file))
+                found.update(file for file in _sources(copied, path, context) if os.path.isfile(file))
             if found:
                 return _only(found)
         return None

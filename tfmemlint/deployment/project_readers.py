@@ -65,13 +65,13 @@ def _is_large(path: str) -> bool:
 def _files(path: str, *, texts: bool = False) -> list[tuple[str, bytes]]:
     root = _root(path) or os.path.dirname(os.path.abspath(path))
     found = []
-    for one in _paths(root)[:_MOST]:
-        ending = os.path.splitext(one)[1]
+    for file_path in _paths(root)[:_MOST]:
+        ending = os.path.splitext(file_path)[1]
         if ending not in _CODE and not (texts and ending in (".txt", ".yml", ".yaml", "")):
             continue
         try:
-            if os.path.getsize(one) <= _LARGEST:
-                with open(one, "rb") as file:
+            if os.path.getsize(file_path) <= _LARGEST:
+                with open(file_path, "rb") as file:
                     found.append((ending, file.read()))
         except OSError:
             continue
@@ -84,11 +84,11 @@ def _paths(root: str) -> tuple[str, ...]:
     if not any(os.path.lexists(os.path.join(root, name)) for name in MARKERS):
         # Nothing says that what is below belongs together.
         try:
-            return tuple(sorted(one.path for one in os.scandir(root) if one.is_file()))
+            return tuple(sorted(entry.path for entry in os.scandir(root) if entry.is_file()))
         except OSError:
             return ()
     for directory, directories, names in os.walk(root):
-        directories[:] = sorted(one for one in directories if one not in LEFT_OUT)
+        directories[:] = sorted(name for name in directories if name not in LEFT_OUT)
         found += [os.path.join(directory, name) for name in sorted(names)]
         if len(found) > _MOST:
             break
@@ -97,5 +97,5 @@ def _paths(root: str) -> tuple[str, ...]:
 
 def reset_cache() -> None:
     """Files may have changed since."""
-    for one in (asks, uses, _paths):
-        one.cache_clear()
+    for cached in (asks, uses, _paths):
+        cached.cache_clear()

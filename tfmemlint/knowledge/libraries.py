@@ -78,7 +78,7 @@ def imported(name: str, target: Target | None = None) -> Doing | None:
         return None
     parts = name.split(".")
     found = [_at(".".join(parts[:count]), "import", target) for count in range(1, len(parts) + 1)]
-    known = [one for one in found if one is not None]
+    known = [name for name in found if name is not None]
     if not known:
         return None
     whole = _together(known)
@@ -135,7 +135,7 @@ def _together(doings: Iterable[Doing]) -> Doing:
         growth=any(doing.growth for doing in listed),
         eager_off=any(doing.eager_off for doing in listed),
         with_gpu=any(doing.with_gpu for doing in listed),
-        measured=", ".join(dict.fromkeys(one for doing in listed for one in doing.measured.split(", "))),
+        measured=", ".join(dict.fromkeys(name for doing in listed for name in doing.measured.split(", "))),
     )
 
 

@@ -120,9 +120,9 @@ def judge_value(name: str, value: str) -> BadValue | None:
         return _growth_value(value)
     if name == ALLOCATOR and value not in (environment.allowed(name) or ()):
         word = re.sub(r"[^a-z]", "", value.lower())
-        if word in {one.replace("_", "") for one in _DEFAULT_ALLOCATORS}:
+        if word in {name.replace("_", "") for name in _DEFAULT_ALLOCATORS}:
             return None
-        meant = {one.replace("_", ""): one for one in environment.allowed(name) or ()}.get(word, "")
+        meant = {value.replace("_", ""): value for value in environment.allowed(name) or ()}.get(word, "")
         return BadValue("allocator", meant)
     if name == VISIBLE:
         return _visible_value(value)
@@ -198,7 +198,11 @@ def _plain(name: str) -> str:
         return name
     import unicodedata  # a library of its own, which nearly no file needs
 
-    seen = "".join(one for one in unicodedata.normalize("NFKC", name) if unicodedata.category(one) not in ("Cf", "Cc"))
+    seen = "".join(
+        character
+        for character in unicodedata.normalize("NFKC", name)
+        if unicodedata.category(character) not in ("Cf", "Cc")
+    )
     return seen.translate(_LOOKALIKES).strip()
 
 
@@ -266,11 +270,11 @@ def _distance(left: str, right: str, most: int) -> int:
         return most + 1
     before: list[int] = []
     row = list(range(len(right) + 1))
-    for i, one in enumerate(left, 1):
+    for i, character in enumerate(left, 1):
         last, row, older = row, [i], before
         for j, other in enumerate(right, 1):
-            cost = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (one != other))
-            if i > 1 and j > 1 and one == right[j - 2] and left[i - 2] == other:
+            cost = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (character != other))
+            if i > 1 and j > 1 and character == right[j - 2] and left[i - 2] == other:
                 cost = min(cost, older[j - 2] + 1)
             row.append(cost)
         before = last

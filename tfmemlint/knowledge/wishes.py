@@ -325,7 +325,7 @@ def _by_words(name: str) -> MadeUp | None:
     words = _words(last)
     place = _words(name.rpartition(".")[0])
     memory, gpu = words & _MEMORY, words & {"gpu", "gpus", "cuda", "vram"}
-    grows = "growth" in words or ((memory or gpu) and any(one <= words for one in _GROWING))
+    grows = "growth" in words or ((memory or gpu) and any(name <= words for name in _GROWING))
     at_once = bool(words & _ALL_AT_ONCE and (memory or gpu or place & _MEMORY))
     if grows or at_once:
         opposite = at_once is not bool(words & _OFF)

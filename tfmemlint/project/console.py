@@ -36,7 +36,7 @@ def _scripts(root: str, _ages: tuple[tuple[int, int], ...]) -> tuple[tuple[str, 
             with open(os.path.join(root, name), "rb") as file:
                 data = file.read(_LARGEST)
             if b"script" in data:
-                found.extend(one for text in read(data) if (one := _target(text)) is not None)
+                found.extend(target for text in read(data) if (target := _target(text)) is not None)
         except (OSError, *_ERRORS):
             continue
     return tuple(dict.fromkeys(found))

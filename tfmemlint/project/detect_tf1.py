@@ -29,5 +29,5 @@ def era(blocks: Iterable[Block], target: Target) -> Target:
         return target
     text = "\n".join(block.text for block in blocks if block.language == PYTHON)
     used = {f"tf{match[1]}" for match in _NAME.finditer(text)}
-    old, new = ({name for name in used if names.missing_part(name, one) is None} for one in (LAST_OF_1, target))
+    old, new = ({name for name in used if names.missing_part(name, release) is None} for release in (LAST_OF_1, target))
     return LAST_OF_1 if old - new and not new - old else target

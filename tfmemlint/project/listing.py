@@ -78,11 +78,11 @@ class Listings:
         level = [directory]
         for _ in range(depth):
             below: list[str] = []
-            for one in level[:_WIDEST]:
-                listing = self.of(one)
+            for inner in level[:_WIDEST]:
+                listing = self.of(inner)
                 if any(name.endswith(".py") for name in listing.files):
                     return True
-                below += (os.path.join(one, name) for name in sorted(listing.directories) if name != ".git")
+                below += (os.path.join(inner, name) for name in sorted(listing.directories) if name != ".git")
             level = below
         return False
 

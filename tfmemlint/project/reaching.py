@@ -95,19 +95,19 @@ def _targets(
 ) -> Iterable[str]:
     here = _parts(path)
     package = here if path.endswith("__init__.py") else here[:-1]
-    for one in imports:
-        module = tuple(one.module.split(".")) if one.module else ()
-        if one.level:
-            if one.level - 1 > len(package):
+    for imported in imports:
+        module = tuple(imported.module.split(".")) if imported.module else ()
+        if imported.level:
+            if imported.level - 1 > len(package):
                 continue
-            base = package[: len(package) - one.level + 1] + module
-            names = [base, *((*base, name) for name in one.names if name != "*")]
+            base = package[: len(package) - imported.level + 1] + module
+            names = [base, *((*base, name) for name in imported.names if name != "*")]
             for name in names:
                 yield from _at(name, by_name)
             continue
         for length in range(1, len(module) + 1):
             yield from _ending_in(module[:length], package, by_name)
-        for inner in one.names:
+        for inner in imported.names:
             if inner != "*":
                 yield from _ending_in((*module, inner), package, by_name)
 

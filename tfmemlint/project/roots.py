@@ -98,10 +98,10 @@ def search_path(
     ambiguous = False
     if kind is Kind.TEST:
         # pytest puts the directory of each conftest.py on the path when it comes to it.
-        rest[1:1] = [package_root(one, listings)[0] for one in reversed(conftests(path, listings))]
+        rest[1:1] = [package_root(conftest, listings)[0] for conftest in reversed(conftests(path, listings))]
     elif kind is Kind.SCRIPT:
         ambiguous = own != package
-        if not ambiguous and b"from" in (text := _bytes(path, data)) and any(one.level for one in scan(text)):
+        if not ambiguous and b"from" in (text := _bytes(path, data)) and any(word.level for word in scan(text)):
             # As a module it belongs to a package without `__init__.py`.
             ambiguous, rest = True, rest[1:]
     # A project that is a package as a whole: what stands beside it is not the project's.
@@ -123,9 +123,9 @@ def conftests(path: str, listings: Listings | None = None) -> tuple[str, ...]:
     top = pytest_root(path, listings)
     found: list[str] = []
     for _ in range(_DEEPEST):
-        one = os.path.join(directory, "conftest.py")
-        if one != path and listings.has(directory, "conftest.py"):
-            found.append(one)
+        conftest = os.path.join(directory, "conftest.py")
+        if conftest != path and listings.has(directory, "conftest.py"):
+            found.append(conftest)
         if directory == top or os.path.dirname(directory) == directory:
             break
         directory = os.path.dirname(directory)
@@ -161,7 +161,7 @@ _CONFIGURES_PYTEST = (
 
 def is_whole(files: set[str], listings: Listings) -> bool:
     """Whether no Python file of these files' projects is missing among them: then nothing else can be imported."""
-    pending = list({project_root(one, listings) for one in {os.path.dirname(path): path for path in files}.values()})
+    pending = list({project_root(file, listings) for file in {os.path.dirname(path): path for path in files}.values()})
     seen = set(pending)
     while pending:
         if len(seen) > _MOST_DIRECTORIES:
@@ -184,7 +184,7 @@ def _source_directories(project: str, listings: Listings) -> list[str]:
         if name not in below or listings.is_package(place):
             continue
         if name == "src" or any(
-            listings.is_package(os.path.join(place, one)) for one in listings.of(place).directories
+            listings.is_package(os.path.join(place, name)) for name in listings.of(place).directories
         ):
             found.append(place)
     return found

@@ -140,15 +140,15 @@ def _container(command: Command, rest: list[Word]) -> Command:
         word, rest = rest[0], rest[1:]
         raw = word.raw
         if raw in ("-e", "--env"):
-            one = assignment(rest[0], "option") if rest else None
+            given_variable = assignment(rest[0], "option") if rest else None
             rest = rest[1:]
-            if one is not None:
-                given.append(one)
+            if given_variable is not None:
+                given.append(given_variable)
         elif raw.startswith(("--env=", "-e=")) or (raw.startswith("-e") and len(raw) > 2):
             shift = 6 if raw.startswith("--env=") else 3 if raw.startswith("-e=") else 2
-            one = assignment(_tail(word, shift), "option")
-            if one is not None:
-                given.append(one)
+            given_variable = assignment(_tail(word, shift), "option")
+            if given_variable is not None:
+                given.append(given_variable)
         elif raw == "--gpus":
             cards, rest = (rest[0], rest[1:]) if rest else (None, rest)
         elif raw.startswith("--gpus="):

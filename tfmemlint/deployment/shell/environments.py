@@ -57,13 +57,15 @@ class Surroundings:
     @property
     def exported(self) -> set[str]:
         """The variables that are exported at some time."""
-        return {event.name for event in self.events if event.what == "export"} | {one.name for one in self.inherited}
+        return {event.name for event in self.events if event.what == "export"} | {
+            setting.name for setting in self.inherited
+        }
 
     def in_force(self, path: tuple[int, ...], upto: int | None = None) -> list[VariableSetting]:
         """The variables that a program gets that is started at ``path`` after so many events (all, by default); without
         a value where that can't be told."""
         upto = len(self.events) if upto is None else upto
-        known: dict[str, VariableSetting] = {one.name: one for one in self.inherited}
+        known: dict[str, VariableSetting] = {setting.name: setting for setting in self.inherited}
         exported = set(known)
         called = bool(self.functions.intersection(path))
         again = self.loops.intersection(path)
@@ -89,23 +91,23 @@ class Surroundings:
                     known.pop(name, None)
                     known[name] = event.setting
                 elif name in known or event.setting is not None:
-                    one = known.get(name) or event.setting
-                    assert one is not None
-                    known[name] = replace(one, value=None)
+                    setting = known.get(name) or event.setting
+                    assert setting is not None
+                    known[name] = replace(setting, value=None)
         for name in {
             name for event in calls if event.what != "export" for name in ([event.name] if event.name else known)
         }:
             # It may have been called last.
             if name in known:
                 known[name] = replace(known[name], value=None)
-        return [one for name, one in known.items() if name in exported]
+        return [setting for name, setting in known.items() if name in exported]
 
     def starts(self, where: str) -> Iterator[ProgramStart]:
         """The programs, each with what it gets."""
         for begun in self.begun:
             command = begun.command
             settings = [] if command.clean else self.in_force(begun.path, begun.events)
-            settings = [one for one in settings if one.name not in command.dropped]
+            settings = [setting for setting in settings if setting.name not in command.dropped]
             yield ProgramStart(
                 command.program,
                 command.module,
@@ -125,24 +127,24 @@ class Surroundings:
             return
         kept = self.exported | asked | ({"CUDA_VISIBLE_DEVICES"} if scheduled else set())
         for number, event in enumerate(self.events):
-            one = event.setting
-            if one is None or one.how != ASSIGNMENT or one.passed or one.name in kept:
+            setting = event.setting
+            if setting is None or setting.how != ASSIGNMENT or setting.passed or setting.name in kept:
                 continue
             for begun in self.begun:
-                own = any(given.name == one.name for given in begun.given)
+                own = any(given.name == setting.name for given in begun.given)
                 after = begun.command.kind == "python" and begun.events > number
                 if after and not own and _apart(event.path, begun.path) is None:
-                    yield Lost(one, "unexported", begun.span, begun.words)
+                    yield Lost(setting, "unexported", begun.span, begun.words)
                     break
 
     def too_late(self, asked: frozenset[str], busy: int) -> Iterator[Lost]:
         """Exports that nothing is started after; ``busy``: how many commands are run in all."""
         programs = [begun for begun in self.begun if begun.command.kind == "python"]
         set_to = Counter((event.name, event.setting.value) for event in self.events if event.setting is not None)
-        for one, before in self.late:
-            once = one.value is not None and set_to[one.name, one.value] == 1
-            if before == busy and programs and one.name not in asked and once:
-                yield Lost(one, "late", programs[-1].span, programs[-1].words)
+        for setting, before in self.late:
+            once = setting.value is not None and set_to[setting.name, setting.value] == 1
+            if before == busy and programs and setting.name not in asked and once:
+                yield Lost(setting, "late", programs[-1].span, programs[-1].words)
 
 
 def _apart(path: tuple[int, ...], other: tuple[int, ...]) -> int | None:
@@ -150,5 +152,5 @@ def _apart(path: tuple[int, ...], other: tuple[int, ...]) -> int | None:
     it is in all of them."""
     for number, piece in enumerate(path):
         if number >= len(other) or other[number] != piece:
-            return next((one for one in path[number:] if one < 0), piece)
+            return next((piece for piece in path[number:] if piece < 0), piece)
     return None

@@ -162,7 +162,7 @@ class _Script:
                 self._declare(name, rest, first, last, path)
                 return
             case "unset":
-                if not any(one.raw == "-f" for one in rest):
+                if not any(word.raw == "-f" for word in rest):
                     self._forget("unset", rest, path)
                 return
             case "set":
@@ -186,7 +186,7 @@ class _Script:
             case "echo" | "printf":
                 if name == "printf" and rest and rest[0].raw == "-v":
                     self._forget("unknown", rest[1:2], path)
-                if any("GITHUB_ENV" in one.raw for one in targets):
+                if any("GITHUB_ENV" in target.raw for target in targets):
                     self._hand_on(rest, first, last)
             case "" if words[count].raw.startswith("(("):
                 self._forget("unknown", words[count:], path)
@@ -195,13 +195,13 @@ class _Script:
         self._run(words, first, last, path)
 
     def _declare(self, name: str, rest: list[Word], first: int, last: int, path: tuple[int, ...]) -> None:
-        options = [one.value or "" for one in rest if one.raw.startswith(("-", "+"))]
-        exports = name == "export" or any(one.startswith("-") and "x" in one for one in options)
-        if "-n" in options if name == "export" else any(one.startswith("+") and "x" in one for one in options):
+        options = [word.value or "" for word in rest if word.raw.startswith(("-", "+"))]
+        exports = name == "export" or any(option.startswith("-") and "x" in option for option in options)
+        if "-n" in options if name == "export" else any(option.startswith("+") and "x" in option for option in options):
             self._forget("unset", rest, path)
             return
         # ``declare -i``, ``-l``, ``-n``, ``-u`` make something else of a value.
-        changed = name != "export" and any(one.startswith("-") and set(one) & set("ilnu") for one in options)
+        changed = name != "export" and any(option.startswith("-") and set(option) & set("ilnu") for option in options)
         for word in rest:
             given = assignment(word, EXPORT)
             if given is not None:
@@ -215,8 +215,8 @@ class _Script:
                 self.known.events.append(ShellEvent("unknown", "", path))
 
     def _set_options(self, rest: list[Word]) -> None:
-        last = next((number for number, one in enumerate(rest) if one.raw in ("--", "-")), len(rest))
-        text = " ".join(one.raw for one in rest[:last])
+        last = next((number for number, word in enumerate(rest) if word.raw in ("--", "-")), len(rest))
+        text = " ".join(word.raw for word in rest[:last])
         if re.search(r"(?:^|\s)(?:-\w*a|-o\s+allexport)\b", text):
             self.walker.auto = True
         elif re.search(r"(?:^|\s)(?:\+\w*a|\+o\s+allexport)\b", text):
@@ -231,8 +231,8 @@ class _Script:
                 self.known.events += [ShellEvent(what, name, path) for name in NAME.findall(word.raw)]
 
     def _change(self, rest: list[Word]) -> None:
-        plain = all(one.kind in ("(", "}") for one in self.walker.opened) and not self.walker.chained
-        target = next((one for one in rest if not one.raw.startswith("-") or one.raw == "-"), None)
+        plain = all(opened.kind in ("(", "}") for opened in self.walker.opened) and not self.walker.chained
+        target = next((word for word in rest if not word.raw.startswith("-") or word.raw == "-"), None)
         own = _OWN.fullmatch(target.raw) if target is not None else None
         if not plain or target is None or self.known.functions.intersection(self.walker.path):
             self.walker.directory = None
@@ -345,7 +345,8 @@ class _Script:
         out.idle = not self.busy
         exported = known.exported
         out.settings = [
-            replace(one, passed=True) if one.how == ASSIGNMENT and one.name in exported else one for one in out.settings
+            replace(setting, passed=True) if setting.how == ASSIGNMENT and setting.name in exported else setting
+            for setting in out.settings
         ]
         out.starts += known.starts(self.where)
         out.lost += known.unexported(out.asked, scheduled=self.scheduled)

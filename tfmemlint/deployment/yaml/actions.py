@@ -72,17 +72,19 @@ def _steps(
         )
         found.problems.clear()
         for start in found.starts:
-            for one in [one for one in waiting if not start.shell]:
-                if one.name not in {each.name for each in start.settings}:
-                    file.out.lost.append(Lost(one, "step", start.span, f"{start.where}"))
-                waiting.remove(one)
+            for setting in [setting for setting in waiting if not start.shell]:
+                if setting.name not in {each.name for each in start.settings}:
+                    file.out.lost.append(Lost(setting, "step", start.span, f"{start.where}"))
+                waiting.remove(setting)
         if found.idle and not found.starts and not found.handed:
             waiting += [
-                one for one in found.settings if one.how == "export" and one.certain and not found.asked & {one.name}
+                setting
+                for setting in found.settings
+                if setting.how == "export" and setting.certain and not found.asked & {setting.name}
             ]
-        given_on = [replace(one, scope=(*scope, next(file.numbers))) for one in found.handed]
+        given_on = [replace(setting, scope=(*scope, next(file.numbers))) for setting in found.handed]
         file.out.settings += given_on
         if get(step, "if") is not None:
-            given_on = [replace(one, value=None) for one in given_on]
+            given_on = [replace(setting, value=None) for setting in given_on]
         handed += given_on[: _MOST_HANDED - len(handed)]
         file.out.add(found)

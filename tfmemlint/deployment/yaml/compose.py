@@ -32,7 +32,7 @@ def _service(file: YamlFile, name: str, key: Node, service: Node, scope: tuple[i
     paths = (
         [scalar(files)]
         if scalar(files) is not None
-        else [scalar(one) or scalar(get(one, "path")) for one in items(files)]
+        else [scalar(item) or scalar(get(item, "path")) for item in items(files)]
     )
     build = get(service, "build")
     context = known(build) if scalar(build) is not None else known(get(build, "context"))
@@ -67,7 +67,7 @@ def _words(node: Node) -> tuple[str, ...] | None:
             return tuple(shlex.split(text))
         except ValueError:
             return None
-    words = [known(one) for one in items(node)]
+    words = [known(item) for item in items(node)]
     return tuple(word for word in words if word is not None) if words and None not in words else None
 
 
@@ -93,11 +93,11 @@ def _cards(file: YamlFile, service: Node, scope: tuple[int, ...]) -> None:
             return
         ids, count = get(device, "device_ids"), get(device, "count")
         if ids is not None:
-            names = [known(one) for one in items(ids)]
+            names = [known(item) for item in items(ids)]
             number = counted(",".join(names)) if names and None not in names else None  # type: ignore[arg-type]
             if number is None:
                 return
-            found.append(Cards(number, ",".join(one for one in names if one), file.span(ids), "device_ids", scope))
+            found.append(Cards(number, ",".join(name for name in names if name), file.span(ids), "device_ids", scope))
         elif (number_text := known(count)) is not None and number_text.isdigit() and int(number_text):
             found.append(Cards(int(number_text), "", file.span(count), "count", scope))
         else:

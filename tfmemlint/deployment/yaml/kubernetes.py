@@ -21,17 +21,17 @@ def read(file: YamlFile, node: Node) -> None:
     pending = [node]
     seen: set[int] = set()
     while pending and len(seen) < _MOST:
-        one = pending.pop()
-        if id(one) in seen:
+        current = pending.pop()
+        if id(current) in seen:
             continue
-        seen.add(id(one))
+        seen.add(id(current))
         for name in ("containers", "initContainers"):
-            for container in items(get(one, name)) if isinstance(one, yaml.MappingNode) else ():
+            for container in items(get(current, name)) if isinstance(current, yaml.MappingNode) else ():
                 _container(file, container)
-        if isinstance(one, yaml.MappingNode):
-            pending += [value for _, value in reversed(pairs(one))]
+        if isinstance(current, yaml.MappingNode):
+            pending += [value for _, value in reversed(pairs(current))]
         else:
-            pending += reversed(items(one))
+            pending += reversed(items(current))
 
 
 def _container(file: YamlFile, container: Node) -> None:
@@ -42,7 +42,7 @@ def _container(file: YamlFile, container: Node) -> None:
         if text is None:
             continue
         if value is None:
-            value = next((one for key, one in pairs(item) if one is not name), None)
+            value = next((entry for key, entry in pairs(item) if entry is not name), None)
         if value is None or (
             isinstance(value, yaml.ScalarNode) and not value.style and plain_value(value, booleans=False) is None
         ):
@@ -50,9 +50,9 @@ def _container(file: YamlFile, container: Node) -> None:
         if isinstance(value, yaml.ScalarNode) and not value.style and not value.tag.endswith(":str"):
             # A number, which the server refuses: that is not ours to say.
             continue
-        one = file.named(name, text, value, scope, item)
-        if one is not None:
-            file.out.settings.append(one)
+        setting = file.named(name, text, value, scope, item)
+        if setting is not None:
+            file.out.settings.append(setting)
     gpus = get(container, "resources", "limits", "nvidia.com/gpu")
     count = known(gpus)
     if count is not None and count.isdigit() and int(count):

@@ -33,7 +33,9 @@ class YamlFile(YamlText):
     def mapping(self, node: Node, scope: tuple[int, ...], *, booleans: bool) -> list[VariableSetting]:
         """The variables of a mapping. booleans: what ``true`` comes to is known."""
         return [
-            one for key, value in pairs(node) if (one := self.entry(key, value, scope, booleans=booleans)) is not None
+            setting
+            for key, value in pairs(node)
+            if (setting := self.entry(key, value, scope, booleans=booleans)) is not None
         ]
 
     def entry(self, key: Node, node: Node, scope: tuple[int, ...], *, booleans: bool) -> VariableSetting | None:

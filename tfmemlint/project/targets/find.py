@@ -79,7 +79,7 @@ class Finder:
 
     def found(self) -> list[FoundTarget]:
         """All that was found so far, each once."""
-        own = (one for one in self._own.values() if one is not None)
+        own = (found_by_file for found_by_file in self._own.values() if found_by_file is not None)
         return list(dict.fromkeys((*self._of.values(), *own)))
 
     def of_directory(self, directory: str) -> FoundTarget:
@@ -101,8 +101,8 @@ class Finder:
                 break
             directory = os.path.dirname(directory)
         found = found or FoundTarget()
-        for one in passed:
-            self._of[one] = found
+        for inner in passed:
+            self._of[inner] = found
         return found
 
     def _top(self, directory: str) -> str:
@@ -128,7 +128,9 @@ class Finder:
         return _settled(os.path.dirname(os.path.abspath(path)), stated[-1:])
 
     def _said_in(self, directory: str) -> FoundTarget | None:
-        stated = list(dict.fromkeys(one for name in _names(directory) for one in self._stated(directory, name)))
+        stated = list(
+            dict.fromkeys(statement for name in _names(directory) for statement in self._stated(directory, name))
+        )
         return _settled(directory, stated) if stated else None
 
     def _stated(self, directory: str, name: str) -> Iterator[Stated]:
@@ -188,19 +190,19 @@ def _settled(directory: str, stated: list[Stated]) -> FoundTarget:
     and the same program, so that all of them hold; where they contradict each other, any will do. What limits others
     (``constraints.txt``) holds besides, unless nothing is left.
     """
-    used = [one for one in stated if not one.weak] or stated
+    used = [statement for statement in stated if not statement.weak] or stated
     from tfmemlint.project.targets.versions import ANY, known
 
     asked: dict[str, Releases] = {}
     limits: Releases = ANY
-    for one in used:
-        if one.releases is None:
+    for statement in used:
+        if statement.releases is None:
             continue
-        if one.constraint:
-            limits = (limits & one.releases) or limits
+        if statement.constraint:
+            limits = (limits & statement.releases) or limits
         else:
-            asked[one.path] = asked.get(one.path, frozenset()) | one.releases
-    readable = [one for one in used if one.releases is not None]
+            asked[statement.path] = asked.get(statement.path, frozenset()) | statement.releases
+    readable = [statement for statement in used if statement.releases is not None]
     if not readable:
         return FoundTarget(directory, tuple(stated), tuple(used))
     together = ANY.intersection(*asked.values()) if asked else ANY

@@ -64,8 +64,12 @@ class _Known:
                 case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "extend"), args=[value]):
                     self._values.setdefault(name, []).append(value)
                 case ast.FunctionDef(name=name):
-                    inner = (one for one in ast.walk(node) if isinstance(one, ast.Return) and one.value is not None)
-                    self._returned[name] = [one.value for one in inner if one.value is not None]
+                    inner = (
+                        inner_node
+                        for inner_node in ast.walk(node)
+                        if isinstance(inner_node, ast.Return) and inner_node.value is not None
+                    )
+                    self._returned[name] = [statement.value for statement in inner if statement.value is not None]
 
     def _assigned(self, target: ast.expr, value: ast.expr) -> None:
         match target:
@@ -75,15 +79,15 @@ class _Known:
                 self._entries.setdefault(name, []).append((key, value))
 
     def given(self) -> Iterator[tuple[str, ast.expr]]:
-        """What is given as one of `_KEYS`, as an argument or in a dictionary."""
+        """Yield what is given as one of `_KEYS`, as an argument or in a dictionary."""
         for node in self._nodes:
             match node:
                 case ast.keyword(arg=str(key), value=value) if key in _KEYS:
                     yield key, value
                 case ast.Dict(keys=keys, values=values):
-                    for one, value in zip(keys, values, strict=True):
-                        if isinstance(one, ast.Constant) and one.value in _KEYS:
-                            yield str(one.value), value
+                    for entry, value in zip(keys, values, strict=True):
+                        if isinstance(entry, ast.Constant) and entry.value in _KEYS:
+                            yield str(entry.value), value
         for entries in self._entries.values():
             yield from ((key, value) for key, value in entries if key in _KEYS)
 
@@ -106,29 +110,29 @@ class _Known:
             case ast.Constant(value=str(text)):
                 return [(text, node.lineno)]
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-                return [one for item in items for one in self.texts(item, depth - 1)]
+                return [text for item in items for text in self.texts(item, depth - 1)]
             case ast.Starred(value=value):
                 return self.texts(value, depth - 1)
             case ast.Dict(values=values):
-                return [one for value in values for one in self.texts(value, depth - 1)]
+                return [text for value in values for text in self.texts(value, depth - 1)]
             case ast.IfExp(body=body, orelse=other):
                 return self.texts(body, depth - 1) + self.texts(other, depth - 1)
             case ast.BoolOp(values=values):
-                return [one for value in values for one in self.texts(value, depth - 1)]
+                return [text for value in values for text in self.texts(value, depth - 1)]
             case ast.BinOp(op=ast.Add(), left=left, right=right):
                 if self._is_text(left) or self._is_text(right):
-                    return [(self._one(node, depth), node.lineno)]
+                    return [(self._text_of(node, depth), node.lineno)]
                 return self.texts(left, depth - 1) + self.texts(right, depth - 1)
             case ast.JoinedStr() | ast.BinOp(op=ast.Mod()):
-                return [(self._one(node, depth), node.lineno)]
+                return [(self._text_of(node, depth), node.lineno)]
             case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="format")):
-                return [(self._one(node, depth), node.lineno)]
+                return [(self._text_of(node, depth), node.lineno)]
             case ast.Call(func=ast.Name(id="list" | "tuple" | "set" | "sorted"), args=[value]):
                 return self.texts(value, depth - 1)
             case ast.Call(func=ast.Name(id=name)):
-                return [one for value in self._returned.get(name, ()) for one in self.texts(value, depth - 1)]
+                return [text for value in self._returned.get(name, ()) for text in self.texts(value, depth - 1)]
             case ast.Name(id=name):
-                return [one for value in self._values.get(name, ()) for one in self.texts(value, depth - 1)]
+                return [text for value in self._values.get(name, ()) for text in self.texts(value, depth - 1)]
         return []
 
     def _is_text(self, node: ast.expr) -> bool:
@@ -139,7 +143,7 @@ class _Known:
                 return self._is_text(left) or self._is_text(right)
         return False
 
-    def _one(self, node: ast.expr, depth: int) -> str:
+    def _text_of(self, node: ast.expr, depth: int) -> str:
         """One text, with `_UNKNOWN` for the parts of it that can't be told."""
         if depth == 0:
             return _UNKNOWN
@@ -147,18 +151,18 @@ class _Known:
             case ast.Constant(value=value) if isinstance(value, str | int | float):
                 return str(value)
             case ast.BinOp(op=ast.Add(), left=left, right=right):
-                return self._one(left, depth - 1) + self._one(right, depth - 1)
+                return self._text_of(left, depth - 1) + self._text_of(right, depth - 1)
             case ast.JoinedStr(values=values):
-                return "".join(self._one(one, depth - 1) for one in values)
+                return "".join(self._text_of(part, depth - 1) for part in values)
             case ast.FormattedValue(value=value, format_spec=None, conversion=-1):
-                return self._one(value, depth - 1)
+                return self._text_of(value, depth - 1)
             case ast.BinOp(op=ast.Mod(), left=ast.Constant(value=str(text)), right=right):
                 parts = right.elts if isinstance(right, ast.Tuple) else [right]
                 if text.count("%") == text.count("%s") == len(parts):
-                    return text % tuple(self._one(one, depth - 1) for one in parts)
+                    return text % tuple(self._text_of(part, depth - 1) for part in parts)
             case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), args=parts):
                 if text.count("{") == text.count("{}") == len(parts):
-                    return text.format(*(self._one(one, depth - 1) for one in parts))
+                    return text.format(*(self._text_of(part, depth - 1) for part in parts))
             case ast.Name(id=name) if len(self._values.get(name, ())) == 1:
-                return self._one(self._values[name][0], depth - 1)
+                return self._text_of(self._values[name][0], depth - 1)
         return _UNKNOWN

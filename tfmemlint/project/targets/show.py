@@ -44,7 +44,7 @@ def judged(paths: Iterable[str], finder: Finder, given: Target | None, where: st
             source = "requirements" if found.target is not None else "default"
             group = groups[found] = TargetGroup(found.target or Target.newest(), source, "", found)
         group.files.append(path)
-    return sorted(groups.values(), key=lambda one: (-len(one.files), one.found.directory, str(one.target)))
+    return sorted(groups.values(), key=lambda group: (-len(group.files), group.found.directory, str(group.target)))
 
 
 def show(groups: Iterable[TargetGroup], notes: Iterable[str], stream: TextIO) -> None:
@@ -76,13 +76,13 @@ def _reasons(group: TargetGroup) -> Iterator[str]:
         yield "the newest known: what the project says can't be read"
     elif found.first != found.last:
         yield f"the newest of {found.first} to {found.last}"
-    for one in found.stated:
-        yield f"{one.place}: {one.text} ({_about(one, used=one in found.used)})"
+    for statement in found.stated:
+        yield f"{statement.place}: {statement.text} ({_about(statement, used=statement in found.used)})"
 
 
-def _about(one: Stated, *, used: bool) -> str:
-    words = [f"unknown: {one.why}" if one.releases is None else one.span]
-    if one.constraint:
+def _about(statement: Stated, *, used: bool) -> str:
+    words = [f"unknown: {statement.why}" if statement.releases is None else statement.span]
+    if statement.constraint:
         words.append("a limit for others")
     if not used:
         words.append("doesn't count: not what runs on Linux, or only for tests or development")
@@ -102,14 +102,14 @@ def as_data(groups: Iterable[TargetGroup], notes: Iterable[str]) -> dict[str, An
                 "last": str(group.found.last) if group.found.last else None,
                 "requirements": [
                     {
-                        "path": one.path,
-                        "row": one.row,
-                        "text": one.text,
-                        "releases": one.span if one.releases is not None else None,
-                        "problem": one.why or None,
-                        "counts": one in group.found.used,
+                        "path": statement.path,
+                        "row": statement.row,
+                        "text": statement.text,
+                        "releases": statement.span if statement.releases is not None else None,
+                        "problem": statement.why or None,
+                        "counts": statement in group.found.used,
                     }
-                    for one in group.found.stated
+                    for statement in group.found.stated
                 ],
                 "files": sorted(group.files),
             }
@@ -121,7 +121,7 @@ def as_data(groups: Iterable[TargetGroup], notes: Iterable[str]) -> dict[str, An
 
 def in_short(found: FoundTarget) -> str:
     """``TensorFlow 2.14 (requirements.txt:30: tensorflow~=2.14.0)``."""
-    telling = [one for one in found.used if one.releases is not None]
+    telling = [statement for statement in found.used if statement.releases is not None]
     # The one that leaves the fewest releases says most.
-    first = min(telling, key=lambda one: len(one.releases or ()), default=None)
+    first = min(telling, key=lambda statement: len(statement.releases or ()), default=None)
     return f"TensorFlow {found.target}" + (f" ({first.place}: {first.text})" if first is not None else "")

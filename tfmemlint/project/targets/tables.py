@@ -31,7 +31,7 @@ def of_pyproject(path: str, text: str) -> Iterator[Stated]:
     table = _toml(text)
     rows = _Rows(text)
     sources = _of(table, "tool", "uv", "sources")
-    elsewhere = {name for one in (sources if isinstance(sources, dict) else {}) if (name := package(str(one)))}
+    elsewhere = {name for source in (sources if isinstance(sources, dict) else {}) if (name := package(str(source)))}
     for listed, weak, constraint in _lists(table):
         for line in listed if isinstance(listed, list) else ():
             if not isinstance(line, str):
@@ -39,7 +39,7 @@ def of_pyproject(path: str, text: str) -> Iterator[Stated]:
             found = of_requirement(line, path, rows.of(line), weak=weak, constraint=constraint)
             if found is None:
                 continue
-            if any(package(one) in elsewhere for one in re.split(r"[^A-Za-z0-9._-]", line, maxsplit=1)[:1]):
+            if any(package(written) in elsewhere for written in re.split(r"[^A-Za-z0-9._-]", line, maxsplit=1)[:1]):
                 sourced = _source(sources, found)
                 yield sourced if sourced is not None else found
             else:
@@ -75,18 +75,18 @@ def _lists(table: Any) -> Iterator[tuple[object, bool, bool]]:
     yield _of(table, "tool", "uv", "dev-dependencies"), True, False
     for key in ("constraint-dependencies", "override-dependencies"):
         yield _of(table, "tool", "uv", key), False, True
-    for name, one in _items(_of(table, "tool", "hatch", "envs")):
+    for name, environment in _items(_of(table, "tool", "hatch", "envs")):
         for key in ("dependencies", "extra-dependencies"):
             if not DOCS.search(name):
-                yield _of(one, key), True, False
+                yield _of(environment, key), True, False
 
 
 def _poetry(table: Any) -> Iterator[tuple[object, bool]]:
     yield _of(table, "tool", "poetry", "dependencies"), False
     yield _of(table, "tool", "poetry", "dev-dependencies"), True
-    for name, one in _items(_of(table, "tool", "poetry", "group")):
+    for name, group in _items(_of(table, "tool", "poetry", "group")):
         if not DOCS.search(name):
-            yield _of(one, "dependencies"), WEAK.search(name) is not None
+            yield _of(group, "dependencies"), WEAK.search(name) is not None
 
 
 def of_pipfile(path: str, text: str) -> Iterator[Stated]:
@@ -106,18 +106,20 @@ def _of_mapping(path: str, group: object, rows: _Rows, *, weak: bool, dialect: s
         known = package(name)
         if known is None:
             continue
-        for one in value if isinstance(value, list) else [value]:
-            version = one if isinstance(one, str) else _of(one, "version")
+        for entry in value if isinstance(value, list) else [value]:
+            version = entry if isinstance(entry, str) else _of(entry, "version")
             row = rows.key(name)
             if not isinstance(version, str):
-                address = str(_of(one, "url") or f"{_of(one, 'git')}@{_of(one, 'tag') or _of(one, 'rev') or ''}")
+                address = str(
+                    _of(entry, "url") or f"{_of(entry, 'git')}@{_of(entry, 'tag') or _of(entry, 'rev') or ''}"
+                )
                 found = of_requirement(address, path, row, weak=weak) if "://" in address else None
                 yield found or Stated(path, row, name, None, "it comes from elsewhere", weak)
                 continue
             text = f'{name} = "{version}"'
-            marker = _of(one, "markers")
+            marker = _of(entry, "markers")
             other = isinstance(marker, str) and of_requirement(f"{name};{marker}", path, row)
-            platform = _of(one, "platform")
+            platform = _of(entry, "platform")
             elsewhere = bool(other and other.weak) or (isinstance(platform, str) and platform != "linux")
             try:
                 yield Stated(path, row, text, of_package(known, version, dialect), weak=weak or elsewhere)

@@ -15,7 +15,7 @@ from tfmemlint.knowledge.releases import KNOWN, Target
 Releases = frozenset[tuple[int, int]]
 """Minor releases, as pairs of numbers; also ones that are not known, older and newer."""
 
-_KNOWN = tuple((int(major), int(minor)) for major, _, minor in (one.partition(".") for one in KNOWN))
+_KNOWN = tuple((int(major), int(minor)) for major, _, minor in (release.partition(".") for release in KNOWN))
 _PATCHES = 10
 """No minor release has had as many patch releases."""
 _LINE = (
@@ -155,13 +155,13 @@ def exactly(version: str) -> Releases:
 def up_to(found: Releases, last: str) -> Releases:
     """Those of some releases that are no later than ``last``."""
     major, _, minor = last.partition(".")
-    return frozenset(one for one in found if one <= (int(major), int(minor)))
+    return frozenset(release for release in found if release <= (int(major), int(minor)))
 
 
 def known(found: Releases) -> tuple[Target, Target] | None:
     """The first and the last known release among some. Where all are older than the known ones, or newer, the oldest
     or the newest known one stands for them; None where that can't be said."""
-    inside = [one for one in _KNOWN if one in found]
+    inside = [release for release in _KNOWN if release in found]
     if inside:
         return Target(*inside[0]), Target(*inside[-1])
     if found and max(found) < _KNOWN[0]:

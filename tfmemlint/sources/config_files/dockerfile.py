@@ -135,4 +135,4 @@ def strings_of(text: str) -> list[str] | None:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, list) and found and all(isinstance(one, str) for one in found) else None
+    return found if isinstance(found, list) and found and all(isinstance(item, str) for item in found) else None

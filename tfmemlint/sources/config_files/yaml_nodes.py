@@ -107,8 +107,8 @@ def pairs(node: Node, left: list[None] | None = None) -> list[tuple[Node, Node]]
     merged: list[tuple[Node, Node]] = []
     for key, value in node.value:
         if isinstance(key, yaml.ScalarNode) and key.value == "<<" and not key.style:
-            for one in value.value if isinstance(value, yaml.SequenceNode) else [value]:
-                merged += pairs(one, left)
+            for mapping in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+                merged += pairs(mapping, left)
         else:
             own.append((key, value))
     names = {scalar(key) for key, _ in own}

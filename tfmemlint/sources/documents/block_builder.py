@@ -62,7 +62,7 @@ def dedented(lines: list[Line]) -> list[Line]:
     width = 0
     if margins:
         low, high = min(margins), max(margins)
-        width = next((place for place, one in enumerate(low) if high[place] != one), len(low))
+        width = next((place for place, width in enumerate(low) if high[place] != width), len(low))
     if not width:
         return lines
     return [line.cut(min(width, len(line.text))) for line in lines]

@@ -110,10 +110,10 @@ def _attributes(inner: str) -> Info:
     """Attributes of Pandoc: ``.python .numberLines startFrom="10"``."""
     if inner.startswith("="):
         return Info("raw")
-    classes = [str(one) for one in _CLASS.findall(re.sub(r"\"[^\"]*\"|'[^']*'", "", inner))]
+    classes = [str(name) for name in _CLASS.findall(re.sub(r"\"[^\"]*\"|'[^']*'", "", inner))]
     said = re.search(r"\blang(?:uage)?=['\"]?([\w+-]+)", inner)
     if said is not None:
         classes.insert(0, said[1])
-    languages = [named(one) for one in classes]
-    language = next((one for one in languages if one in KNOWN), languages[0] if languages else UNKNOWN)
+    languages = [named(name) for name in classes]
+    language = next((language for language in languages if language in KNOWN), languages[0] if languages else UNKNOWN)
     return Info(language, quiet=_QUIET.search(inner) is not None)

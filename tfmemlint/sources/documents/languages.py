@@ -67,9 +67,11 @@ def guessed(code: Sequence[str]) -> str:
     if (_MENTIONS.search(text) and _does_something(text)) or (sets and error(text) is None):
         return PYTHON
     first = next((line for line in lines if not line.startswith("#")), "")
-    if re.match(r"(?:ARG\s+\S+\s+)?FROM\s+\S+(?:\s+AS\s+\S+)?\s*$", first) and _each(_INSTRUCTION, lines, most=0.5):
+    if re.match(r"(?:ARG\s+\S+\s+)?FROM\s+\S+(?:\s+AS\s+\S+)?\s*$", first) and _all_match(
+        _INSTRUCTION, lines, most=0.5
+    ):
         return DOCKERFILE if len(lines) > 1 else UNKNOWN
-    if _each(_COMMAND, lines) and not any(_WORDS_FOLLOW.match(line) for line in lines):
+    if _all_match(_COMMAND, lines) and not any(_WORDS_FOLLOW.match(line) for line in lines):
         return SHELL
     return UNKNOWN
 
@@ -80,7 +82,7 @@ def error(text: str) -> SyntaxError | ValueError | None:
     return None if isinstance(parsed, ast.Module) else parsed
 
 
-def _each(pattern: re.Pattern[str], lines: Sequence[str], most: float = 1.0) -> bool:
+def _all_match(pattern: re.Pattern[str], lines: Sequence[str], most: float = 1.0) -> bool:
     """Whether lines match, but for comments and those that go on from the line before; or a part of them."""
     matching = counted = 0
     goes_on = False

@@ -24,8 +24,8 @@ class Names:
             for alias in node.names:
                 if alias.name == "*" or (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
                     continue
-                one = ast.Import([alias]) if isinstance(node, ast.Import) else None
-                text = ast.unparse(one or ast.ImportFrom(node.module, [alias], node.level))  # type: ignore[union-attr]
+                statement = ast.Import([alias]) if isinstance(node, ast.Import) else None
+                text = ast.unparse(statement or ast.ImportFrom(node.module, [alias], node.level))  # type: ignore[union-attr]
                 self._imports.setdefault(alias.asname or alias.name.split(".")[0], text)
 
     def imports_for(self, code: str) -> list[str]:

@@ -110,4 +110,4 @@ def _blocks(shown: str, code: list[tuple[int, int, str]]) -> list[Block]:
         found.append(made)
         left[first - 1 : last] = [""] * len(body)
     found += plain_text.blocks("\n".join(left))
-    return sorted((dataclasses.replace(one, fixable=False) for one in found), key=lambda one: one.rows)
+    return sorted((dataclasses.replace(block, fixable=False) for block in found), key=lambda block: block.rows)

@@ -166,7 +166,7 @@ def _block(code: Sequence[str], fronts: Sequence[int], first: int, rows: Sequenc
     if not _is_about(code):
         return None
     body = ast.parse(_dedented(code)).body
-    alone = all(isinstance(one, ast.Expr) for one in body)
+    alone = all(isinstance(line, ast.Expr) for line in body)
     if not body or (alone and len(body) < 2):
         # One call in a line of its own is a mention as much as a program.
         return None

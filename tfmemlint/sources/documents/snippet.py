@@ -47,7 +47,7 @@ class Snippet(Source):
         """Whether a comment of the document silences what ``code`` says of a row."""
         for block in self.blocks:
             if block.silenced and (len(self.blocks) == 1 or block.rows[0] <= row <= block.rows[-1]):
-                return any(one == "*" or code.startswith(one) for one in block.silenced)
+                return any(silenced == "*" or code.startswith(silenced) for silenced in block.silenced)
         return False
 
     def replace_text(self, text: str) -> Source:
@@ -125,7 +125,7 @@ def _squeezed(lines: list[str]) -> list[str]:
     """Lines without empty ones at their beginning, and with no more than two on end."""
     made: list[str] = []
     for line in lines:
-        if line.strip() or (made and any(one.strip() for one in made[-2:])):
+        if line.strip() or (made and any(line.strip() for line in made[-2:])):
             made.append(line)
     return made
 

@@ -36,12 +36,12 @@ def marked(lines: Sequence[str], blocks: list[Block]) -> list[Block]:
     for block in blocks:
         while number < len(headings) and headings[number][0] < block.rows[0]:
             _, level, said = headings[number]
-            above = [one for one in above if one[0] < level] + [(level, said)]
+            above = [line for line in above if line[0] < level] + [(level, said)]
             number += 1
         if block.language == PYTHON:
             inside = _said("\n".join(line for line in block.text.split("\n") if line.startswith("#")))
             said = inside or _said(_introduction(lines, block.rows[0], code))
-            said = said or next((one for _, one in reversed(above) if one), set())
+            said = said or next((line for _, line in reversed(above) if line), set())
             made.append(replace(block, legacy=said == {"1"}))
         else:
             made.append(block)

@@ -211,13 +211,13 @@ class CompoundCommands:
             self.opened.append(_Open("}", self.path, directory=self.directory))
 
     def _close(self, kind: str) -> None:
-        if any(one.kind == kind for one in self.opened):
-            one = self.opened.pop()
-            while one.kind != kind:
-                one = self.opened.pop()
-            self.path = one.outer
+        if any(opened.kind == kind for opened in self.opened):
+            opened = self.opened.pop()
+            while opened.kind != kind:
+                opened = self.opened.pop()
+            self.path = opened.outer
             if kind == "(":
-                self.directory, self.auto = one.directory, one.auto
+                self.directory, self.auto = opened.directory, opened.auto
         self.chained = ()
 
     def _next_pattern(self) -> None:

@@ -101,7 +101,7 @@ class Lexer:
                 self._at = behind
                 found.append(Token(WORD, Word(at, behind, None, text[at:behind])))
             elif char in ";&|<>()":
-                operator = next((one for one in _OPERATORS if text.startswith(one, at)), char)
+                operator = next((candidate for candidate in _OPERATORS if text.startswith(candidate, at)), char)
                 self._at += len(operator)
                 found.append(Token(OPERATOR, Word(at, self._at, None, operator)))
             else:

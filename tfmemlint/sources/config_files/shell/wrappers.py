@@ -83,10 +83,10 @@ def _env(command: CommandEnvironment, rest: list[Word]) -> tuple[CommandEnvironm
     while rest:
         word, text = rest[0], rest[0].value
         if not word.raw.startswith("-"):
-            one = assignment(word)
-            if one is None:
+            assigned = assignment(word)
+            if assigned is None:
                 break
-            command, rest = replace(command, given=(*command.given, one)), rest[1:]
+            command, rest = replace(command, given=(*command.given, assigned)), rest[1:]
             continue
         name, _, value = (text or "").partition("=")
         option = _ENV_OPTION.fullmatch(_ENV_LONG.get(name, name) + value)
@@ -99,7 +99,7 @@ def _env(command: CommandEnvironment, rest: list[Word]) -> tuple[CommandEnvironm
         if option is not None and option["valued"]:
             dropped = option["value"] or (rest[0].value if rest else None) or ""
             rest = rest if option["value"] else rest[1:]
-            given = tuple(one for one in command.given if one.name != dropped)
+            given = tuple(given for given in command.given if given.name != dropped)
             command = replace(command, given=given, dropped=(*command.dropped, dropped))
     return command, rest
 
@@ -108,7 +108,7 @@ def _through(base: str, command: CommandEnvironment, rest: list[Word]) -> tuple[
     """What a wrapper runs; None where it runs something that isn't followed."""
     valued = frozenset(_WITH_VALUES.get(base, "").split())
     if base == "sudo":
-        kept = any(one.value is not None and re.match(r"-\w*E|--preserve-env$", one.value) for one in rest[:4])
+        kept = any(word.value is not None and re.match(r"-\w*E|--preserve-env$", word.value) for word in rest[:4])
         command = command if kept else replace(command, clean=True, given=())
     if base in _WITH_RUN:
         rest = after_options(rest, valued)
@@ -121,8 +121,8 @@ def _through(base: str, command: CommandEnvironment, rest: list[Word]) -> tuple[
             rest = rest[1:]
             break
         if text == "-x" and base in ("mpirun", "mpiexec", "orterun") and len(rest) > 1:
-            one = assignment(rest[1], "option")
-            command = replace(command, given=(*command.given, one)) if one is not None else command
+            given = assignment(rest[1], "option")
+            command = replace(command, given=(*command.given, given)) if given is not None else command
             rest = rest[2:]
         elif base == "srun" and rest[0].raw.startswith("--export"):
             command, rest = _exported(command, rest)
