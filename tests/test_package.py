@@ -124,7 +124,7 @@ def test_nothing_in_the_working_directory_is_imported(
     check = _run(installed, folder, *command, "check", "late.py")
     assert (check.returncode, check.stderr) == (1, "")
     assert "late.py:5:5: TFM101" in check.stdout
-    assert _run(installed, folder, *command, "fix", "-q", ".").stderr == ""
+    assert _run(installed, folder, *command, "fix", "-q", "--unsafe-fixes", ".").stderr == ""
     assert (folder / "late.py").read_text(encoding="utf-8") == CLEAN
     assert not (tmp_path / "canary").exists()
 

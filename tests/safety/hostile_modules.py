@@ -7,7 +7,7 @@ from pathlib import Path
 
 THIRD_PARTY = (
     *("libcst", "markdown_it", "mdurl", "numpy", "pathspec", "platformdirs", "pygments", "pynvml", "rich"),
-    *("tensorflow", "tomli", "typing_extensions", "yaml", "_yaml", "hyperscan", "re2", "colorama", "evil"),
+    *("tomli", "typing_extensions", "yaml", "_yaml", "hyperscan", "re2", "colorama", "evil"),
 )
 """What the tool imports, and what those import where it is there."""
 
