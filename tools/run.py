@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Install tfmemlint into ``.venv`` of this repository and run it: ``demo`` or ``test``.
+"""Install tfmemlint into ``.venv`` of this repository and run what a contributor runs; ``--help`` lists the commands.
 
 Needs nothing but Python and git's checkout. The environment is made once and used again; it is brought up to date
 when ``pyproject.toml`` changes.
@@ -30,17 +30,82 @@ NEWEST_WITH_TENSORFLOW = (3, 13)
 ARTICLES = "fixtures/articles"
 
 
+IN_PARALLEL = ["-n", "auto", "--dist", "loadfile"]
+"""All tests run in as many processes as there are cores; tests of one file share what they have started."""
+QUICK = ["-m", "not slow"]
+LEFT_OUT = """\
+left out, as it takes minutes: all fixtures and random programs on the real TensorFlow (one fixture of each rule was
+  run), the simulated driver's allocator, trainings, other Pythons, pre-commit. `test --all` runs everything"""
+
+ONE_RULE = [
+    "tests/test_fixtures.py::test_the_command_reports_what_is_expected",
+    "tests/test_fixtures.py::test_the_command_s_fix_is_as_judged",
+    "tests/test_fixtures.py::test_no_comment_is_needed_for_a_file_to_be_read",
+    "tests/test_rule_pages.py",
+    "tests/test_snapshots.py",
+    "tests/test_program_fixtures.py::test_a_program_gives_the_findings_that_are_expected",
+    "tests/deployment/test_fixtures.py",
+]
+"""What holds a single rule, by its fixtures and its page."""
+NO_PLUGINS = ["-p", "no:xdist", "-p", "no:hypothesispytest", "-p", "no:cacheprovider"]
+"""Plugins of pytest that these tests do without; each takes longer to import than a rule to be tested."""
+
+UPDATES = ["tools/make_docs.py", "tools/make_recall.py", "tools/make_knowledge.py", "tools/make_snapshots.py"]
+"""What makes generated files in seconds, with neither TensorFlow nor a GPU."""
+NOT_UPDATED = """\
+not updated, as these run TensorFlow or a browser's worth of pictures; run them if what they show has changed:
+  tools/make_verify.py   what plan, verify and check print in README.md and docs (half a minute)
+  tools/make_fit.py      the reports and models of docs/fit.md
+  tools/evidence.py      all fixtures on one ground and release, for docs/evidence
+  tools/allocator.py     the allocator scenarios on several releases, for docs/evidence/allocator.md
+  tools/screenshot.py    the pictures in docs/images"""
+
+
 def main() -> int:
     """Do what the command line asks for; the exit code is that of the first step that fails."""
-    parser = argparse.ArgumentParser(prog="tools/run.py", description="Install tfmemlint into .venv and run it.")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="{demo,test}")
+    parser = argparse.ArgumentParser(
+        prog="tools/run.py", description="Install tfmemlint into .venv, and do what a contributor does day by day."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     demo = commands.add_parser("demo", help="check the code of the articles, and show what `tfmemlint fix` makes of it")
     demo.add_argument("paths", nargs="*", default=[ARTICLES], help=f"what to check (default: {ARTICLES})")
-    test = commands.add_parser("test", help="run ruff, mypy and pytest; installs TensorFlow too")
-    test.add_argument("pytest_args", nargs=argparse.REMAINDER, help="passed on to pytest")
-    arguments = parser.parse_args()
+    test = commands.add_parser(
+        "test",
+        help="run ruff, mypy and the tests that take minutes at most; --all runs all; installs TensorFlow too",
+        description="Run ruff, mypy and pytest. Further arguments are pytest's: with any, nothing is left out.",
+        usage="tools/run.py test [--all] [PYTEST ARGUMENT ...]",
+    )
+    test.add_argument("--all", action="store_true", help="run all tests")
+    rule = commands.add_parser("rule", help="begin a new rule: the rule, three fixtures, its page; all of it works")
+    rule.add_argument("code", help="its code, such as TFM318; the first digit is the group (docs/rules/README.md)")
+    rule.add_argument("name", help="its name in lower case, such as limit-in-gigabytes")
+    rule_test = commands.add_parser("rule-test", help="test one rule in seconds: its fixtures, snapshots and page")
+    rule_test.add_argument("code", help="the rule's code, such as TFM305")
+    fixtures = commands.add_parser("fixtures", help="list the fixtures of a rule, wherever they lie")
+    fixtures.add_argument("code", help="the rule's code, such as TFM305")
+    commands.add_parser("update", help="make the generated pages and the snapshots anew")
+    given = sys.argv[1:]
+    # What comes after `test` is pytest's, dashes included, which argparse would take for options of its own.
+    own = given[:1] if given[:1] == ["test"] and not {"-h", "--help"} & set(given[1:2]) else given
+    arguments = parser.parse_args(own)
     try:
-        return _demo(arguments.paths) if arguments.command == "demo" else _test(arguments.pytest_args)
+        match arguments.command:
+            case "demo":
+                return _demo(arguments.paths)
+            case "test":
+                rest = [argument for argument in given[1:] if argument not in ("--", "--all")]
+                return _test(rest, everything="--all" in given)
+            case "rule":
+                begin = ["tools/new_rule.py", arguments.code, arguments.name]
+                return _steps(begin, *_update(), _rule_test(arguments.code))
+            case "rule-test":
+                return _steps(_rule_test(arguments.code))
+            case "fixtures":
+                return _steps(["tools/list_fixtures.py", arguments.code])
+            case _:
+                code = _steps(*_update())
+                _say(NOT_UPDATED)
+                return code
     except KeyboardInterrupt:
         return 130
 
@@ -60,18 +125,13 @@ def _demo(paths: list[str]) -> int:
     return 0
 
 
-IN_PARALLEL = ["-n", "auto", "--dist", "loadfile"]
-"""All tests run in as many processes as there are cores; tests of one file share what they have started."""
-
-
-def _test(pytest_args: list[str]) -> int:
+def _test(pytest_args: list[str], *, everything: bool) -> int:
     python = _environment(extra="test", newest=NEWEST_WITH_TENSORFLOW)
-    steps = (
-        ["ruff", "check", "."],
-        ["ruff", "format", "--check", "."],
-        ["mypy"],
-        ["pytest", *([argument for argument in pytest_args if argument != "--"] or IN_PARALLEL)],
-    )
+    if everything:
+        chosen = [*IN_PARALLEL, *pytest_args]
+    else:
+        chosen = pytest_args or [*IN_PARALLEL, *QUICK]
+    steps = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["pytest", *chosen])
     # What the tests start (ruff, pre-commit, tfmemlint) has to be the environment's, too.
     environment = {**os.environ, "PATH": f"{python.parent}{os.pathsep}{os.environ.get('PATH', '')}"}
     for step in steps:
@@ -82,7 +142,23 @@ def _test(pytest_args: list[str]) -> int:
             _say(f"FAILED after {took}, with exit code {code}: {shlex.join(step)}")
             return code
         _say(f"passed in {took}: {step[0]}")
+    if not everything and not pytest_args:
+        _say(LEFT_OUT)
     return 0
+
+
+def _rule_test(code: str) -> list[str]:
+    return ["-m", "pytest", *NO_PLUGINS, "--rule", code.upper(), *ONE_RULE]
+
+
+def _update() -> list[list[str]]:
+    return [[script] for script in UPDATES]
+
+
+def _steps(*steps: list[str]) -> int:
+    """Run scripts or modules one after the other; the exit code of the first that fails."""
+    python = _environment(extra="test", newest=NEWEST_WITH_TENSORFLOW)
+    return next((code for step in steps if (code := _run([str(python), *step], shown=["python", *step]))), 0)
 
 
 def _environment(extra: str, newest: tuple[int, int] | None) -> Path:
