@@ -53,7 +53,7 @@ NO_PLUGINS = ["-p", "no:xdist", "-p", "no:hypothesispytest", "-p", "no:cacheprov
 UPDATES = ["tools/make_docs.py", "tools/make_recall.py", "tools/make_knowledge.py", "tools/make_snapshots.py"]
 """What makes generated files in seconds, with neither TensorFlow nor a GPU."""
 NOT_UPDATED = """\
-not updated, as these run TensorFlow or a browser's worth of pictures; run them if what they show has changed:
+not updated, as these run TensorFlow, or draw; run them if what they show has changed:
   tools/make_verify.py   what plan, verify and check print in README.md and docs (half a minute)
   tools/make_fit.py      the reports and models of docs/fit.md
   tools/evidence.py      all fixtures on one ground and release, for docs/evidence
@@ -158,7 +158,12 @@ def _update() -> list[list[str]]:
 def _steps(*steps: list[str]) -> int:
     """Run scripts or modules one after the other; the exit code of the first that fails."""
     python = _environment(extra="test", newest=NEWEST_WITH_TENSORFLOW)
-    return next((code for step in steps if (code := _run([str(python), *step], shown=["python", *step]))), 0)
+    return next((code for step in steps if (code := _run([str(python), *step], shown=_shown(step)))), 0)
+
+
+def _shown(step: list[str]) -> list[str]:
+    """A step as it is printed: without the long list of what tests a single rule."""
+    return ["python", *step[: -len(ONE_RULE)], "..."] if step[-len(ONE_RULE) :] == ONE_RULE else ["python", *step]
 
 
 def _environment(extra: str, newest: tuple[int, int] | None) -> Path:
