@@ -46,7 +46,6 @@ KNOWN_UPWARD = {
 """Imports that go up the layers: the importing module, and the module that it imports."""
 
 KNOWN_CIRCLES: set[tuple[str, ...]] = {
-    ("interpreter.catching", "interpreter.context"),
     ("sources.notebook", "sources.text"),
 }
 """Groups of modules of one package that import each other in a circle."""
