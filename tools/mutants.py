@@ -39,14 +39,15 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = ("tfmemlint", "rules", "tests", "fixtures", "pyproject.toml")
 MODULES = (
-    *("rules/tfm*.py", "tfmemlint/facts/*.py"),
-    *(f"tfmemlint/interpreter/{name}.py" for name in ("values", "state", "scopes", "conditions", "control_flow")),
+    *("rules/tfm*.py", "tfmemlint/facts/*.py", "tfmemlint/interpreter/values/*.py", "tfmemlint/interpreter/state/*.py"),
+    *("tfmemlint/interpreter/operations/conditions.py", "tfmemlint/interpreter/operations/guards.py"),
+    *(f"tfmemlint/interpreter/nodes/{name}.py" for name in ("branches", "contexts", "tries")),
 )
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.txt")
 TESTS = (
     *("tests/facts", "tests/interpreter", "tests/test_silence.py", "tests/test_fixtures.py"),
     *("tests/deployment/test_fixtures.py", "tests/test_program_fixtures.py", "tests/test_program_traces.py"),
-    *("tests/test_swallowed_settings.py", "tests/test_unguarded.py"),
+    *("tests/test_swallowed_settings.py", "tests/test_unguarded.py", "tests/test_snapshots.py"),
 )
 """The tests that may notice a mutant: none of them runs TensorFlow. Of these, those that run its line are tried."""
 SLOWER_AT_MOST = 4
@@ -138,9 +139,11 @@ def all_mutants(patterns: Sequence[str], excluded: Sequence[str]) -> list[Mutant
 
 
 def draw(mutants: list[Mutant], seed: int, count: int) -> list[Mutant]:
-    """Return ``count`` of the mutants, the same ones for the same seed and code."""
-    drawn = random.Random(seed).sample(mutants, min(count or len(mutants), len(mutants)))
-    return sorted(drawn, key=lambda mutant: (mutant.path, mutant.start, mutant.after))
+    """Return ``count`` of the mutants, the same ones for the same seed and code, in an order by chance.
+
+    So the first ones of a run that is broken off are a sample, too.
+    """
+    return random.Random(seed).sample(mutants, min(count or len(mutants), len(mutants)))
 
 
 def mutants_of(name: str) -> Iterator[Mutant]:
@@ -228,7 +231,7 @@ def run(mutants: Sequence[Mutant], folder: Path) -> list[Mutant]:
     """Run the tests on each mutant, in a copy under ``folder``; print and return those that survive.
 
     Raises:
-        SystemExit: a test fails on the unchanged code.
+        SystemExit: the tests could not be run.
     """
     _copy(folder)
     record = _recorded(folder)
@@ -310,6 +313,7 @@ class Recorder:
         self._coverage = Coverage(data_file=None, include=[f"{folder}/tfmemlint/*", f"{folder}/rules/*"])
         self._started = 0.0
         self.times: dict[str, float] = {}
+        self.failed: set[str] = set()
         self._coverage.start()
 
     def pytest_runtest_setup(self, item: Any) -> None:
@@ -322,9 +326,17 @@ class Recorder:
         self.times[item.nodeid] = time.process_time() - self._started
         self._coverage.switch_context("")
 
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """A test has failed, or not."""
+        if report.failed:
+            self.failed.add(report.nodeid)
+
     def record(self, folder: Path) -> Record:
-        """Return what was recorded."""
+        """Return what was recorded of the tests that pass."""
         self._coverage.stop()
+        for test in sorted(self.failed):
+            print(f"... left out, it fails on the unchanged code: {test}", file=sys.stderr, flush=True)
+            self.times.pop(test, None)
         data = self._coverage.get_data()
         ran: dict[str, dict[int, list[str]]] = {}
         for name in data.measured_files():
@@ -334,14 +346,14 @@ class Recorder:
 
 
 def _recorded(folder: Path) -> Record:
-    """Run all tests on the unchanged code.
+    """Run all tests on the unchanged code; leave out those that fail.
 
     Raises:
-        SystemExit: one of them fails.
+        SystemExit: they cannot be run.
     """
     kept = folder / "record.pickle"
     if not _passes(folder, None, 0, kept):
-        sys.exit("tools/mutants.py: a test fails on the unchanged code")
+        sys.exit("tools/mutants.py: the tests could not be run on the unchanged code")
     record = pickle.loads(kept.read_bytes())
     assert isinstance(record, Record)
     return record
@@ -401,11 +413,14 @@ def _test(folder: Path, chosen: Chosen | None, limit_s: int, kept: Path | None) 
     plugin = chosen or Recorder(folder)
     paths = [path for path in plugin.paths if (folder / path).exists()]
     with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(said):
-        status = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--tb=line", *paths], plugins=[plugin])
+        stop = ["-x"] if kept is None else []
+        status = pytest.main(["-q", "-p", "no:cacheprovider", "--tb=line", *stop, *paths], plugins=[plugin])
     if isinstance(plugin, Recorder) and kept is not None:
-        if status != pytest.ExitCode.OK:
+        if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             print(said.getvalue(), file=sys.stderr)
+            return 1
         kept.write_bytes(pickle.dumps(plugin.record(folder)))
+        return 0
     return 0 if status == pytest.ExitCode.OK else 1
 
 
