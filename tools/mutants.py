@@ -113,6 +113,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=150, help="how many mutants to draw; 0 for all")
     parser.add_argument("--goal", type=float, default=0.9, help="the share that tests must kill")
+    parser.add_argument("--tests", nargs="+", default=TESTS, help="files or folders of tests, from the root")
     parser.add_argument("--list", action="store_true", help="print the mutants that would be tried")
     options = parser.parse_args()
     drawn = draw(all_mutants(options.modules, options.exclude), options.seed, options.count)
@@ -120,7 +121,7 @@ def main() -> int:
         print(*(f"{mutant.path}:{mutant.row}: {mutant.change.partition(': ')[2]}" for mutant in drawn), sep="\n")
         return 0
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        survivors = run(drawn, Path(folder))
+        survivors = run(drawn, Path(folder), options.tests)
     killed = len(drawn) - len(survivors)
     share = killed / len(drawn) if drawn else 1.0
     print(f"seed {options.seed}: {killed} of {len(drawn)} mutants killed ({share:.2f})")
@@ -227,29 +228,29 @@ def _changed(node: ast.expr) -> Iterator[ast.expr]:
             yield ast.Call(ast.Name(_SWAPPED[name]), node.args, node.keywords)
 
 
-def run(mutants: Sequence[Mutant], folder: Path) -> list[Mutant]:
+def run(mutants: Sequence[Mutant], folder: Path, tests: Sequence[str] = TESTS) -> list[Mutant]:
     """Run the tests on each mutant, in a copy under ``folder``; print and return those that survive.
 
     Raises:
         SystemExit: the tests could not be run.
     """
     _copy(folder)
-    record = _recorded(folder)
+    record = _recorded(folder, tests)
     survivors = []
     for number, mutant in enumerate(mutants, 1):
         path = folder / mutant.path
         original = path.read_text(encoding="utf-8")
-        tests = record.tests_of(mutant)
+        chosen = record.tests_of(mutant)
         path.write_text(mutant.text(original), encoding="utf-8")
         _forget_compiled(path)
         try:
-            survives = not tests or _passes(folder, Chosen(tests), record.limit_s(tests))
+            survives = not chosen or _passes(folder, Chosen(chosen), record.limit_s(chosen))
         finally:
             path.write_text(original, encoding="utf-8")
         if survives:
             survivors.append(mutant)
             words = mutant.change.partition(": ")[2]
-            print(f"{mutant.path}:{mutant.row}: {words} ({len(tests)} tests)", flush=True)
+            print(f"{mutant.path}:{mutant.row}: {words} ({len(chosen)} tests)", flush=True)
         if number % 10 == 0:
             print(f"... {number} of {len(mutants)}, {len(survivors)} survive", file=sys.stderr, flush=True)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -305,10 +306,10 @@ class Chosen:
 class Recorder:
     """A plugin of pytest that records which lines each test runs, and how long it takes."""
 
-    paths = TESTS
-
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, paths: Sequence[str]) -> None:
         from coverage import Coverage
+
+        self.paths = paths
 
         self._coverage = Coverage(data_file=None, include=[f"{folder}/tfmemlint/*", f"{folder}/rules/*"])
         self._started = 0.0
@@ -345,14 +346,14 @@ class Recorder:
         return Record(self.times, ran)
 
 
-def _recorded(folder: Path) -> Record:
+def _recorded(folder: Path, tests: Sequence[str]) -> Record:
     """Run all tests on the unchanged code; leave out those that fail.
 
     Raises:
         SystemExit: they cannot be run.
     """
     kept = folder / "record.pickle"
-    if not _passes(folder, None, 0, kept):
+    if not _passes(folder, tests, 0, kept):
         sys.exit("tools/mutants.py: the tests could not be run on the unchanged code")
     record = pickle.loads(kept.read_bytes())
     assert isinstance(record, Record)
@@ -378,10 +379,10 @@ def _forget_compiled(path: Path) -> None:
         compiled.unlink()
 
 
-def _passes(folder: Path, chosen: Chosen | None, limit_s: int, kept: Path | None = None) -> bool:
+def _passes(folder: Path, chosen: Chosen | Sequence[str], limit_s: int, kept: Path | None = None) -> bool:
     """True if the chosen tests pass within their time, in a process that has imported nothing of ours.
 
-    Without a choice all tests run, and what they do is recorded in the file ``kept``.
+    Where files of tests are given, all tests in them run, and what they do is recorded in the file ``kept``.
 
     Raises:
         SystemExit: the tests could not be run.
@@ -401,7 +402,7 @@ def _passes(folder: Path, chosen: Chosen | None, limit_s: int, kept: Path | None
     return ended == 0
 
 
-def _test(folder: Path, chosen: Chosen | None, limit_s: int, kept: Path | None) -> int:
+def _test(folder: Path, chosen: Chosen | Sequence[str], limit_s: int, kept: Path | None) -> int:
     import pytest
 
     os.chdir(folder)
@@ -410,7 +411,7 @@ def _test(folder: Path, chosen: Chosen | None, limit_s: int, kept: Path | None) 
     sys.dont_write_bytecode = True
     if limit_s:
         resource.setrlimit(resource.RLIMIT_CPU, (limit_s, resource.RLIM_INFINITY))
-    plugin = chosen or Recorder(folder)
+    plugin = chosen if isinstance(chosen, Chosen) else Recorder(folder, chosen)
     paths = [path for path in plugin.paths if (folder / path).exists()]
     with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(said):
         stop = ["-x"] if kept is None else []
