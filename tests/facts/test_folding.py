@@ -67,6 +67,7 @@ class TestBinary:
 
     def test_the_longest_text_that_is_kept(self) -> None:
         assert len(fold("*", "a", 10_000)) == 10_000
+        assert fold("*", "a" * 10_001, 0) == ""
         assert len(fold("+", "a" * 5000, "a" * 5000)) == 10_000
         assert fold("%", "a" * 9_998 + "%s", "b") == "a" * 9_998 + "b"
 

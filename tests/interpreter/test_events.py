@@ -1,8 +1,8 @@
-"""The arguments of a call, by position or by keyword."""
+"""The arguments of a call, by position or by keyword; what an ``except`` clause takes."""
 
 from __future__ import annotations
 
-from tfmemlint.interpreter.program import Arg, Call
+from tfmemlint.interpreter.program import Arg, Call, Handler
 from tfmemlint.interpreter.state import State
 from tfmemlint.interpreter.values import UNKNOWN, Const
 from tfmemlint.model.finding import Span
@@ -40,3 +40,25 @@ def test_an_argument_that_is_given() -> None:
     assert call(arg(1), arg(2, "b")).value(1, "b") == Const(2)
     assert call(arg(1), arg(2, star=True)).value(0, "a") == Const(1)
     assert call(arg(1)).arg(None, "a") is None
+
+
+def handler(*catches: str, idle: bool = False, reraises: bool = False) -> Handler:
+    """An ``except`` clause."""
+    return Handler(catches, HERE, reraises, idle)
+
+
+def test_a_handler_that_does_nothing_else_is_no_probe() -> None:
+    for name in ("AttributeError", "*", "Exception", "ImportError", "ModuleNotFoundError"):
+        assert handler(name).probes
+        assert not handler(name, idle=True).probes
+        assert not handler(name, reraises=True).probes
+    assert not handler("ValueError").probes
+
+
+def test_a_handler_takes_an_exception_by_its_name_or_an_ancestor_s() -> None:
+    for name in ("ValueError", "Exception", "BaseException", "*"):
+        assert handler(name).takes("ValueError")
+    for name in ("RuntimeError", "KeyError", "OSError"):
+        assert not handler(name).takes("ValueError")
+    assert not handler("Exception").takes("SystemExit")
+    assert handler("BaseException").takes("SystemExit")

@@ -337,6 +337,7 @@ class TestJoinContents:
         for other in (Dict({"a": TWO}), Dict({"b": ONE}), Dict({"a": ONE, "b": ONE}), Dict({"a": ONE}, open=True)):
             assert join_contents(cell, other, None) == UNKNOWN
         assert join_contents(cell, Dict({"a": Const(True)}), None) == UNKNOWN
+        assert join_contents(cell, Dict({"a": ONE, "b": ONE}), Dict({"a": ONE, "b": TWO})) == UNKNOWN
 
     def test_the_order_of_keys_matters(self) -> None:
         cell = Cell(1, Dict({"a": ONE, "b": TWO}), watched=False)
