@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from tfmemlint.facts.shapes import expressions
 from tfmemlint.interpreter.frames import Catching, Consumer, Frame, Heap, Loop, SettledCall
 from tfmemlint.interpreter.limits import MAX_STEPS, MAX_STEPS_OF_PROJECT_PROGRAM
-from tfmemlint.interpreter.observer import Observer, Surrender
+from tfmemlint.interpreter.observer import Decision, Observer, Reason, Surrender
 from tfmemlint.interpreter.registry import ATTRIBUTES, CALLS, ITEMS, STORES, TARGETS, VISITORS
 from tfmemlint.interpreter.state import Call, Event, Guards, State
 from tfmemlint.interpreter.unit import EntrySetup
@@ -283,6 +283,11 @@ class Context:
         if self.observer is not None:
             span = self.span(self.statement) if self.statement is not None else None
             self.observer.gave_up(self.source.path, span, what, detail)
+
+    def tell_branch(self, test: ast.AST, decision: Decision, reason: Reason) -> None:
+        """Tell the observer, if there is one, how a branch is decided."""
+        if self.observer is not None:
+            self.observer.branch(self.source.path, self.span(test), self.text(test), decision, reason)
 
     # Operations that are looked up in tables
 

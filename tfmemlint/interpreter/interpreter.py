@@ -59,7 +59,7 @@ def interpret(
 
 
 def _run_entry(context: Context) -> None:
-    """What is run: the packages that the module is in, what a test runner reads, the module, its main function."""
+    """Interpret what is run: the module's packages, a test runner's ``conftest.py``, the module, its main function."""
     run = context.setup
     if run is not None:
         _set_environment(context, run)
@@ -75,7 +75,7 @@ def _run_entry(context: Context) -> None:
 
 
 def _set_environment(context: Context, run: EntrySetup) -> None:
-    """The environment that it is started in."""
+    """Set the environment that the program is started in."""
     for write in run.environment:
         context.emit(replace(write, state=context.here))
         context.state = replace(context.here, env={**context.here.env, write.name: write.value})
@@ -98,7 +98,7 @@ def _run_before(context: Context, run: EntrySetup) -> None:
 
 
 def _call_main_function(context: Context) -> None:
-    """The function that a console script calls."""
+    """Call the function that a console script calls."""
     if context.setup is None or context.setup.function is None or context.state is None:
         return
     value: Value = Module(context.main.name, context.main.scope)

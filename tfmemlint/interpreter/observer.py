@@ -58,6 +58,7 @@ class ImportOutcome(Enum):
     REPEATED = "imported before"
     SUMMARY = "an earlier program's summary is used"
     NOT_FOUND = "not found in the project"
+    NOT_FOLLOWED = "the file is looked at on its own"
     UNREADABLE = "can't be told which file it is, or the file can't be read"
 
 

@@ -1,4 +1,22 @@
-"""TODO."""
+"""Summaries of modules: a module is interpreted once, and other programs that import it use what came of it.
+
+**What is kept** (`tfmemlint.interpreter.unit.ModuleSummary`): the names that importing the module, and all
+that it imports have bound; the attributes and containers it has made (the part of the heap that it has added); the values of default
+arguments; and the environment variables that it has set.
+
+**On what it depends**, all of it recorded in the summary and compared before use: where each module lies that was asked
+for (``places``), the environment variables that were read (``read``), the containers of other modules that were
+looked at (``contents``), and the modules that had been imported before (``needs``).
+
+**When it may be used**: only modules are summarized that have done nothing but bind names while nothing had started
+(`only_bound_names`): no event that a rule reads, no change of the runtime's state, no name given to another module, no
+import in a circle. What did nothing while nothing had started does nothing afterwards either.
+
+**To summarize more**, extend three places together: `only_bound_names` (which modules qualify), `ModuleSummary` with
+`keep_summary` (what they did: events would be kept with the state in which they happened, and state changes as the
+difference that they make), and `use_summary` (check what that depends on, and replay it). `interpret_module` in
+``operations/imports.py`` is the only caller of the first two, and `import_one` there that of the last.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +34,7 @@ from tfmemlint.knowledge.environment import Moment, read_at
 
 
 def use_summary(context: Context, name: str) -> bool:
-    """Whether an earlier program has gone through a module that did nothing but to give names: they are given
-    to this one. What did nothing while nothing had started does nothing afterwards."""
+    """Bind what an earlier program's import of this module has bound; return False if that may not hold here."""
     kept = context.modules.kept(name) if context.modules is not None else None
     if kept is None or context.path_changed:
         return False
@@ -48,14 +65,13 @@ def use_summary(context: Context, name: str) -> bool:
 
 
 def _is_fresh(context: Context, state: State) -> bool:
-    """Whether nothing has started, so that it would be seen if something did."""
+    """True if nothing has started, so that a start would be seen."""
     phases = state.context, state.allocator, state.listed
     return all(phase.has is Tri.NO for phase in phases) and not state.graph_mode and not context.uncertain
 
 
 def only_bound_names(context: Context, before: State, events: int) -> bool:
-    """Whether all that has happened since is that names were given, modules imported, and variables of the
-    environment set that nothing has read yet."""
+    """True if, since ``before``, names were bound, modules imported, unread variables set, and nothing else."""
     after = context.state
     if (
         after is None
@@ -103,14 +119,14 @@ def _names_of_module(context: Context, name: str, unit: ModuleInstance) -> dict[
 
 
 def _leaves_no_trace(event: Event) -> bool:
-    """Whether nothing that comes later can depend on an event: it starts nothing, and configures nothing."""
+    """True if nothing that comes later can depend on an event: it starts nothing, and configures nothing."""
     if isinstance(event, EnvWrite):
         return read_at(event.name) in (None, Moment.IMPORT)
     return isinstance(event, Call) and event.effect is None and not event.name.startswith("tf.config.")
 
 
 def prefixes(name: str) -> Iterator[str]:
-    """``a``, ``a.b``, ``a.b.c``."""
+    """Yield ``a``, ``a.b``, ``a.b.c``."""
     parts = name.split(".")
     for count in range(1, len(parts) + 1):
         yield ".".join(parts[:count])

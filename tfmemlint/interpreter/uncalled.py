@@ -1,4 +1,4 @@
-"""TODO."""
+"""Functions that nothing in a file calls: each is interpreted as an entry point of its own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CHAIN = re.compile(r"(?<![\w.])([^\W\d]\w*)((?:\.[^\W\d]\w*)+)")
 
 
 def interpret_uncalled(context: Context) -> None:
-    """Functions that nothing here calls: judged on what they do for sure, whatever came before."""
+    """Interpret the functions that nothing here calls, judged on what they do for sure, whatever came before."""
     base = context.import_state or context.state or State()
     before = replace(
         base,
@@ -64,8 +64,11 @@ def interpret_uncalled(context: Context) -> None:
 
 
 def _is_plain(context: Context, node: ast.AST) -> bool:
-    """Whether nothing in a function could be reported: no word of interest in it or in what it calls, and each name
-    of TensorFlow's that is spelled out in it exists. Most functions of most files are of that kind."""
+    """True if nothing in a function could be reported.
+
+    Then no word of interest is in it or in what it calls, and each name of TensorFlow's that it spells out exists. Most
+    functions of most files are of that kind.
+    """
     if isinstance(node, ast.Lambda) or not context.reach.is_inert(node):
         return False
     text = context.reach.text(node)
@@ -81,7 +84,7 @@ def _is_plain(context: Context, node: ast.AST) -> bool:
 
 
 def _with_receiver(context: Context, function: Function) -> Function:
-    """A method gets an object of its class, with the fields that ``__init__`` makes of unknown arguments."""
+    """Bind a method to an object of its class, with the fields that ``__init__`` makes of unknown arguments."""
     owner = next(
         (cls for cls in context.classes if any(_is_function(value, function) for value in cls.members.values())), None
     )
@@ -106,7 +109,7 @@ def _with_receiver(context: Context, function: Function) -> Function:
 
 
 def _earlier(phase: Phase) -> Phase:
-    """What has started at the end of the module, when nobody knows what else came before a function's call."""
+    """Return what has started at the end of the module, for a function that may be called at another time."""
     return Phase(Tri.UNKNOWN) if phase.has is Tri.NO else phase
 
 

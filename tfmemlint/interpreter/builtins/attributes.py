@@ -21,7 +21,7 @@ _NAMESPACE = ast.ClassDef("SimpleNamespace", bases=[], keywords=[], body=[], dec
 
 
 def _walked(context: Context, owner: Value, path: Value, node: ast.AST) -> Value:
-    """What the dotted ``path`` leads to from ``owner``."""
+    """Return the value that the dotted ``path`` leads to from ``owner``."""
     if not isinstance(path, Const) or not isinstance(path.value, str):
         return UNKNOWN
     value = owner
@@ -33,7 +33,7 @@ def _walked(context: Context, owner: Value, path: Value, node: ast.AST) -> Value
 
 
 def _attribute_by_name(context: Context, name: str, node: ast.AST, values: list[Value], written: list[Arg]) -> Value:
-    """``getattr`` and ``hasattr`` with a literal name."""
+    """Interpret ``getattr`` or ``hasattr`` with a literal name."""
     owner, key = values[0], values[1]
     if not (isinstance(key, Const) and isinstance(key.value, str)):
         return UNKNOWN
@@ -55,7 +55,7 @@ def _attribute_by_name(context: Context, name: str, node: ast.AST, values: list[
 def _attribute_of_own_module(
     context: Context, name: str, module: Module, key: str, node: ast.AST, values: list[Value]
 ) -> Value:
-    """``getattr`` and ``hasattr`` of a module of the project's own."""
+    """Interpret ``getattr`` or ``hasattr`` of a module of the project."""
     found = named_in_module(context, module, key)
     if found is None:
         found = ask_module_getattr(context, module, key, node, caught=name == "hasattr" or len(values) > 2)

@@ -10,7 +10,7 @@ from tfmemlint.interpreter.values import UNKNOWN, Choice, Const, Devices, Dict, 
 
 
 def _same_items(context: Context, name: str, value: Value) -> Value:
-    """What has the same items as ``value``: a new list, or what goes through it."""
+    """Return a list, or an iterator, with the same items as ``value``."""
     if isinstance(value, Dict) and not value.open:
         value = Seq(tuple(map(Const, value.items)), "list")
     if not isinstance(value, Seq):
@@ -23,7 +23,7 @@ def _same_items(context: Context, name: str, value: Value) -> Value:
 
 
 def _new_dict(context: Context, name: str, values: list[Value], keywords: dict[str, Value]) -> Value:
-    """A new dictionary."""
+    """Return a new dictionary."""
     default: Value | None = None
     if name == "collections.defaultdict":
         default, values = (values[0] if values else None), []
@@ -34,7 +34,7 @@ def _new_dict(context: Context, name: str, values: list[Value], keywords: dict[s
 
 
 def _change_by_name(context: Context, method: str, values: list[Value], keywords: dict[str, Value]) -> Value:
-    """``list.append(values, value)``, or a method that was taken from a list to be called later."""
+    """Interpret ``list.append(values, value)``, or a method that was taken from a list to be called later."""
     base, *rest = values
     for value in rest:
         mark_escaped(context, value)

@@ -10,7 +10,7 @@ from tfmemlint.interpreter.values import UNKNOWN, Const, Field, Value
 
 
 def _field(keywords: Mapping[str, Value]) -> Value:
-    """``dataclasses.field(...)``."""
+    """Interpret ``dataclasses.field(...)``."""
     init, keyword_only = keywords.get("init", Const(True)), keywords.get("kw_only")
     if not isinstance(init, Const) or not isinstance(keyword_only, (Const, type(None))):
         return UNKNOWN

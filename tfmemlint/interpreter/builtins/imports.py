@@ -15,7 +15,7 @@ from tfmemlint.interpreter.values import UNKNOWN, Const, Module, Ref, Value
 def _import_by_name(
     context: Context, name: str, node: ast.AST, values: list[Value], keywords: dict[str, Value]
 ) -> Value:
-    """``importlib.import_module("core.model")``."""
+    """Interpret ``importlib.import_module("core.model")``."""
     wanted, package = values[0], keywords.get("package", values[1] if len(values) > 1 else Const(None))
     if not (isinstance(wanted, Const) and isinstance(wanted.value, str)) or not isinstance(package, Const):
         return UNKNOWN

@@ -22,7 +22,7 @@ def _reduced(context: Context, function: Value, values: Sequence[Value], node: a
 
 
 def _mapped(context: Context, function: Value, iterable: Value, node: ast.AST) -> Value:
-    """``map(function, iterable)``."""
+    """Interpret ``map(function, iterable)``."""
 
     def run() -> Value:
         def bind(value: Value) -> None:

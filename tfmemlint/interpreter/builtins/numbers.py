@@ -24,7 +24,7 @@ def _length(value: Value) -> Value:
 
 
 def _is_short(bounds: Sequence[int]) -> bool:
-    """Whether a range is short enough to be gone through one by one."""
+    """True if a range is short enough to be unrolled."""
     return 0 not in bounds[2:3] and len(range(*bounds[:3])) <= 8
 
 

@@ -13,12 +13,12 @@ _LISTED_BY_APP = (2, 6)
 
 
 def _has_imported_tensorflow(context: Context) -> bool:
-    """Whether the module has imported TensorFlow by now."""
+    """True if the module has imported TensorFlow by now."""
     return any(isinstance(value, Ref) and is_tensorflow(value.name) for value in context.module.names.values())
 
 
 def _new_thread(values: list[Value], keywords: dict[str, Value], position: int | None) -> Value:
-    """A thread that is yet to be started."""
+    """Return a thread that has not been started."""
     listed = values[position] if position is not None and position < len(values) else UNKNOWN
     target = keywords.get("target", keywords.get("function", listed))
     args, kwargs = keywords.get("args"), keywords.get("kwargs")

@@ -8,7 +8,7 @@ from tfmemlint.interpreter.values import UNKNOWN, Const, Value
 
 
 def _parse_version(text: object) -> Value:
-    """``2.15.1`` as a tuple of numbers: what the usual version classes compare by."""
+    """Return ``2.15.1`` as a tuple of numbers, which is what version classes compare."""
     if not isinstance(text, str):
         return UNKNOWN
     numbers = []

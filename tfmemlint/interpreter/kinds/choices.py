@@ -51,7 +51,7 @@ def store_in_any(
 
 @method(Choice)
 def method_of_any(context: Context, base: Choice, call: MethodCall) -> Value | None:
-    """A method of one of several lists, or of one whose items differ from path to path."""
+    """Call a method of one of several lists, or of one whose items differ from path to path."""
     if not any(isinstance(option, (Seq, Dict)) for option in base.options):
         return None
     values, keywords, written = call.arguments(context)

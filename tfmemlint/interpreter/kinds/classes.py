@@ -24,7 +24,7 @@ from tfmemlint.interpreter.values import UNKNOWN, Class, Function, Instance, Mod
 def instantiate(
     context: Context, cls: Class, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST
 ) -> Value:
-    """Interpret the making of an object of a class of the program."""
+    """Make an object of a class of the program."""
     instance = Instance(cls)
     context.instances[id(cls.node)] = instance
     init = class_member(context, cls, "__init__")

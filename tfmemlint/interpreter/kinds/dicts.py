@@ -25,7 +25,7 @@ def _dict_item(context: Context, base: Dict, key: Value, node: ast.expr) -> Valu
 
 
 def _view(of: Dict, kind: str) -> tuple[Value, ...]:
-    """What ``items()``, ``keys()`` or ``values()`` of a dictionary gives."""
+    """Return what ``items()``, ``keys()`` or ``values()`` of a dictionary gives."""
     if kind == "keys":
         return tuple(map(Const, of.items))
     if kind == "values":
@@ -34,7 +34,7 @@ def _view(of: Dict, kind: str) -> tuple[Value, ...]:
 
 
 def _get_item(base: Dict, values: Sequence[Value]) -> Value:
-    """``base.get(key, default)``."""
+    """Interpret ``base.get(key, default)``."""
     key = values[0]
     if not isinstance(key, Const) or not isinstance(key.value, str):
         return UNKNOWN

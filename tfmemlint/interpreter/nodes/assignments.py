@@ -1,4 +1,4 @@
-"""TODO."""
+"""Assignments and ``:=``."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def visit_aug_assign(context: Context, node: ast.AugAssign) -> None:
 
 
 def _extends_list(context: Context, node: ast.AugAssign) -> bool:
-    """Whether ``target += values`` is a list's: then it gets the values, by all its names."""
+    """True if ``target += values`` extends a list, which is done then, by all its names."""
     target = _as_load(node.target)
     if not isinstance(node.op, ast.Add) or not isinstance(target, (ast.Name, ast.Attribute, ast.Subscript)):
         return False

@@ -1,4 +1,4 @@
-"""TODO."""
+"""``if``, ``match``, ``assert`` and conditional expressions."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import ast
 
 from tfmemlint.facts.syntax import assigned_names
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.observer import Decision, Reason
 from tfmemlint.interpreter.operations.bindings import bind
-from tfmemlint.interpreter.operations.conditions import decide, refine
+from tfmemlint.interpreter.operations.conditions import decide, refine, tell_test
 from tfmemlint.interpreter.operations.guards import guards_of
 from tfmemlint.interpreter.operations.paths import doubtful, merge, restore, snapshot
 from tfmemlint.interpreter.registry import visits
@@ -16,9 +17,11 @@ from tfmemlint.interpreter.values import UNKNOWN, Value, join
 
 @visits(ast.IfExp)
 def visit_if_exp(context: Context, node: ast.IfExp) -> Value:
-    verdict = decide(context, node.test, context.evaluate(node.test))
-    if verdict.truth is not None:
-        return context.evaluate(node.body if verdict.truth else node.orelse)
+    value = context.evaluate(node.test)
+    outcome = decide(context, node.test, value)
+    tell_test(context, node.test, value, outcome)
+    if outcome.truth is not None:
+        return context.evaluate(node.body if outcome.truth else node.orelse)
     yes, no = guards_of(context, node.test, True), guards_of(context, node.test, False)
     before = snapshot(context)
     with doubtful(context, yes):
@@ -50,21 +53,22 @@ def visit_if(context: Context, node: ast.If) -> None:
     value = context.evaluate(node.test)
     if context.state is None:
         return
-    verdict = decide(context, node.test, value)
-    if verdict.truth is not None and not verdict.assumed:
-        context.execute(node.body if verdict.truth else node.orelse)
+    outcome = decide(context, node.test, value)
+    tell_test(context, node.test, value, outcome)
+    if outcome.truth is not None and not outcome.assumed:
+        context.execute(node.body if outcome.truth else node.orelse)
         return
     yes, no = guards_of(context, node.test, True), guards_of(context, node.test, False)
     refined = refine(context, context.state, node.test, True), refine(context, context.state, node.test, False)
     before = snapshot(context)
-    if verdict.truth is not None:
+    if outcome.truth is not None:
         # The other branch is for machines that nothing here is about: looked at, and left without a trace.
-        likely, unlikely = (node.body, node.orelse) if verdict.truth else (node.orelse, node.body)
-        taken, passed = (yes, no) if verdict.truth else (no, yes)
-        context.state = refined[1 if verdict.truth else 0]
+        likely, unlikely = (node.body, node.orelse) if outcome.truth else (node.orelse, node.body)
+        taken, passed = (yes, no) if outcome.truth else (no, yes)
+        context.state = refined[1 if outcome.truth else 0]
         with doubtful(context, passed):
             context.execute(unlikely)
-        restore(context, before, refined[0 if verdict.truth else 1])
+        restore(context, before, refined[0 if outcome.truth else 1])
         with doubtful(context, taken, doubt=False):
             context.execute(likely)
         return
@@ -86,7 +90,7 @@ def visit_if(context: Context, node: ast.If) -> None:
 
 
 def _count_ends(context: Context) -> tuple[int, int]:
-    """How many ways have left this function, or this pass of the loop that we are in."""
+    """Return how many paths have left this function, or this pass of the innermost loop."""
     loop = context.loops[-1] if context.loops else None
     return len(context.frame.returns), len(loop.breaks) + len(loop.continues) if loop is not None else 0
 
@@ -97,6 +101,7 @@ def visit_match(context: Context, node: ast.Match) -> None:
     before = snapshot(context)
     ends = []
     for case in node.cases:
+        context.tell_branch(case.pattern, Decision.BOTH, Reason.UNKNOWN)
         restore(context, before)
         for name in assigned_names([case.pattern]):
             bind(context, name, UNKNOWN)

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Calls: which handler a call goes to, by what is called."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def visit_call(context: Context, node: ast.Call) -> Value:
 
 
 def _callee_of(context: Context, node: ast.Call) -> tuple[Value, Value | None]:
-    """What is called; or, for a method of a value that is known, what the call returns."""
+    """Return what is called; or, as the second value, the result of a method of a known value."""
     func = node.func
     if may_exit(func) and is_exit(dotted(func)):
         arguments(context, node)
@@ -71,7 +71,7 @@ def _callee_of(context: Context, node: ast.Call) -> tuple[Value, Value | None]:
 
 
 def _inherited(context: Context, name: str) -> Value:
-    """``super().name``: a method of a base class, bound to the object at hand."""
+    """Interpret ``super().name``: a method of a base class, bound to the receiver."""
     for frame in reversed(context.frames):
         if isinstance(frame.receiver, Instance) and isinstance(frame.cls, Class):
             for base in frame.cls.bases:
@@ -86,5 +86,5 @@ def _inherited(context: Context, name: str) -> Value:
 
 
 def _is_nameless(value: Value | None) -> bool:
-    """Whether a value is a list or a dictionary that isn't told apart from others."""
+    """True if a value is a list or a dictionary without a cell."""
     return isinstance(value, (Seq, Dict)) and value.cell is None

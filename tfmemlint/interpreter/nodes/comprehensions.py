@@ -1,4 +1,4 @@
-"""TODO."""
+"""Comprehensions and generator expressions."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _comprehension(
 def _comprehended(
     context: Context, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, values: list[Value]
 ) -> Value:
-    """A list of devices filtered or renamed is still a list of devices."""
+    """Return the value of a comprehension; a list of devices, filtered or renamed, is still a list of devices."""
     filtered = any(generator.ifs for generator in node.generators)
     last = values[-1] if values else UNKNOWN
     device = last.device if isinstance(last, DeviceName) else last
@@ -95,7 +95,7 @@ def _comprehended(
 
 
 def _filtered_type(node: ast.expr, type_: str | None) -> str | None:
-    """The type of device that a filter such as ``if d.device_type == 'GPU'`` leaves."""
+    """Return the type of device that a filter such as ``if d.device_type == 'GPU'`` leaves."""
     if type_ is None:
         for generator in getattr(node, "generators", ()):
             for test in generator.ifs:

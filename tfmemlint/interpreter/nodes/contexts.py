@@ -1,4 +1,4 @@
-"""TODO."""
+"""``with`` statements."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def visit_with(context: Context, node: ast.With | ast.AsyncWith) -> None:
 
 
 def _enter_items(context: Context, node: ast.With | ast.AsyncWith, items: list[ast.withitem]) -> None:
-    """Enter what a ``with`` still has to enter, go through its body, and leave it again."""
+    """Enter the remaining items of a ``with``, interpret its body, and leave them again."""
     if not items:
         context.execute(node.body)
         return
@@ -45,7 +45,7 @@ def _enter_items(context: Context, node: ast.With | ast.AsyncWith, items: list[a
 def _enter_value(
     context: Context, value: Value, node: ast.With | ast.AsyncWith, item: ast.withitem, rest: list[ast.withitem]
 ) -> Value:
-    """Enter one value, go through the body, and leave it again."""
+    """Enter one value, interpret the body, and leave it again."""
     if isinstance(value, Lazy):
         _run_in_context(context, value, item, lambda: _enter_items(context, node, rest))
         return UNKNOWN
@@ -72,7 +72,7 @@ def _enter_value(
 
 
 def _suppressed_exceptions(manager: ast.expr) -> tuple[str, ...] | None:
-    """The exceptions that don't get out of ``with contextlib.suppress(...)`` or ``pytest.raises(...)``."""
+    """Return the exceptions that ``with contextlib.suppress(...)`` or ``pytest.raises(...)`` stops."""
     if not isinstance(manager, ast.Call) or not manager.args:
         return None
     if dotted(manager.func).rpartition(".")[2] not in ("suppress", "raises", "assertRaises", "assertRaisesRegex"):
@@ -81,7 +81,7 @@ def _suppressed_exceptions(manager: ast.expr) -> tuple[str, ...] | None:
 
 
 def _run_in_context(context: Context, manager: Lazy, item: ast.withitem, body: Callable[[], None]) -> None:
-    """``with`` a context manager that is written as a generator: the body runs where that yields."""
+    """Enter a context manager that is written as a generator: the body runs where that yields."""
     entered = False
 
     def inside(value: Value) -> None:
@@ -103,6 +103,6 @@ def _call_context_method(context: Context, instance: Instance, name: str, args: 
 
 
 def _handled_names(parts: Sequence[ast.expr]) -> tuple[str, ...]:
-    """The names of exceptions, as they are written in a call or in a tuple."""
+    """Return the names of exceptions as they are written in a call or in a tuple."""
     named = [one for part in parts for one in (part.elts if isinstance(part, ast.Tuple) else [part])]
     return tuple(dotted(one).replace("tensorflow.", "tf.", 1) or "?" for one in named)

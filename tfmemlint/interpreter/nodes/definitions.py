@@ -1,4 +1,4 @@
-"""TODO."""
+"""Definitions of functions and classes."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _evaluate_decorators(
 
 
 def _is_skipped(context: Context, decorators: Sequence[ast.expr]) -> bool:
-    """Whether a test never runs under the targeted release: ``skipif(version.parse(tf.__version__) >= ...)``."""
+    """True if a test never runs under the targeted release: ``skipif(version.parse(tf.__version__) >= ...)``."""
     for decorator in decorators:
         call = decorator if isinstance(decorator, ast.Call) else None
         kind = dotted(call.func if call is not None else decorator).rpartition(".")[2].lower()

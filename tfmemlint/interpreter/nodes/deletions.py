@@ -1,4 +1,4 @@
-"""TODO."""
+"""``del`` statements."""
 
 from __future__ import annotations
 

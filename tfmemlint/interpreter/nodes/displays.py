@@ -1,4 +1,4 @@
-"""TODO."""
+"""Lists, tuples, sets and dictionaries that are written out."""
 
 from __future__ import annotations
 

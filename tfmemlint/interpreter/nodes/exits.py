@@ -1,4 +1,4 @@
-"""TODO."""
+"""``return``, ``raise``, ``break`` and ``continue``."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def visit_raise(context: Context, node: ast.Raise) -> None:
 
 
 def _raised_by(context: Context, raised: ast.expr | None) -> tuple[str, ...]:
-    """The names by which a handler may catch what is raised."""
+    """Return the names by which a handler may catch what is raised."""
     value = context.last_values.get(id(raised)) if raised is not None else None
     if raised is None or not isinstance(value, (Ref, Class)):
         # What a handler raises again, most often.
@@ -58,7 +58,7 @@ def visit_continue(context: Context, node: ast.Continue) -> None:
 
 
 def _exception_lineage(value: Value) -> list[str]:
-    """The names of a class of exceptions and of those that it is derived from."""
+    """Return the names of a class of exceptions and of its bases."""
     match value:
         case Ref(name):
             return [name]

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Import statements."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _take_third_party(context: Context, written: str, alias: ast.alias, node: as
 
 
 def _absolute_name(context: Context, module: str, level: int) -> str | None:
-    """The absolute name of what an import asks for; None where the module isn't in a package (that is known)."""
+    """Return the absolute name that an import asks for; None if the module is in no known package."""
     if not level:
         return module
     if context.unit.package is None:
@@ -84,7 +84,7 @@ def _absolute_name(context: Context, module: str, level: int) -> str | None:
 
 
 def _taken_name(context: Context, module: Value, name: str, node: ast.AST) -> Value:
-    """What ``from module import name`` gives."""
+    """Return the value that ``from module import name`` binds."""
     if not isinstance(module, Module):
         return UNKNOWN
     found = named_in_module(context, module, name)

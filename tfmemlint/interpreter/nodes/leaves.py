@@ -1,4 +1,4 @@
-"""TODO."""
+"""Names, constants, f-strings and lambdas."""
 
 from __future__ import annotations
 

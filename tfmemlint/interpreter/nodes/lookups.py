@@ -1,4 +1,4 @@
-"""TODO."""
+"""Attributes, items and slices."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""TODO."""
+"""``for`` and ``while``."""
 
 from __future__ import annotations
 
 import ast
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.conditions import decide
+from tfmemlint.interpreter.operations.conditions import decide, tell_test
 from tfmemlint.interpreter.operations.iteration import iterate, run_loop
 from tfmemlint.interpreter.registry import visits
 from tfmemlint.interpreter.values import Count
@@ -32,13 +32,14 @@ def visit_while(context: Context, node: ast.While) -> None:
     first = context.evaluate(node.test)
     if context.state is None:
         return
-    verdict = decide(context, node.test, first)
-    if verdict.truth is False and not verdict.assumed:
+    outcome = decide(context, node.test, first)
+    tell_test(context, node.test, first, outcome)
+    if outcome.truth is False and not outcome.assumed:
         context.execute(node.orelse)
         return
     rebound = context.bound_names(node.body)
     counted = any(isinstance(context.last_values.get(id(child)), Count) for child in ast.walk(node.test))
-    endless = verdict.truth is True and isinstance(node.test, ast.Constant)
+    endless = outcome.truth is True and isinstance(node.test, ast.Constant)
 
     def again() -> bool:
         next_time = decide(context, node.test, context.evaluate(node.test))
@@ -51,7 +52,7 @@ def visit_while(context: Context, node: ast.While) -> None:
         lambda: context.execute(node.body),
         rebound,
         counted,
-        definite=verdict.truth is True or counted,
+        definite=outcome.truth is True or counted,
         endless=endless,
     )
     context.execute(node.orelse)

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Operators and comparisons."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def visit_compare(context: Context, node: ast.Compare) -> Value:
 
 
 def _is_something(context: Context, *values: Value) -> bool:
-    """Whether of two values one is None, and the other certainly something."""
+    """True if one of two values is None, and the other is certainly not."""
     others = [value for value in values if value != Const(None)]
     match others:
         case [Function() | Class() | Instance()]:
@@ -105,7 +105,7 @@ def _evaluate_rest(context: Context, node: ast.Compare) -> Value:
 
 
 def _names_in(value: Value) -> Value:
-    """What may be looked for in a value by ``in``, as a tuple where it has all of it."""
+    """Return what ``in`` searches in a value, as a tuple if all of it is known."""
     match value:
         case Dict(items, open=False):
             return Seq(tuple(map(Const, items)), "tuple")
@@ -116,7 +116,7 @@ def _names_in(value: Value) -> Value:
 
 
 def _comparable_constants(*values: Value) -> tuple[Any, ...] | None:
-    """The Python values of constants, and of lists and tuples of constants; None where there is another."""
+    """Return the Python values of constants, and of lists and tuples of constants; None if there are others."""
     plain: list[Any] = []
     for value in values:
         if isinstance(value, Const):

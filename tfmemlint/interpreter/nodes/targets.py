@@ -1,4 +1,4 @@
-"""TODO."""
+"""Targets of assignments."""
 
 from __future__ import annotations
 

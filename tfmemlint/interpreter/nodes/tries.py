@@ -1,4 +1,4 @@
-"""TODO."""
+"""``try`` statements: the block, its handlers and its ``finally``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from tfmemlint.facts.syntax import ends_in_exit, gives_up, handler_types, is_idle, is_silent
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Catching, Exit, Snapshot
+from tfmemlint.interpreter.observer import Decision, Reason
 from tfmemlint.interpreter.operations.bindings import bind
 from tfmemlint.interpreter.operations.events import statement_span
 from tfmemlint.interpreter.operations.exceptions import resume_exit, started_or_not
@@ -36,7 +37,7 @@ def visit_try(context: Context, node: ast.Try) -> None:
 
 
 def _guarded_block(context: Context, node: ast.Try, before: Snapshot) -> None:
-    """The body of a ``try``, its handlers, and what follows where nothing is raised."""
+    """Interpret the body of a ``try``, its handlers, and its ``else``."""
     group = tuple(
         Handler(
             handler_types(handler),
@@ -68,6 +69,11 @@ def _guarded_block(context: Context, node: ast.Try, before: Snapshot) -> None:
         elif context.state is not None and before.state is not None:
             # Whether the body had come as far as what starts the runtime when it failed, nobody knows.
             context.state = started_or_not(context.state, before.state)
+        if context.observer is not None and context.state is not None:
+            decision, reason = (Decision.BOTH, Reason.RAISED) if caught else (Decision.NOT_TAKEN, Reason.MAY_RAISE)
+            context.observer.branch(
+                context.source.path, described.span, f"except {', '.join(described.catches)}", decision, reason
+            )
         if handler.name:
             bind(context, handler.name, UNKNOWN)
         context.caught.append(described.catches)
@@ -90,7 +96,7 @@ def _guarded_block(context: Context, node: ast.Try, before: Snapshot) -> None:
 
 
 def _falls_back(context: Context, before: Snapshot, after: Snapshot) -> bool:
-    """Whether a handler has imported a module of the project's own in the place of one that may be missing."""
+    """True if a handler has imported a module of the project in the place of one that may be missing."""
     if context.state is None or before.state is None or context.state.imported is before.state.imported:
         return False
     if after.state is not None and after.state.imported is not before.state.imported:
@@ -100,7 +106,7 @@ def _falls_back(context: Context, before: Snapshot, after: Snapshot) -> bool:
 
 
 def _finally_block(context: Context, body: Sequence[ast.stmt], before: Snapshot, exits: Sequence[Exit]) -> None:
-    """What runs whichever way the block before it ended."""
+    """Interpret a ``finally``, for each way in which the block before it ends."""
     end = snapshot(context)
     if exits or context.state is None:
         restore(context, before)

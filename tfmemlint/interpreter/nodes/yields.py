@@ -1,4 +1,4 @@
-"""TODO."""
+"""``yield`` and ``yield from``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Bindings: names, and the attributes of objects and classes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ def set_field_of(context: Context, holder: Instance | Class, name: str, value: V
 
 
 def bind_outer(context: Context, home: Scope, name: str, value: Value) -> None:
-    """Bind a name of another scope than the current one: where some branch that we are in won't put it back, what
-    it is from here on is not known."""
+    """Bind a name of another scope; its value is UNKNOWN if an enclosing branch won't restore it."""
     if home.unit is not None and home.unit is not context.unit:
         context.bound_in_other_module = True
     if isinstance(value, (Seq, Dict)):
@@ -32,7 +31,7 @@ def bind_outer(context: Context, home: Scope, name: str, value: Value) -> None:
 
 
 def note_put(context: Context) -> None:
-    """Code is put into a list here, or taken out of it."""
+    """Record that code is put into a container here, or taken out of it."""
     if context.statement is not None and len(context.container_changes) < MAX_CONTAINER_CHANGES:
         calls = (frame.call.span for frame in context.frames if frame.call is not None)
         chain = (statement_span(context, context.statement), *calls)
@@ -40,7 +39,7 @@ def note_put(context: Context) -> None:
 
 
 def bind(context: Context, name: str, value: Value) -> None:
-    """Bind a name where an assignment here would."""
+    """Bind a name where an assignment here binds it."""
     home = context.scope.home(name)
     key = (home.number, name)
     context.rebindings[key] = context.rebindings.get(key, 0) + 1

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Functions that other code is given to call: threads, processes, sort keys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _POOL_METHODS = frozenset(
 
 
 def note_process_functions(context: Context, called: str, values: Sequence[Value]) -> None:
-    """What may be the start of a process of its own is given functions to run there."""
+    """Record the functions that a call, which may start a process, is given to run there."""
     if called in _PROCESSES or called.rpartition(".")[2] in _POOL_METHODS:
         context.run_elsewhere.update(id(value.node) for value in values if isinstance(value, Function))
 
@@ -27,7 +27,7 @@ def note_process_functions(context: Context, called: str, values: Sequence[Value
 def run_in_background(
     context: Context, function: Value, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST
 ) -> None:
-    """A thread starts: what it does happens at some time from now on."""
+    """Start a thread: what it does happens at some time from now on."""
     before = snapshot(context)
     with doubtful(context):
         context.call(function, args, keywords, node)
@@ -36,7 +36,7 @@ def run_in_background(
 
 
 def call_sort_key(context: Context, key: Value, values: Value, node: ast.AST) -> None:
-    """Whatever is sorted by a key, or the least of it is looked for: the key is asked for each value."""
+    """Call the ``key`` of a sort, or of ``min`` and ``max``, for each value."""
     if isinstance(values, Seq) and 0 < len(values.items) <= MAX_ITEMS_UNROLLED:
         for item in values.items:
             context.call(key, [item], {}, node)

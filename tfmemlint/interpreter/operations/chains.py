@@ -1,4 +1,4 @@
-"""TODO."""
+"""Chains of attributes such as ``tf.config.experimental``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _VERSIONS = frozenset({"tf.__version__", "tf.version.VERSION", "tf.VERSION", "tf
 
 
 def attribute_chain(context: Context, node: ast.Attribute, *, called: bool) -> Value:
-    """``a.b.c``; reports the use of a TensorFlow name once, for the whole chain."""
+    """Evaluate ``a.b.c``; report the use of a TensorFlow name once, for the whole chain."""
     base = evaluate_base(context, node.value)
     value = context.attribute(base, node.attr, node)
     if isinstance(value, Ref) and isinstance(base, (Ref, Made)):
@@ -23,7 +23,7 @@ def attribute_chain(context: Context, node: ast.Attribute, *, called: bool) -> V
 
 
 def evaluate_base(context: Context, node: ast.expr) -> Value:
-    """What an attribute is looked up on: inner links of a chain aren't uses of their own."""
+    """Evaluate the base of an attribute: inner links of a chain aren't uses of their own."""
     if not isinstance(node, ast.Attribute):
         return context.evaluate(node)
     context.step()

@@ -1,4 +1,4 @@
-"""TODO."""
+"""The members of classes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tfmemlint.interpreter.values import UNKNOWN, Class, Field, Function, Instan
 
 
 def class_member(context: Context, cls: Class, name: str, seen: int = 0) -> Value | None:
-    """A name of a class or of its bases; a base that is TensorFlow's answers with its own name."""
+    """Return a name of a class or of its bases; a base that is TensorFlow's answers with its own name."""
     later = context.heap.get((cls, name))
     if later is not None:
         return later
@@ -29,13 +29,13 @@ def class_member(context: Context, cls: Class, name: str, seen: int = 0) -> Valu
 
 
 def has_lists(cls: Class) -> bool:
-    """Whether a class has a list or a dictionary of its own that code may be put into."""
+    """True if a class has a container of its own that code may be put into."""
     bases = [base for base in cls.bases if isinstance(base, Class)]
     return any(map(holds_code, cls.members.values())) or any(map(has_lists, bases))
 
 
 def defining_class(receiver: Value | None, code: ast.AST) -> Value | None:
-    """The class in whose body a method stands: where ``super()`` starts from."""
+    """Return the class whose body defines a method: ``super()`` starts from it."""
     cls = receiver.cls if isinstance(receiver, Instance) else receiver
     pending = [cls] if isinstance(cls, Class) else []
     while pending:

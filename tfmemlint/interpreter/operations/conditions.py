@@ -1,4 +1,4 @@
-"""TODO."""
+"""Conditions: whether a test holds, and what follows for the number of GPUs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import ast
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.observer import Decision, Reason
 from tfmemlint.interpreter.state import State, Tri
-from tfmemlint.interpreter.values import Const, Count, Devices, Dict, Made, Ref, Seq, Value
+from tfmemlint.interpreter.values import Choice, Const, Count, Devices, Dict, Made, Ref, Seq, Value
 
+_CONTEXT_INITIALIZED = "tf.python.eager.context.context()._initialized"
 _GPU_TESTS = frozenset(
     {
         "tf.test.is_gpu_available",
@@ -19,8 +21,11 @@ _GPU_TESTS = frozenset(
 )
 
 
-class _TestResult:
-    """What is known of a test: ``truth`` True, False, or None; ``assumed``: so on the machines the code is about."""
+class TestResult:
+    """The outcome of a test.
+
+    ``truth`` is None if it isn't known; ``assumed`` is True if it is so on machines with a GPU.
+    """
 
     __slots__ = ("assumed", "truth")
 
@@ -29,35 +34,51 @@ class _TestResult:
         self.assumed = assumed
 
 
-def decide(context: Context, test: ast.expr, value: Value) -> _TestResult:
-    """Whether ``test``, which came out as ``value``, holds."""
+def decide(context: Context, test: ast.expr, value: Value) -> TestResult:
+    """Return whether ``test``, which evaluated to ``value``, holds."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         inner = decide(context, test.operand, context.last_values.get(id(test.operand), value))
-        return _TestResult(None if inner.truth is None else not inner.truth, inner.assumed)
+        return TestResult(None if inner.truth is None else not inner.truth, inner.assumed)
     if isinstance(test, ast.BoolOp):
         parts = [decide(context, part, context.last_values.get(id(part), value)) for part in test.values]
         stop = isinstance(test.op, ast.Or)
         if any(part.truth is stop and not part.assumed for part in parts):
-            return _TestResult(stop)
+            return TestResult(stop)
         if all(part.truth is not None for part in parts):
             if any(part.truth is stop for part in parts):
-                return _TestResult(stop, assumed=True)
-            return _TestResult(not stop, assumed=any(part.assumed for part in parts))
-        return _TestResult(None)
+                return TestResult(stop, assumed=True)
+            return TestResult(not stop, assumed=any(part.assumed for part in parts))
+        return TestResult(None)
     if isinstance(test, ast.Compare):
         known = _count_test(context, test)
         if known is not None:
             return known
     if context.state is not None and context.state.max_gpus == 0 and _counts_gpus(value):
-        return _TestResult(False)
-    if isinstance(value, Ref) and value.name == "tf.python.eager.context.context()._initialized":
+        return TestResult(False)
+    if isinstance(value, Ref) and value.name == _CONTEXT_INITIALIZED:
         started = context.here.context.under(context.guards).has
-        return _TestResult({Tri.YES: True, Tri.NO: False}.get(started))
+        return TestResult({Tri.YES: True, Tri.NO: False}.get(started))
     return _truth_of_value(value)
 
 
-def _count_test(context: Context, test: ast.Compare) -> _TestResult | None:
-    """``len(gpus) > 0`` and ``len(gpus) != 0``: taken to hold, as the code is about machines with a GPU."""
+def tell_test(context: Context, test: ast.expr, value: Value, result: TestResult) -> None:
+    """Tell the observer how a test that came out as ``value`` is decided, and why."""
+    if context.observer is None:
+        return
+    if result.truth is not None:
+        decision = Decision.TAKEN if result.truth else Decision.NOT_TAKEN
+        reason = Reason.ASSUMED if result.assumed else Reason.KNOWN
+    else:
+        decision, reason = Decision.BOTH, Reason.UNKNOWN
+        if isinstance(value, Choice):
+            reason = Reason.JOINED
+        elif isinstance(value, Ref) and value.name == _CONTEXT_INITIALIZED:
+            reason = Reason.UNKNOWN_STATE
+    context.tell_branch(test, decision, reason)
+
+
+def _count_test(context: Context, test: ast.Compare) -> TestResult | None:
+    """Decide ``len(gpus) > 0`` and the like: it is assumed that there is a GPU."""
     counted = _count_and_number(context, test)
     if counted is None:
         return None
@@ -79,7 +100,7 @@ def _count_test(context: Context, test: ast.Compare) -> _TestResult | None:
             truth = True if low > number else (False if high == low == number else None)
         case _:
             return None
-    return _TestResult(truth, assumed=truth is not None and high != 0)
+    return TestResult(truth, assumed=truth is not None and high != 0)
 
 
 def _count_and_number(context: Context, test: ast.Compare) -> tuple[ast.cmpop, int] | None:
@@ -95,7 +116,7 @@ def _count_and_number(context: Context, test: ast.Compare) -> tuple[ast.cmpop, i
 
 
 def refine(context: Context, state: State, test: ast.expr, outcome: bool) -> State:
-    """What is known of the number of GPUs where ``test`` came out as ``outcome``."""
+    """Return the state with what is known of the number of GPUs after ``test`` came out as ``outcome``."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return refine(context, state, test.operand, not outcome)
     if isinstance(test, ast.BoolOp):
@@ -122,7 +143,7 @@ def refine(context: Context, state: State, test: ast.expr, outcome: bool) -> Sta
 
 
 def _counts_gpus(value: Value) -> bool:
-    """Whether a value is true where there is a GPU."""
+    """True if a value is truthy exactly where there is a GPU."""
     match value:
         case Devices(type="GPU") | Count(of=Devices(type="GPU")):
             return True
@@ -130,27 +151,27 @@ def _counts_gpus(value: Value) -> bool:
             return False
 
 
-def _truth_of_value(value: Value) -> _TestResult:
+def _truth_of_value(value: Value) -> TestResult:
     match value:
         case Const(constant):
-            return _TestResult(bool(constant))
+            return TestResult(bool(constant))
         case Seq(items):
-            return _TestResult(bool(items))
+            return TestResult(bool(items))
         case Dict(items, is_open):
-            return _TestResult(True if items else (None if is_open else False))
+            return TestResult(True if items else (None if is_open else False))
         case _ if _counts_gpus(value):
             # The code is about machines with a GPU; elsewhere nothing of this matters.
-            return _TestResult(True, assumed=True)
+            return TestResult(True, assumed=True)
         case Ref("typing.TYPE_CHECKING" | "typing_extensions.TYPE_CHECKING"):
-            return _TestResult(False)
+            return TestResult(False)
         case Made(name) if name in _GPU_TESTS:
-            return _TestResult(True, assumed=True)
+            return TestResult(True, assumed=True)
         case _:
-            return _TestResult(None)
+            return TestResult(None)
 
 
 def _gpu_range(op: ast.cmpop, number: int, outcome: bool) -> tuple[int, int | None]:
-    """The fewest and the most GPUs for which ``count op number`` comes out as ``outcome``."""
+    """Return the fewest and the most GPUs for which ``count op number`` comes out as ``outcome``."""
     match op, outcome:
         case (ast.Gt(), True) | (ast.LtE(), False):
             return number + 1, None

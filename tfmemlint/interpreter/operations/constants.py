@@ -1,4 +1,4 @@
-"""TODO."""
+"""Constants: computing with them, and making values of them."""
 
 from __future__ import annotations
 

@@ -1,10 +1,15 @@
-"""TODO."""
+"""Lists, sets and dictionaries that are changed after they were made: by whatever name, they are the same.
+
+Each has a `Cell`; its present contents are in the heap, so that branches join them as they join attributes. Contents
+that can't be known are UNKNOWN, and nothing is concluded from them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.observer import Surrender
 from tfmemlint.interpreter.operations.bindings import note_put
 from tfmemlint.interpreter.operations.side_effects import configures_nothing, havoc, is_side_effect_free
 from tfmemlint.interpreter.values import (
@@ -34,7 +39,7 @@ _LISTS = frozenset({"list", "set"})
 
 
 def new_container(context: Context, value: Container) -> Container:
-    """A list, set or dictionary that nothing else is yet."""
+    """Return a list, set or dictionary with a cell of its own."""
     if isinstance(value, Seq) and value.kind not in _LISTS:
         return value
     called = is_called(value)
@@ -49,7 +54,7 @@ def new_container(context: Context, value: Container) -> Container:
 
 
 def _note_stored(context: Context, value: Value) -> None:
-    """Code of the program's own is put where it can be called from."""
+    """Record that code of the program is put into a container."""
     match value:
         case Partial(function):
             _note_stored(context, function)
@@ -71,17 +76,17 @@ def _read_content(context: Context, cell: Cell) -> Value:
 
 
 def content_of(context: Context, cell: Cell) -> Value:
-    """What is in a list, for those who don't go through it."""
+    """Return the contents of a container, without recording that it was read."""
     return context.heap.get((cell, ""), cell.first)
 
 
 def is_as_read(context: Context, reads: Mapping[Cell, Value | None]) -> bool:
-    """Whether all these lists are as they were when they were looked at."""
+    """True if all these containers have the contents that were read."""
     return all(context.heap.get((cell, "")) is content for cell, content in reads.items())
 
 
 def gained_no_code(context: Context, reads: Mapping[Cell, Value | None]) -> bool:
-    """Whether no code has come into these lists since they were looked at."""
+    """True if no code was put into these containers since they were read."""
     for cell, before in reads.items():
         content = context.heap.get((cell, ""))
         if content is not before and content is not None and is_called(content):
@@ -90,7 +95,7 @@ def gained_no_code(context: Context, reads: Mapping[Cell, Value | None]) -> bool
 
 
 def has_code(context: Context, receiver: Value | None) -> bool:
-    """Whether an object has a list of its own with code in it."""
+    """True if an object has a container of its own with code in it."""
     for value in context.containers_of.get(id(receiver), ()):
         content = context.heap.get((value.cell, "")) if value.cell is not None else None
         if content is not None and is_called(content):
@@ -99,7 +104,7 @@ def has_code(context: Context, receiver: Value | None) -> bool:
 
 
 def alter(context: Context, value: Container, act: Callable[[Container], Value]) -> None:
-    """Change what is in a list or a dictionary."""
+    """Change the contents of a container."""
     cell = value.cell
     assert cell is not None
     content = _read_content(context, cell)
@@ -124,14 +129,14 @@ def alter(context: Context, value: Container, act: Callable[[Container], Value])
 
 
 def pass_items_to_unknown(context: Context, content: Value) -> None:
-    """What was in a list can't be told any more: it may be called at any time."""
+    """Note that the items of a container, which can't be known any more, may be called at any time."""
     for one in content.options if isinstance(content, Choice) else (content,):
         for item in parts(one):
             passed_to_unknown(context, item)
 
 
 def forget_contents(context: Context, value: Value) -> None:
-    """A value goes where nobody can say what is done to it: if it is a list, it may be changed."""
+    """Forget the contents of a container that goes where it may be changed."""
     match value:
         case Choice(options):
             for option in options:
@@ -151,7 +156,7 @@ def forget_contents(context: Context, value: Value) -> None:
 
 
 def cells_of(value: Value) -> list[Value]:
-    """The lists and dictionaries that are meant by a value, each once; whatever else is meant as it is."""
+    """Return the containers that a value may mean, each once, and whatever else it may mean."""
     if not isinstance(value, Choice):
         return [value]
     found: list[Value] = []
@@ -166,9 +171,10 @@ def cells_of(value: Value) -> list[Value]:
 
 
 def passed_to_unknown(context: Context, value: Value) -> None:
-    """A value goes to code that isn't the program's own, which may call it."""
+    """Pass a value to code that isn't the program's own, which may call it."""
     match value:
         case Function() | Partial(Function() | Partial()):
+            context.tell_surrender(Surrender.PASSED_ON, getattr(getattr(value, "node", None), "name", "<function>"))
             havoc(context, configures_nothing(context, value))
         case Choice(options):
             for option in options:
@@ -182,7 +188,7 @@ def passed_to_unknown(context: Context, value: Value) -> None:
 
 
 def mark_escaped(context: Context, value: Value) -> None:
-    """A value goes where it can't be followed."""
+    """Mark messages and results as used: the value goes where it can't be followed."""
     match value:
         case Proto(_, record):
             record.consumed = True

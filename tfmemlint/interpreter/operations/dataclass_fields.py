@@ -1,4 +1,4 @@
-"""TODO."""
+"""The fields of dataclasses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEYWORDS_FOLLOW = frozenset({"KW_ONLY", "dataclasses.KW_ONLY"})
 
 
 class Described:
-    """One field: how it is made where it isn't given, whether it can be, and how."""
+    """One field of a dataclass: how it is made if it isn't given, and whether it can be given."""
 
     __slots__ = ("default", "factory", "init", "keyword_only", "of_init")
 
@@ -27,7 +27,7 @@ class Described:
 
 
 def dataclass_fields(cls: Class) -> dict[str, Described]:
-    """The fields of a dataclass, those of its bases first."""
+    """Return the fields of a dataclass, those of its bases first."""
     found: dict[str, Described] = {}
     lineage = [one for one in class_lineage(cls) if one is not None]
     for one in reversed(lineage):
@@ -49,7 +49,7 @@ def dataclass_fields(cls: Class) -> dict[str, Described]:
 
 
 def _annotation_name(written: ast.expr) -> str:
-    """The name of a type, without what is in brackets behind it."""
+    """Return the name of a type, without its brackets."""
     text = (
         written.value if isinstance(written, ast.Constant) and isinstance(written.value, str) else ast.unparse(written)
     )
@@ -57,7 +57,7 @@ def _annotation_name(written: ast.expr) -> str:
 
 
 def class_lineage(cls: Class) -> list[Class | None]:
-    """A class and those that it is derived from, the nearest first; None for one of which nothing is known."""
+    """Return a class and its bases, the nearest first; None for one of which nothing is known."""
     found: list[Class | None] = [cls]
     for base in cls.bases:
         if isinstance(base, Class) and len(found) < 20:
@@ -68,7 +68,7 @@ def class_lineage(cls: Class) -> list[Class | None]:
 
 
 def dataclass_mark(cls: Class, names: frozenset[str]) -> ast.expr | None:
-    """The decorator that makes it a dataclass."""
+    """Return the decorator that makes a class a dataclass, or the like."""
     for decorator in cls.node.decorator_list:
         if ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator) in names:
             return decorator
@@ -76,7 +76,7 @@ def dataclass_mark(cls: Class, names: frozenset[str]) -> ast.expr | None:
 
 
 def mark_options(mark: ast.expr) -> dict[str, object] | None:
-    """What ``@dataclass(...)`` is told; None where that isn't written out."""
+    """Return the options of ``@dataclass(...)``; None if they aren't written out."""
     options: dict[str, object] = {}
     for keyword in mark.keywords if isinstance(mark, ast.Call) else ():
         if keyword.arg is None or not isinstance(keyword.value, ast.Constant):

@@ -1,4 +1,4 @@
-"""TODO."""
+"""The ``__init__`` that is generated for a dataclass: it keeps what it is given, and makes what it isn't."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ _INIT = ast.parse("def __init__(self): ...").body[0]
 
 
 def written_init(cls: Class) -> Class | None:
-    """The dataclass whose ``__init__``, written for it, makes objects of ``cls``; None where another one does, or
-    that can't be told."""
+    """Return the dataclass whose generated ``__init__`` makes objects of ``cls``; None if another one does, or may."""
     for one in class_lineage(cls):
         if one is None or "__init__" in one.members or "__new__" in one.members:
             return None
@@ -52,7 +51,7 @@ def make_record(
     keywords: Mapping[str, Value],
     node: ast.AST,
 ) -> None:
-    """What the ``__init__`` that is written for the dataclass ``cls`` does, and the ``__post_init__`` behind it."""
+    """Run the generated ``__init__`` of the dataclass ``cls``, and ``__post_init__`` after it."""
     if context.depth >= MAX_CALL_DEPTH:
         context.give_up(
             f"{context.source.path}:{context.span(node).row}: calls are nested more than {MAX_CALL_DEPTH} deep"
@@ -109,7 +108,7 @@ def _made_of(context: Context, field: Described, node: ast.AST) -> Value:
 
 
 def _perhaps_made(context: Context, field: Described, node: ast.AST) -> Value:
-    """What a field is where nobody can tell whether it is given."""
+    """Return the value of a field that may or may not be given."""
     if field.factory is not None:
         before = snapshot(context)
         with doubtful(context):
@@ -119,7 +118,7 @@ def _perhaps_made(context: Context, field: Described, node: ast.AST) -> Value:
 
 
 def _is_vague_call(context: Context, node: ast.AST) -> bool:
-    """Whether a call has ``*`` or ``**`` with nobody knows what."""
+    """True if a call has ``*`` or ``**`` with unknown contents."""
     if not isinstance(node, ast.Call):
         return True
     for part in node.args:
@@ -136,7 +135,7 @@ def _is_vague_call(context: Context, node: ast.AST) -> bool:
 def takes_fields(
     context: Context, cls: Class, args: Sequence[Value], keywords: Mapping[str, Value], instance: Instance
 ) -> bool:
-    """A class of attrs without a base keeps what it is given, field by field."""
+    """True if a class of attrs without a base keeps what it is given, field by field; then it is done."""
     if cls.bases or dataclass_mark(cls, KEEPS_FIELDS) is None:
         return False
     for name, value in (*zip(dataclass_fields(cls), args, strict=False), *keywords.items()):

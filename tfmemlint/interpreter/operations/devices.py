@@ -1,4 +1,4 @@
-"""TODO."""
+"""Devices that are taken out of lists, and keys that are looked up in results."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from tfmemlint.knowledge.functions import RANKS
 
 
 def rank_taken(context: Context, value: Value, how: str, node: ast.AST, given: Any, text: str = "") -> Value:
-    """Report a GPU that is picked by the number of the process, if ``value`` is such a number; gives what else is
-    known of it, which is nothing."""
+    """Report a GPU that is picked by the rank of the process; return ``value``, or UNKNOWN if it is a rank."""
     if not isinstance(value, Made) or value.name not in RANKS or context.state is None:
         return value
     rank = context.made_by[value.serial]
@@ -35,7 +34,7 @@ def device_taken(context: Context, index: int, key: Value, node: ast.expr, writt
 def report_lookup(
     context: Context, made: Made, key: Value, node: ast.expr, base: ast.expr, *, get: bool = False
 ) -> None:
-    """Report a key that is asked of what a call returned."""
+    """Report a key that is looked up in the result of a call."""
     if context.state is None:
         return
     context.emit(

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Changes of dictionaries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Ref, Value, holds
 
 
 def set_key(context: Context, base: Dict, key: Value, value: Value) -> None:
-    """``base[key] = value``."""
+    """Interpret ``base[key] = value`` of a dictionary."""
     vague = (
         not is_called(value)
         and not holds_code(value)

@@ -1,4 +1,4 @@
-"""TODO."""
+"""The measured effects of TensorFlow's calls on the runtime."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _VARIABLES = frozenset({"tf.Variable", "tf.compat.v1.Variable"})
 
 
 def apply_effect(context: Context, name: str, node: ast.AST) -> None:
-    """Let the measured effect of a call happen."""
+    """Apply the measured effect of a call."""
     if context.state is None:
         return
     graph = context.here.graph_mode
@@ -39,7 +39,7 @@ def apply_effect(context: Context, name: str, node: ast.AST) -> None:
 
 
 def add_layer(context: Context, model: Made, layer: Value, node: ast.Call | ast.AST) -> None:
-    """A layer of a ``Sequential``: built at once, with its variables, where the shape of the input is known."""
+    """Add a layer to a ``Sequential``: it is built at once if the shape of the input is known."""
     if context.state is None or not isinstance(layer, Made):
         return
     made_by = context.made_by.get(layer.serial)
@@ -57,12 +57,12 @@ def add_layer(context: Context, model: Made, layer: Value, node: ast.Call | ast.
 
 
 def call_result(context: Context, name: str, node: ast.AST) -> None:
-    """Call what a call returned: a layer, for instance, which makes its variables then."""
+    """Call the result of a call: a layer, for instance, which makes its variables then."""
     apply_effect(context, f"{name}()", node)
 
 
 def tensorflow_has(context: Context, owner: str, name: str) -> bool | None:
-    """Whether ``hasattr(owner, name)`` holds for the targeted release; None where that isn't known."""
+    """Return whether ``hasattr(owner, name)`` holds for the targeted release; None if that isn't known."""
     full = canonical(f"{owner}.{name}")
     if inventory.exists(full, context.target):
         return True

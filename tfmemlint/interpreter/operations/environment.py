@@ -1,4 +1,4 @@
-"""TODO."""
+"""The environment of the process, and of processes that it starts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tfmemlint.model.finding import Span
 
 
 def env_value(context: Context, key: Value) -> Value:
-    """What the program itself put into the environment under ``key``."""
+    """Return the value that the program itself put into the environment under ``key``."""
     if isinstance(key, Const) and isinstance(key.value, str) and context.state is not None:
         found = context.state.env.get(key.value)
         context.env_read.setdefault(key.value, found)
@@ -24,7 +24,7 @@ def env_value(context: Context, key: Value) -> Value:
 
 
 def entries(context: Context, mapping: ast.expr) -> dict[str, tuple[Span | None, ast.expr]]:
-    """The entries of a mapping that is written out, or of one in a call: where the name stands, and the value."""
+    """Return the entries of a mapping that is written out, or of a call's keywords: each name's place, and its value."""
     found: dict[str, tuple[Span | None, ast.expr]] = {}
     if isinstance(mapping, ast.Dict):
         for key, value in zip(mapping.keys, mapping.values, strict=True):
@@ -40,7 +40,7 @@ def entries(context: Context, mapping: ast.expr) -> dict[str, tuple[Span | None,
 
 
 def child_env(context: Context, node: ast.Call) -> None:
-    """A process is started; what its environment has is known where it is written out."""
+    """Report the environment of a process that is started, as far as it is written out."""
     for keyword in node.keywords:
         for name, (key, value) in entries(context, keyword.value).items() if keyword.arg == "env" else ():
             if isinstance(value, ast.Constant) and context.state is not None:
@@ -86,7 +86,7 @@ def set_env(
 
 
 def unset_env(context: Context, name: str) -> None:
-    """The program takes a variable out of the environment."""
+    """Take a variable out of the environment."""
     context.state = replace(context.here, env={**context.here.env, name: UNKNOWN})
     if name == "CUDA_VISIBLE_DEVICES" and context.here.listed.under(context.guards).has is not Tri.YES:
         context.state = replace(context.here, cuda_visible_devices=None, max_gpus=None)

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Events, with the fields that they share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WATCHED = ("tf.config.", "tf.test.", "tf.python.", "tf.compat.v1.config.", "tf.
 
 
 def event_fields(context: Context, node: ast.AST) -> dict[str, Any]:
-    """The fields that all events share, for an event at ``node``."""
+    """Return the fields that all events share, for an event at ``node``."""
     statement = context.statement if context.statement is not None else node
     handlers: list[Handler] = []
     probed = False
@@ -45,7 +45,7 @@ def event_fields(context: Context, node: ast.AST) -> dict[str, Any]:
 
 
 def statement_span(context: Context, statement: ast.AST) -> Span:
-    """The span of a statement; of a compound one, its head alone."""
+    """Return the span of a statement; of a compound one, of its head alone."""
     span = context.span(statement)
     body = getattr(statement, "body", None)
     if isinstance(body, list) and body and isinstance(statement, ast.stmt):
@@ -67,7 +67,7 @@ def name_event_fields(context: Context, node: ast.AST, name: str) -> dict[str, A
 
 
 def report_use(context: Context, node: ast.AST, name: str, *, called: bool = False, origin: str = "attribute") -> None:
-    """Report a reference to a TensorFlow name, where it could matter: all but ordinary names that exist."""
+    """Report a reference to a TensorFlow name if it could matter: all but ordinary names that exist."""
     if context.state is None or context.modules is not None or not is_tensorflow(name):
         return
     exists = inventory.exists(name, context.target)

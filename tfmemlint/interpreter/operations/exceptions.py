@@ -1,4 +1,4 @@
-"""TODO."""
+"""Ways that end early: exceptions, returns, and the ends of entry points."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tfmemlint.model.finding import Span
 
 
 def throw(context: Context, *exceptions: str) -> bool:
-    """Something may raise one of these here: whether there is a handler in the program that goes on from there."""
+    """Raise one of these exceptions here, perhaps; return True if a handler in the program goes on from there."""
     if context.state is None:
         return False
     for catching in reversed(context.handlers):
@@ -36,7 +36,7 @@ def _is_caught(context: Context, exceptions: Sequence[str]) -> bool:
 
 
 def leave(context: Context, *, certain: bool, exceptions: tuple[str, ...] = ("SystemExit",)) -> None:
-    """The way to here ends with an exception: a handler takes it, or the entry point ends."""
+    """End the path here with an exception: a handler takes it, or the entry point ends."""
     final = next((one.exits for one in reversed(context.handlers) if _meets(one, exceptions)), None)
     if context.state is not None and final is not None:
         final.append(Raised(context.state, exceptions, certain))
@@ -48,12 +48,12 @@ def leave(context: Context, *, certain: bool, exceptions: tuple[str, ...] = ("Sy
 
 
 def _meets(catching: Catching, exceptions: Sequence[str]) -> bool:
-    """Whether that is the first place where an exception from here stops on its way."""
+    """True if an exception from here stops first at this place on its way."""
     return catching.exits is not None or any(one.takes(name) for one in catching.group for name in exceptions)
 
 
 def _pass_finally(context: Context, way: Exit) -> bool:
-    """Whether a ``finally`` of this function stands in the way of a ``return``, ``break`` or ``continue``."""
+    """Pass a way out of a block to an enclosing ``finally`` of this function; return False if there is none."""
     loops = len(context.loops) if isinstance(way, (Broken, Continued)) else 0
     for catching in reversed(context.handlers):
         if catching.exits is not None and catching.depth == len(context.frames) and catching.loops >= loops:
@@ -63,7 +63,7 @@ def _pass_finally(context: Context, way: Exit) -> bool:
 
 
 def resume_exit(context: Context, way: Exit, state: State) -> None:
-    """Go on with a way out of a block behind that block's ``finally``, in this ``state``."""
+    """Resume a way out of a block after that block's ``finally``, in this ``state``."""
     match way:
         case Raised(_, exceptions, certain):
             context.state = state
@@ -81,7 +81,7 @@ def resume_exit(context: Context, way: Exit, state: State) -> None:
 
 
 def started_or_not(state: State, before: State) -> State:
-    """What has started since ``before`` may have, or not."""
+    """Return the state in which what has started since ``before`` may or may not have started."""
     changes = {
         which: Phase(Tri.UNKNOWN)
         for which in ("context", "allocator", "listed")
@@ -93,7 +93,7 @@ def started_or_not(state: State, before: State) -> State:
 def suppressing(
     context: Context, exceptions: tuple[str, ...], manager: ast.expr, body: functools.partial[None]
 ) -> None:
-    """A block that these exceptions end, but don't get out of."""
+    """Interpret a block that these exceptions end, but don't get out of."""
     described = Handler(exceptions, context.span(manager), reraises=False, idle=True, silent=True)
     before = snapshot(context)
     context.handlers.append(Catching((described,), len(context.frames)))
@@ -109,7 +109,7 @@ def suppressing(
 
 
 def _end_path(context: Context, *, certain: bool) -> None:
-    """The way to here ends, and with it the entry point: ``certain`` where no handler can change that."""
+    """End the path here, and with it the entry point; ``certain`` if no handler can change that."""
     sure = certain and not context.uncertain
     if context.state is not None and (sure or not context.surely_left):
         alone = context.end_state is None or sure is not context.surely_left

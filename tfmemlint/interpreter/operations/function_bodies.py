@@ -1,4 +1,4 @@
-"""TODO."""
+"""Interpreting the body of a function with its arguments."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ def run_function(
 
 
 def unit_of(context: Context, function: Function) -> ModuleInstance:
-    """The module that a function is written in."""
+    """Return the module that a function is written in."""
     return function.scope.module.unit or context.unit
 
 
 def _called_name_of(function: Function) -> str:
-    """What a function goes by: a wrapper that ``functools.wraps`` dresses up, by the name of what it wraps."""
+    """Return the name of a function; of a wrapper made by ``functools.wraps``, that of what it wraps."""
     for decorator in getattr(function.node, "decorator_list", ()):
         if isinstance(decorator, ast.Call) and dotted(decorator.func).rpartition(".")[2] == "wraps" and decorator.args:
             wrapped = function.scope.lookup(dotted(decorator.args[0]))
@@ -120,19 +120,19 @@ def _bind_parameters(
 
 
 def evaluate_defaults(context: Context, args: ast.arguments) -> None:
-    """Default values are evaluated once, where the function is defined."""
+    """Evaluate default values, once, where the function is defined."""
     for default in (*args.defaults, *(one for one in args.kw_defaults if one is not None)):
         with evaluating(context, "default argument"):
             context.defaults[id(default)] = context.evaluate(default)
 
 
 def is_graph_function(function: Function) -> bool:
-    """Whether a function is a ``tf.function``."""
+    """True if a function is a ``tf.function``."""
     return any(isinstance(value, (Ref, Made)) and value.name == "tf.function" for value in function.decorators)
 
 
 def function_name(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> str:
-    """A function's name, ``<lambda>`` for a lambda."""
+    """Return a function's name, ``<lambda>`` for a lambda."""
     return "<lambda>" if isinstance(node, ast.Lambda) else node.name
 
 

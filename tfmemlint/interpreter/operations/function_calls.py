@@ -1,4 +1,4 @@
-"""TODO."""
+"""Calling functions of the program: followed, or known to gain nothing."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tfmemlint.interpreter.limits import (
     MAX_RECURSIONS,
     MAX_RUNS_OF_HARMLESS_FUNCTION,
 )
+from tfmemlint.interpreter.observer import Surrender
 from tfmemlint.interpreter.operations.contents import content_of, forget_contents, mark_escaped
 from tfmemlint.interpreter.operations.function_bodies import function_name, is_graph_function, run_function, unit_of
 from tfmemlint.interpreter.operations.generators import generator
@@ -34,6 +35,7 @@ def call_function(
         MAX_COUNTED_RECURSIONS if counted else 0 if quiet else MAX_RECURSIONS
     ):
         # What is left of the recursion may do as much again, or nothing.
+        context.tell_surrender(Surrender.RECURSION if again else Surrender.DEPTH, function_name(function.node))
         if not again:
             context.give_up(
                 f"{context.source.path}:{context.span(node).row}: calls are nested more than {MAX_CALL_DEPTH} deep"
@@ -86,7 +88,8 @@ def call_function(
 
 
 def _leave_out(context: Context, function: Function, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    """Give up following a function that was gone through many times: what it may do to lists isn't known."""
+    """Leave out a call of a function that was interpreted many times: what it does to containers isn't known."""
+    context.tell_surrender(Surrender.REPEATED, function_name(function.node))
     havoc(context, not context.stored_functions)
     for value in (*args, *keywords.values()):
         mark_escaped(context, value)

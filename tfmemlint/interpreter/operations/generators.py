@@ -1,4 +1,4 @@
-"""TODO."""
+"""Generators: their bodies run piece by piece, as something iterates over them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tfmemlint.interpreter.values import UNKNOWN, Function, Lazy, Value
 def generator(
     context: Context, function: Function, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST
 ) -> Lazy:
-    """What calling a generator function gives: its body runs piece by piece, as somebody iterates over it."""
+    """Return what calling a generator function gives: its body runs piece by piece."""
     quiet = is_side_effect_free(context, function)
     return Lazy(lambda on_yield: run_function(context, function, args, keywords, node, on_yield=on_yield), quiet)
 
 
 def piece_run_later(context: Context, node: ast.AST, run: Callable[[], Value]) -> Lazy:
-    """A piece of this very function that runs later."""
+    """Return a piece of the current function that runs later, as a generator does."""
     scope, unit, function = context.scope, context.unit, context.frame.function
 
     def later(on_yield: Callable[[Value], None]) -> Value:
@@ -40,7 +40,7 @@ def piece_run_later(context: Context, node: ast.AST, run: Callable[[], Value]) -
 
 
 def yield_value(context: Context, value: Value) -> None:
-    """A value is handed to whoever iterates: his code runs now, in his own surroundings."""
+    """Pass a value to the code that iterates: it runs now, in its own surroundings."""
     if context.state is None:
         return
     frame = context.frame
@@ -58,7 +58,7 @@ def yield_value(context: Context, value: Value) -> None:
 
 
 def consume(context: Context, lazy: Lazy, on_yield: Callable[[Value], None]) -> Value:
-    """Run what is lazy, with ``on_yield`` for each value that it gives."""
+    """Run a generator, with ``on_yield`` for each value that it gives."""
     if context.state is None:
         return UNKNOWN
     if id(lazy) in context.started_generators:
@@ -70,12 +70,12 @@ def consume(context: Context, lazy: Lazy, on_yield: Callable[[Value], None]) -> 
 
 
 def drain(context: Context, lazy: Lazy) -> Value:
-    """Run what is lazy to its end."""
+    """Run a generator to its end."""
     return consume(context, lazy, lambda value: None)
 
 
 def first_of(context: Context, lazy: Lazy) -> Value:
-    """Run what is lazy up to its first value: ``next(...)``, or entering a context."""
+    """Run a generator up to its first value: ``next(...)``, or entering a context."""
     before = context.statement
     ends = []
     values: list[Value] = []
@@ -100,7 +100,7 @@ def iterate_lazy(
     body: Callable[[], None],
     rebound: frozenset[str],
 ) -> None:
-    """A loop over what is lazy: its body runs where a value is given."""
+    """Interpret a loop over a generator: its body runs where a value is given."""
     loop = Loop(node, len(context.frames), False, rebound)
     context.loops = [*context.loops, loop]
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Guards: names of the conditions that hold at a point of a program."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _READS_ENVIRONMENT = frozenset({"os.environ.get", "environ.get", "os.getenv", "g
 
 
 def guards_of(context: Context, test: ast.expr, outcome: bool) -> Guards:
-    """The conditions that hold where ``test`` came out as ``outcome``, by a name for each."""
+    """Return the guards that hold where ``test`` came out as ``outcome``."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return guards_of(context, test.operand, not outcome)
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is outcome:
@@ -44,7 +44,7 @@ def _guard_name(context: Context, facts: TestFacts) -> str:
 
 
 def _comes_out_alike(context: Context, facts: TestFacts) -> bool:
-    """Whether all that a test calls gives the same answer throughout a run, as long as its names stay."""
+    """True if all calls in a test give the same answer throughout a run, as long as its names stay."""
     for asked in facts.calls:
         if asked.function in _READS_ENVIRONMENT and isinstance(asked.first, ast.Constant):
             # Until the program itself sets it.

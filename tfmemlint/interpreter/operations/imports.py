@@ -1,4 +1,4 @@
-"""TODO."""
+"""Imports: the project's own modules are interpreted where a program first imports them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Frame
 from tfmemlint.interpreter.limits import MAX_IMPORT_DEPTH
+from tfmemlint.interpreter.observer import ImportOutcome
 from tfmemlint.interpreter.operations.paths import doubtful, merge, snapshot
 from tfmemlint.interpreter.scopes import Scope
 from tfmemlint.interpreter.summaries import keep_summary, only_bound_names, prefixes, use_summary
@@ -20,11 +21,12 @@ def import_module(context: Context, name: str, node: ast.AST) -> Value | None:
     """A module of the project's own, gone through where this is its first import; None where it isn't the
     project's own, UNKNOWN where it can't be told."""
     if context.modules is None:
+        _tell_import(context, node, name, ImportOutcome.NOT_FOLLOWED)
         return None
     module: Value | None = None
     context.asked_modules.add(name)
     for part in prefixes(name):
-        inner = _import_one(context, part, node)
+        inner = import_one(context, part, node)
         if inner is None:
             return None if module is None else UNKNOWN
         module = inner
@@ -33,29 +35,39 @@ def import_module(context: Context, name: str, node: ast.AST) -> Value | None:
     return module
 
 
-def _import_one(context: Context, name: str, node: ast.AST) -> Value | None:
+def import_one(context: Context, name: str, node: ast.AST) -> Value | None:
     if name not in context.units and use_summary(context, name):
+        _tell_import(context, node, name, ImportOutcome.SUMMARY)
         return Module(name, context.units[name].scope)
     unit = context.units.get(name) or _found_module(context, name)
     if not isinstance(unit, ModuleInstance):
+        known = ImportOutcome.FOLLOWED if unit is not None else ImportOutcome.NOT_FOUND
+        _tell_import(context, node, name, ImportOutcome.UNREADABLE if unit == UNKNOWN else known)
         return unit
     module = Module(name, unit.scope)
     has = context.here.imported.get(name)
     if has or unit.running:
+        _tell_import(context, node, name, ImportOutcome.REPEATED)
         return module
+    _tell_import(context, node, name, ImportOutcome.FOLLOWED)
     context.state = replace(context.here, imported={**context.here.imported, name: True})
     if sum(isinstance(frame.node, ast.Module) for frame in context.frames) > MAX_IMPORT_DEPTH:
         context.give_up(f"{unit.source.path} is imported through more than {MAX_IMPORT_DEPTH} other modules")
         return UNKNOWN
     if has is None:
-        _interpret_module(context, unit, node)
+        interpret_module(context, unit, node)
     else:
         # On some way to here it has been imported: then nothing happens now.
         before = snapshot(context)
         with doubtful(context):
-            _interpret_module(context, unit, node)
+            interpret_module(context, unit, node)
         merge(context, before)
     return module
+
+
+def _tell_import(context: Context, node: ast.AST, name: str, outcome: ImportOutcome) -> None:
+    if context.observer is not None:
+        context.observer.imported(context.source.path, context.span(node), name, outcome)
 
 
 def _found_module(context: Context, name: str) -> ModuleInstance | Value | None:
@@ -74,7 +86,7 @@ def _found_module(context: Context, name: str) -> ModuleInstance | Value | None:
     return unit
 
 
-def _interpret_module(context: Context, unit: ModuleInstance, node: ast.AST) -> None:
+def interpret_module(context: Context, unit: ModuleInstance, node: ast.AST) -> None:
     before, heap, events = context.here, context.heap, len(context.events)
     defaults = set(context.defaults)
     asked, within, read = context.asked_modules, context.circular_imports, context.env_read

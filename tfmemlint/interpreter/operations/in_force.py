@@ -1,4 +1,4 @@
-"""TODO."""
+"""The configuration in force, and whether a configuring call still takes effect."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tfmemlint.knowledge.functions import PHYSICAL_FIXED
 
 
 def too_late(context: Context, message: str, in_force: Setting | None, wanted: Value) -> ConfigEffect | None:
-    """The runtime has started: a value that differs from the one in force is refused, or comes to nothing."""
+    """Return what comes of setting another value than the one in force once the runtime has started."""
     state = context.here
     if in_force is not None and wanted != UNKNOWN and in_force.value == wanted:
         return None
@@ -41,8 +41,10 @@ def too_late(context: Context, message: str, in_force: Setting | None, wanted: V
 
 
 def _differs_from_in_force(context: Context, in_force: Setting | None, wanted: Value, phase: Phase) -> bool | None:
-    """Whether another value than the one in force is wanted: on every way (True) on which the runtime has started,
-    or on some (False). None where there may be no such way."""
+    """Return whether another value than the one in force is wanted.
+
+    True on every path on which the runtime has started, False on some; None if there may be no such path.
+    """
     ways = in_force.ways if in_force is not None else (None,)
     if len(ways) == 1:
         return None if ways[0] is not None and UNKNOWN in (wanted, ways[0].value) else True
@@ -64,7 +66,7 @@ def _differs_from_in_force(context: Context, in_force: Setting | None, wanted: V
 
 
 def setting_in_force(context: Context, table: Mapping[Key, Setting], key: Key) -> Setting | None:
-    """What is in force for a GPU; one that goes by another name may be the same."""
+    """Return the setting in force for a GPU; one that goes by another name may be the same."""
     found = table.get(key) or table.get(EACH)
     if found is not None:
         return found
@@ -78,13 +80,13 @@ def setting_in_force(context: Context, table: Mapping[Key, Setting], key: Key) -
 
 
 def is_apart(context: Context, setting: Setting) -> bool:
-    """Whether a setting was made under conditions that exclude those that hold here."""
+    """True if a setting was made under conditions that exclude those that hold here."""
     guards = setting.by.guards if setting.by is not None else ()
     return any((text, not outcome) in context.guards for text, outcome in guards)
 
 
 def is_refused(context: Context, call: Call) -> bool:
-    """Whether a configuring call raises for sure, and so changes nothing."""
+    """True if a configuring call raises for sure, and so changes nothing."""
     outcome = call.effect
     if outcome is None or outcome.kind not in ("late", "refused"):
         return False
@@ -110,12 +112,12 @@ def _is_number(key: Key) -> bool:
 
 
 def allows_growth_by_env(state: State) -> bool:
-    """Whether ``TF_FORCE_GPU_ALLOW_GROWTH=true`` made the devices grow whatever their options."""
+    """True if ``TF_FORCE_GPU_ALLOW_GROWTH=true`` lets the devices grow, whatever their options."""
     return state.env.get("TF_FORCE_GPU_ALLOW_GROWTH") == Const("true")
 
 
 def shown_devices(context: Context, listed: Devices) -> Value:
-    """What ``get_visible_devices`` returns."""
+    """Return what ``get_visible_devices`` returns."""
     visible = context.here.visible
     if visible is None or listed.type != "GPU":
         return listed
@@ -124,8 +126,10 @@ def shown_devices(context: Context, listed: Devices) -> Value:
 
 
 def as_visible(devices: Value) -> Value:
-    """What ``set_visible_devices`` makes of its argument, one device being a list of one; UNKNOWN for a part of the
-    GPUs, which may be equal to another part."""
+    """Return the argument of ``set_visible_devices`` in the form in which values are compared.
+
+    One device is a list of one; a part of the GPUs is UNKNOWN, as it may be equal to another part.
+    """
     match devices:
         case Device():
             return Seq((devices,))

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Assignments to items: ``base[key] = value``."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def set_item(context: Context, target: ast.Subscript, value: Value) -> None:
 
 
 def _put_item(context: Context, base: Value, one: Seq | Dict, place: ast.expr, key: Value, value: Value) -> None:
-    """``one[key] = value``, where ``one`` is what is meant by ``base``, or may be."""
+    """Assign an item of ``container``, which ``base`` means, or may mean."""
     if one is not base and len(cells_of(base)) > 1:
         forget_contents(context, value)
         forget_contents(context, one)

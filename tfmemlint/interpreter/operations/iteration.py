@@ -1,4 +1,4 @@
-"""TODO."""
+"""Loops: how often a body is interpreted, and the values of its variable."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import replace
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Loop
 from tfmemlint.interpreter.limits import MAX_ITEMS_UNROLLED, MAX_NESTED_SECOND_PASSES
+from tfmemlint.interpreter.observer import Decision, Reason
 from tfmemlint.interpreter.operations.exceptions import leave
 from tfmemlint.interpreter.operations.generators import iterate_lazy
 from tfmemlint.interpreter.operations.objects import call_method_of
@@ -42,7 +43,7 @@ def iterate(
     body: Callable[[], None],
     rebound: frozenset[str],
 ) -> None:
-    """Go through a loop: over what is known item by item, otherwise twice, since a second pass can be too late."""
+    """Interpret a loop: item by item over known items, otherwise twice, since a second pass can be too late."""
     if context.state is None:
         return
     iterable = context.current(iterable)
@@ -109,7 +110,7 @@ def run_loop(
     endless: bool = False,
     each: bool = False,
 ) -> None:
-    """Go through a loop's passes; ``each``: there are just as many."""
+    """Interpret the passes of a loop; with ``each``, it has exactly these."""
     before = snapshot(context)
     graphs = context.here.graphs
     loop = Loop(node, len(context.frames), over_devices, rebound, each=each)
@@ -118,6 +119,8 @@ def run_loop(
     ends = []
     for number, enter in enumerate(passes):
         if number and (deep or context.state is None):
+            if deep:
+                context.tell_branch(getattr(node, "iter", node), Decision.NOT_TAKEN, Reason.LOOP_LIMIT)
             break
         loop.repeated = number > 0
         # Some ways may have left the loop by now.
@@ -125,6 +128,12 @@ def run_loop(
         if number > 0 and not over_devices and not each:
             # There need not be another pass.
             ends.append(snapshot(context))
+        if number:
+            context.tell_branch(
+                getattr(node, "iter", node),
+                Decision.BOTH if unsure else Decision.TAKEN,
+                Reason.LOOP_MAY_END if unsure else Reason.LOOP_PASS,
+            )
         with doubtful(context, doubt=unsure):
             if enter():
                 body()
@@ -149,7 +158,7 @@ def run_loop(
 
 
 def _elements(iterable: Value) -> list[tuple[Value, bool]]:
-    """The values that a loop's variable takes, each with whether it is a repetition; two unknowns where unknown."""
+    """Return the values of a loop's variable, each with whether it is a repetition; two UNKNOWN if not known."""
     match iterable:
         case Seq(items) if items and len(items) <= MAX_ITEMS_UNROLLED:
             return [(item, position > 0) for position, item in enumerate(items)]
@@ -178,7 +187,7 @@ def _elements(iterable: Value) -> list[tuple[Value, bool]]:
 
 
 def _without_cells(choice: Choice) -> Choice:
-    """The lists among several values, each as what is in it, which no name leads to."""
+    """Return a choice of lists with what is in each, which no name leads to."""
     return Choice(
         tuple(
             Seq(one.items, one.kind if one.kind == "set" else "tuple") if isinstance(one, Seq) else one
@@ -188,7 +197,7 @@ def _without_cells(choice: Choice) -> Choice:
 
 
 def _is_of_gpus(iterable: Value) -> bool:
-    """Whether there is nothing to go through where there is no GPU."""
+    """True if there is nothing to iterate over on a machine without a GPU."""
     match iterable:
         case Devices(kind="physical", type="GPU") | Indices(of=Devices(type="GPU")):
             return True

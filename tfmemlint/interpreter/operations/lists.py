@@ -1,4 +1,4 @@
-"""TODO."""
+"""Changes of lists and sets."""
 
 from __future__ import annotations
 
@@ -51,13 +51,14 @@ def change_items(context: Context, base: Seq, change: _Change, put: Sequence[Val
 
 
 def _is_vague(context: Context, base: Seq) -> bool:
-    """Whether what isn't called is put into a list that often that it isn't worth to be followed: in a loop, whose
-    passes aren't counted, or in a function that need not be gone through each time."""
+    """True if this list receives too many non-callable values to track: in a loop whose passes aren't counted, or in a
+    function that need not be interpreted each time.
+    """
     return any(not loop.each for loop in context.loops) or belongs_to_caller(context, base)
 
 
 def belongs_to_caller(context: Context, base: Container) -> bool:
-    """Whether a list is none of the function's own that is gone through here, if that is without interest."""
+    """True if a container is not made by the function that is interpreted, which is free of side effects."""
     frame = context.frames[-1]
     if base.cell is None or base.cell.number > frame.scope.number or isinstance(frame.node, ast.Module):
         return False
@@ -68,7 +69,7 @@ def belongs_to_caller(context: Context, base: Container) -> bool:
 
 
 def extend(context: Context, base: Seq, more: Value) -> None:
-    """Put all that ``more`` gives into a list."""
+    """Put all items of ``more`` into a list."""
     more = context.current(more)
     put = _given_items(more)
     if put is None:
@@ -88,7 +89,7 @@ def popped(context: Context, base: Seq, place: int) -> Value:
 
 
 def set_place(context: Context, base: Seq, key: Value, value: Value) -> None:
-    """``base[key] = value`` of a list."""
+    """Interpret ``base[key] = value`` of a list."""
     if isinstance(key, Const) and isinstance(key.value, int):
         place: int = key.value
         change_items(context, base, lambda items: _replaced(items, place, value), [value])
@@ -99,7 +100,7 @@ def set_place(context: Context, base: Seq, key: Value, value: Value) -> None:
 
 
 def _given_items(value: Value) -> tuple[Value, ...] | None:
-    """What a value gives to whoever goes through it; None where that, or the order, isn't known."""
+    """Return the items that iterating over a value gives; None if they, or their order, aren't known."""
     match value:
         case Seq(items, kind):
             return items if kind != "set" or len(items) < 2 else None
@@ -110,7 +111,7 @@ def _given_items(value: Value) -> tuple[Value, ...] | None:
 
 
 def place_of(items: Sequence[Value], value: Value) -> int:
-    """Where ``value`` is among ``items``; -1 where it isn't, -2 where that can't be told."""
+    """Return the position of ``value`` among ``items``; -1 if it isn't there, -2 if that can't be told."""
     for place, item in enumerate(items):
         if _is_same_code(item, value) or (isinstance(item, Const) and item == value):
             return place
@@ -120,7 +121,7 @@ def place_of(items: Sequence[Value], value: Value) -> int:
 
 
 def _is_same_code(left: Value, right: Value) -> bool:
-    """Whether two values are one function, class or object; a method is made anew each time that it is asked for."""
+    """True if two values are one function, class or object; methods are made anew each time."""
     match left, right:
         case Function(node, scope, _, bound), Function(other, other_scope, _, other_bound):
             return node is other and scope is other_scope and bound is other_bound

@@ -1,4 +1,4 @@
-"""Calls of methods of values that are known."""
+"""Calls of methods of known values; their arguments are evaluated when a handler asks for them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def call_method(context: Context, base: Value, call: MethodCall) -> Value | None
 def arguments(
     context: Context, node: ast.Call, *, written: bool = True
 ) -> tuple[list[Value], dict[str, Value], list[Arg]]:
-    """The arguments of a call, by position and by keyword; and as they stand there, where that is wanted."""
+    """Evaluate the arguments of a call; return them by position, by keyword, and as they are written, if asked for."""
     values: list[Value] = []
     keywords: dict[str, Value] = {}
     args: list[Arg] = []

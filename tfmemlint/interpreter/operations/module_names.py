@@ -1,4 +1,4 @@
-"""TODO."""
+"""The names of the project's own modules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAMES_ITSELF = re.compile(r"\b(?:globals|vars|exec)\(|sys\.modules|__dict__|\bi
 
 
 def named_in_module(context: Context, module: Module, name: str) -> Value | None:
-    """A name that a module of the project's own binds, or a module within that package that has been imported."""
+    """Return a name that a module of the project binds, or a submodule that has been imported."""
     if module.scope.unit is not None and module.scope.unit.running and module.scope.unit is not context.unit:
         # What it has by now depends on who imported it first.
         context.circular_imports.add(module.name)
@@ -35,9 +35,9 @@ def named_in_module(context: Context, module: Module, name: str) -> Value | None
 def ask_module_getattr(
     context: Context, module: Module, name: str, node: ast.AST, *, caught: bool = False
 ) -> Value | None:
-    """What the ``__getattr__`` of a module (PEP 562) makes of a name that the module lacks.
+    """Return what the ``__getattr__`` of a module (PEP 562) makes of a name that the module lacks.
 
-    None where it has no such function; or, where an AttributeError is ``caught``, that is what it answers with.
+    None if it has no such function; or if an AttributeError, which is ``caught``, is its answer.
     """
     function, unit = module.scope.names.get("__getattr__"), module.scope.unit
     if not isinstance(function, Function) or unit is None or context.state is None:

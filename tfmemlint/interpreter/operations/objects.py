@@ -1,4 +1,4 @@
-"""TODO."""
+"""Objects of the program's classes: their attributes and methods."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tfmemlint.interpreter.values import UNKNOWN, Function, Instance, Ref, Value
 
 
 def member(context: Context, instance: Instance, name: str, node: ast.AST) -> Value:
-    """An attribute of an object of the program's own: a field, a method, a property, or an inherited name."""
+    """Return an attribute of an object: a field, a method, a property, or an inherited name."""
     field = context.heap.get((instance, name))
     if field is not None:
         return field
@@ -31,7 +31,7 @@ def member(context: Context, instance: Instance, name: str, node: ast.AST) -> Va
 
 
 def call_method_of(context: Context, instance: Instance, name: str, node: ast.AST, args: Sequence[Value] = ()) -> Value:
-    """Call a method of an object by its name; UNKNOWN where its class has none of that name."""
+    """Call a method of an object by its name; return UNKNOWN if its class has none of that name."""
     method = class_member(context, instance.cls, name) if context.state is not None else None
     if not isinstance(method, Function):
         return UNKNOWN

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Paths through a program: snapshots, joins, and stretches that need not be run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tfmemlint.interpreter.values import UNKNOWN, Cell, Choice, Made, Value, is_
 
 
 class _Doubtful:
-    """A stretch of the way that need not be gone, or where conditions hold; see `Machine.doubtful`."""
+    """A stretch of a path that need not be run, or that runs under conditions; see `doubtful`."""
 
     __slots__ = ("context", "doubt", "guards", "saved", "ways")
 
@@ -37,13 +37,13 @@ class _Doubtful:
 
 
 def snapshot(context: Context) -> Snapshot:
-    """How things stand, to be put back or merged by the same function."""
+    """Return everything that may differ between paths, to be restored or merged."""
     module_names = dict(context.module.names) if context.scope is not context.module else {}
     return Snapshot(context.state, dict(context.scope.names), module_names, context.heap)
 
 
 def restore(context: Context, saved: Snapshot, state: State | None = None) -> None:
-    """Put things back as they were, but for another ``state`` where one is given."""
+    """Restore a snapshot, but for another ``state`` if one is given."""
     context.state = state or saved.state
     context.heap = saved.heap
     context.scope.names.clear()
@@ -54,7 +54,7 @@ def restore(context: Context, saved: Snapshot, state: State | None = None) -> No
 
 
 def merge(context: Context, other: Snapshot, mine: Guards = (), theirs: Guards = ()) -> None:
-    """Let another way end here: what the two agree on is known from here on."""
+    """Let another path end here: what both agree on is known from here on."""
     if other.state is None:
         return
     if context.state is None:
@@ -70,7 +70,7 @@ def merge(context: Context, other: Snapshot, mine: Guards = (), theirs: Guards =
 
 @contextmanager
 def evaluating(context: Context, where: str) -> Iterator[None]:
-    """Within: a default argument, say, is evaluated."""
+    """Name the construct that is evaluated within, for events: a default argument, for instance."""
     saved, context.where = context.where, where
     try:
         yield
@@ -79,12 +79,12 @@ def evaluating(context: Context, where: str) -> Iterator[None]:
 
 
 def doubtful(context: Context, guards: Guards = (), *, doubt: bool = True) -> _Doubtful:
-    """Within: what happens need not happen, and ``guards`` hold."""
+    """Mark what is interpreted within: it need not be run, unless ``doubt`` is False, and ``guards`` hold."""
     return _Doubtful(context, guards, doubt)
 
 
 def _join_names(mine: dict[str, Value], theirs: dict[str, Value], used: set[int]) -> None:
-    """Join the names of two ways; what most names stand for is the very same object on both."""
+    """Join the names of two paths; most names mean the same object on both."""
     for name in theirs.keys() - mine.keys():
         # A name that some way does not bind means nothing else there: what is called by it is what another way binds.
         mine[name] = theirs[name] if is_called(theirs[name]) else join(None, theirs[name])
@@ -116,13 +116,13 @@ def _joined_heap(mine: Heap, theirs: Heap, used: set[int]) -> Heap:
 
 
 def lose(value: Value | None, used: set[int]) -> None:
-    """A result that can't be followed any more may be used by anything."""
+    """Mark a result as used that can't be followed any more."""
     if isinstance(value, Made):
         used.add(value.serial)
 
 
 def for_each_option(context: Context, choice: Choice, act: Callable[[Value], Value]) -> Value:
-    """Do something with each of the values that may be meant, as if it were the one."""
+    """Do something with each of the values that may be meant, as if it were the only one."""
     if len(choice.options) == 1:
         return act(choice.options[0])
     before = snapshot(context)

@@ -1,4 +1,4 @@
-"""TODO."""
+"""TF1's messages: making them, and setting their fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Calls that need not be followed again: the outcomes of functions that configure nothing."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tfmemlint.interpreter.values import Cell, Dict, Function, Instance, Ref, Se
 
 
 def is_module_getattr(function: Function) -> bool:
-    """Whether a function is asked for any name that a module lacks: what it does for one says nothing of others."""
+    """True if a function is a ``__getattr__``: what it does for one name says nothing of others."""
     return getattr(function.node, "name", "") == "__getattr__"
 
 
 def gains_nothing(
     context: Context, function: Function, quiet: bool, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> bool:
-    """Whether a call need not be gone through: nothing is left that it could start, and it configures nothing."""
+    """True if a call need not be followed: it configures nothing, and nothing is left that it could start."""
     if quiet and context.modules is not None and context.here.context.has is Tri.YES and not context.stored_functions:
         return True
     known = context.settled.get(id(function.node))
@@ -43,7 +43,7 @@ def gains_nothing(
 
 
 def new_fields(context: Context, receiver: Value | None, given: int, begun: int) -> tuple[tuple[str, Seq | Dict], ...]:
-    """The empty lists and dictionaries that an object was given since."""
+    """Return the empty containers that an object was given since."""
     return tuple(
         (name, value)
         for holder, name, value in context.fields_given[given:]
@@ -52,7 +52,7 @@ def new_fields(context: Context, receiver: Value | None, given: int, begun: int)
 
 
 def _is_older_container(value: Value, begun: int) -> bool:
-    """Whether a value is a list or a dictionary that was there before."""
+    """True if a value is a container that was made before."""
     return isinstance(value, (Seq, Dict)) and value.cell is not None and value.cell.number < begun
 
 
@@ -65,7 +65,7 @@ def note_settled(
     fields: tuple[tuple[str, Seq | Dict], ...],
     begun: int,
 ) -> None:
-    """Note what came of a call of a function that configures nothing, so that the next one need not be followed."""
+    """Record the outcome of a call that configures nothing, so that the next one need not be followed."""
     key, after = id(function.node), context.state
     if after is None or is_called(result) or isinstance(result, Ref) or _is_older_container(result, begun):
         # It never came back: what stands behind the call is not reached, and it has to be seen each time. So has

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Whether code may configure or start something, and what is known after code that may."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.observer import Surrender
 from tfmemlint.interpreter.state import ANY, Phase, Setting, Tri
 from tfmemlint.interpreter.unit import ModuleInstance
 from tfmemlint.interpreter.values import UNKNOWN, Choice, Class, Function, Instance, Partial, Value
@@ -16,11 +17,13 @@ _LEAVES = re.compile(r"\bexit|abort|sys\.path")
 
 
 def havoc(context: Context, quiet: bool = False) -> None:
-    """Something of the program's own may run now, or not: unless it is ``quiet``, nobody knows what has started,
-    and what is configured. What only might start something leaves no trace: nothing is ever concluded from what
-    hasn't started."""
+    """Let anything have started or been configured, unless the code that may have run is ``quiet``.
+
+    What only might start something leaves no trace: nothing is ever concluded from what hasn't started.
+    """
     if context.state is None or quiet:
         return
+    context.tell_surrender(Surrender.HAVOC, "")
     phases = {
         which: Phase(Tri.UNKNOWN)
         for which in ("context", "allocator", "listed")
@@ -31,7 +34,7 @@ def havoc(context: Context, quiet: bool = False) -> None:
 
 
 def is_side_effect_free(context: Context, function: Value) -> bool:
-    """Whether a function neither configures anything nor leaves the program, as far as its words tell."""
+    """True if a function neither configures anything nor leaves the program, judged by the words in it."""
     match function:
         case Function(node, scope):
             unit = scope.module.unit
@@ -60,8 +63,7 @@ def _definition_is_side_effect_free(context: Context, node: ast.AST, unit: Modul
 
 
 def configures_nothing(context: Context, function: Value) -> bool:
-    """Whether a function configures no GPU, as far as words tell: those of the whole module that it is in, and of
-    what it mentions elsewhere."""
+    """True if a function configures no GPU, judged by the words in its module and in what it mentions elsewhere."""
     match function:
         case Function(node, scope):
             unit = scope.module.unit

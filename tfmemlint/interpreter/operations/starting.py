@@ -1,4 +1,4 @@
-"""TODO."""
+"""The start of the runtime."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tfmemlint.interpreter.state import Phase, Tri
 
 
 def start_runtime(context: Context, node: ast.AST, what: str, name: str, text: str) -> None:
-    """Something starts: the context, the allocator, or the listing of devices."""
+    """Start the context, the allocator, or the listing of devices."""
     state = context.here
     phase: Phase = getattr(state, what)
     now = phase.under(context.guards)

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Libraries that start TensorFlow's runtime, or configure it, when they are imported or called."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _STARTS = {Effect.LISTS: "listed", Effect.ALLOCATES: "allocator", Effect.STARTS:
 
 
 def third_party_import(context: Context, name: str, node: ast.AST) -> None:
-    """A module of somebody else's is imported, or something out of one."""
+    """Import a module of another library, or something out of one."""
     if context.state is not None and name.partition(".")[0] in libraries.LIBRARIES:
         _apply_doing(context, libraries.imported(name, context.target), name, node)
 
 
 def third_party_call(context: Context, name: str, node: ast.AST) -> None:
-    """Something of somebody else's is called."""
+    """Call something of another library."""
     if context.state is not None and name.partition(".")[0] in libraries.LIBRARIES:
         _apply_doing(context, libraries.called(name, context.target), name, node)
 

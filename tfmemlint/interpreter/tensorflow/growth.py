@@ -48,14 +48,16 @@ def _growth_outcome(context: Context, device: Value, enable: Value) -> ConfigEff
 
 
 def _limit_of_one_gpu(context: Context) -> Setting | None:
-    """The logical devices of a single GPU, which a loop over all of them comes by as well."""
+    """Return the logical devices of a single GPU, which a loop over all of them sets as well."""
     found = (one for key, one in context.here.limits.items() if isinstance(key, int))
     return next((one for one in found if one.by is not None and one.by.devices_loop is None), None)
 
 
 def _completes_growth(context: Context, device: Value, enable: Value) -> bool:
-    """Whether a loop over the GPUs sets what some of them have already: if that is not all of them, the runtime
-    has never started."""
+    """True if a loop over the GPUs sets what some of them have already.
+
+    If these are not all GPUs, the runtime has never started.
+    """
     loop = next((one for one in reversed(context.loops) if one.devices), None)
     if loop is None or not (isinstance(device, Device) and device.each) or context.here.visible is not None:
         return False

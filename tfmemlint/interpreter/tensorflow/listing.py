@@ -12,12 +12,12 @@ from tfmemlint.knowledge.functions import LIST_LOCAL, LIST_LOGICAL, LIST_PHYSICA
 
 
 def _is_misspelt(value: Value | None) -> bool:
-    """Whether there is no device of that type, because it is spelled in another way."""
+    """True if there is no device of that type, because it is spelled in another way."""
     return isinstance(value, Const) and isinstance(value.value, str) and bool(meant_type(value.value))
 
 
 def _device_type(value: Value | None) -> str | None:
-    """The type of device that a listing asks for; None for all, ``?`` where it isn't known."""
+    """Return the type of device that a listing asks for; None for all, ``?`` if it isn't known."""
     if value is None or value == Const(None):
         return None
     if isinstance(value, Const) and isinstance(value.value, str):

@@ -22,7 +22,7 @@ from tfmemlint.knowledge.signatures import SIGNATURES
 
 
 def _voided_growth(context: Context, wanted: Value) -> ConfigEffect | None:
-    """Logical devices make the growth void that was set before, on every GPU; what isn't a list is refused."""
+    """Return the growth that logical devices make void, on every GPU; what isn't a list is refused."""
     if isinstance(wanted, (Limit, Const)):
         return None
     if allows_growth_by_env(context.here) or context.here.visible_gpus == ():

@@ -13,8 +13,11 @@ from tfmemlint.knowledge.functions import SET_THREADS
 
 
 def _threads_outcome(context: Context, name: str, wanted: Value) -> ConfigEffect | None:
-    """Whether a number of threads comes too late. Only the eager context refuses it: what the devices alone make of
-    it is not looked at. At first none is in force, so even 0, which means the default, is another value then."""
+    """Return whether a number of threads is set too late.
+
+    Only the eager context refuses it: what the devices alone make of it is not looked at. At first none is in force, so
+    even 0, which means the default, is another value then.
+    """
     if wanted == Const(None):
         return None
     in_force = context.here.threading.get(name)

@@ -15,7 +15,7 @@ from tfmemlint.knowledge.functions import SET_VISIBLE, VISIBLE_FIXED
 
 
 def _shows_what_is_visible(context: Context, devices: Value, kind: Value) -> bool:
-    """Whether all GPUs are to be visible where all of them are: accepted at any time."""
+    """True if all GPUs are made visible where all of them are: accepted at any time."""
     if context.here.visible is not None or not isinstance(devices, (Device, Devices)) or devices.kind != "physical":
         return False
     if kind != Const("GPU"):
@@ -24,8 +24,11 @@ def _shows_what_is_visible(context: Context, devices: Value, kind: Value) -> boo
 
 
 def _visible_outcome(context: Context, devices: Value) -> ConfigEffect | None:
-    """Whether a list of visible GPUs comes too late. What hides some of the GPUs, but not the first, hides nothing
-    where there is only one: it is what is in force already then, which is accepted."""
+    """Return whether a list of visible GPUs is set too late.
+
+    A list that hides some GPUs, but not the first, changes nothing on a machine with one GPU: it is in force already,
+    which is accepted.
+    """
     in_force = _visible_in_force(context)
     late = too_late(context, VISIBLE_FIXED, in_force, as_visible(devices))
     if late is None or late.kind != "late" or not late.certain:
@@ -37,7 +40,7 @@ def _visible_outcome(context: Context, devices: Value) -> ConfigEffect | None:
 
 
 def _visible_in_force(context: Context) -> Setting | None:
-    """The last ``set_visible_devices``, with its value in the form that values are compared in."""
+    """Return the last ``set_visible_devices``, with its value in the form in which values are compared."""
     visible = context.here.visible
     if visible is None:
         return Setting(UNKNOWN) if ANY in context.here.growth and context.here.growth[ANY].by is None else None
@@ -46,14 +49,13 @@ def _visible_in_force(context: Context) -> Setting | None:
 
 
 def _differ_on_one_gpu(one: Value, other: Value) -> bool:
-    """Whether two lists of visible GPUs differ where there is only one GPU, as far as the program gets there."""
+    """True if two lists of visible GPUs are known to differ on a machine with one GPU."""
     left, right = _count_on_one_gpu(one), _count_on_one_gpu(other)
     return left is not None and right is not None and left != right
 
 
 def _count_on_one_gpu(shown: Value) -> int | None:
-    """How many GPUs a list shows where there is one; -1 where asking for them fails there; None where that can't be
-    told."""
+    """Return how many GPUs a list shows on a machine with one; -1 if asking for them fails there; None if unknown."""
     match shown:
         case Devices(kind="physical", type="GPU", whole=True):
             return 1
