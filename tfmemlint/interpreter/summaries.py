@@ -1,8 +1,8 @@
 """Summaries of modules: a module is interpreted once, and other programs that import it use what came of it.
 
-**What is kept** (`tfmemlint.interpreter.unit.ModuleSummary`): the names that importing the module, and all
-that it imports have bound; the attributes and containers it has made (the part of the heap that it has added); the values of default
-arguments; and the environment variables that it has set.
+**What is kept** (`tfmemlint.interpreter.unit.ModuleSummary`): the names that importing the module, and all that it
+imports, have bound; the attributes and containers that were made (the part of the heap that was added); the values of
+default arguments; and the environment variables that were set.
 
 **On what it depends**, all of it recorded in the summary and compared before use: where each module lies that was asked
 for (``places``), the environment variables that were read (``read``), the containers of other modules that were

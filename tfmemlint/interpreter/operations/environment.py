@@ -24,7 +24,7 @@ def env_value(context: Context, key: Value) -> Value:
 
 
 def entries(context: Context, mapping: ast.expr) -> dict[str, tuple[Span | None, ast.expr]]:
-    """Return the entries of a mapping that is written out, or of a call's keywords: each name's place, and its value."""
+    """Return the entries of a mapping that is written out, or of a call's keywords: the place and value of each."""
     found: dict[str, tuple[Span | None, ast.expr]] = {}
     if isinstance(mapping, ast.Dict):
         for key, value in zip(mapping.keys, mapping.values, strict=True):
