@@ -110,7 +110,9 @@ def _call_main_function(context: Context) -> None:
 
 
 def _report_protos(context: Context) -> None:
-    carried = {span for one in context.events if isinstance(one, SessionMade) for span in one.field_spans.values()}
+    carried = {
+        span for event in context.events if isinstance(event, SessionMade) for span in event.field_spans.values()
+    }
     for proto, call in context.protos:
         spans = {name: span for name, span in proto.record.spans.items() if span is not None}
         event = {name: getattr(call, name) for name in Event.__dataclass_fields__}

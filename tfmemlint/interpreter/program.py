@@ -252,21 +252,23 @@ class Program:
     def comes_by(self, event: Event) -> bool:
         """Whether the program as it is run, not only some function that nothing calls, comes by where ``event`` is."""
         if not self._places:
-            self._places.update((type(one), one.path, one.span) for one in self.events if not one.state.entry_unknown)
+            self._places.update(
+                (type(event), event.path, event.span) for event in self.events if not event.state.entry_unknown
+            )
         return (type(event), event.path, event.span) in self._places
 
     def accepts(self, call: Call) -> bool:
         """Whether ``call`` is accepted where its place is come by in another way: in every run, while this ``call``
         stands under a condition, or after the runtime has started."""
         if not self._accepted:
-            for one in self.events:
+            for event in self.events:
                 if (
-                    isinstance(one, Call)
-                    and not one.state.entry_unknown
-                    and (one.effect is None or not one.effect.exception)
+                    isinstance(event, Call)
+                    and not event.state.entry_unknown
+                    and (event.effect is None or not event.effect.exception)
                 ):
-                    started = one.state.context.under(one.guards).has in (Tri.YES, Tri.MAYBE)
-                    place = (one.path, one.span)
+                    started = event.state.context.under(event.guards).has in (Tri.YES, Tri.MAYBE)
+                    place = (event.path, event.span)
                     self._accepted[place] = self._accepted.get(place, False) or started
         known = self._accepted.get((call.path, call.span))
         return known is not None and (known or not call.certain)

@@ -40,20 +40,20 @@ def use_summary(context: Context, name: str) -> bool:
         return False
     if any(context.here.env.get(variable) != value for variable, value in kept.read.items()):
         return False
-    if any(context.units.get(one, unit) is not unit for one, (unit, _) in kept.units.items()):
+    if any(context.units.get(other, unit) is not unit for other, (unit, _) in kept.units.items()):
         return False
     if not is_as_read(context, kept.contents):
         return False
-    for one, unit in kept.needs.items():
-        if context.units.get(one) is not unit and (one in context.units or not use_summary(context, one)):
+    for other, unit in kept.needs.items():
+        if context.units.get(other) is not unit and (other in context.units or not use_summary(context, other)):
             return False
-        if context.units.get(one) is not unit or not context.here.imported.get(one):
+        if context.units.get(other) is not unit or not context.here.imported.get(other):
             return False
-    for one, (unit, names) in kept.units.items():
-        if one not in context.units:
+    for other, (unit, names) in kept.units.items():
+        if other not in context.units:
             unit.scope.names.clear()
             unit.scope.names.update(names)
-            context.units[one] = unit
+            context.units[other] = unit
     context.reads = {**kept.contents, **context.reads}
     context.heap = {**context.heap, **kept.heap}
     context.defaults.update(kept.defaults)
@@ -83,7 +83,7 @@ def only_bound_names(context: Context, before: State, events: int) -> bool:
         return False
     if replace(after, imported=before.imported, env=before.env) != before:
         return False
-    return all(_leaves_no_trace(one) for one in context.events[events:])
+    return all(_leaves_no_trace(event) for event in context.events[events:])
 
 
 def keep_summary(
@@ -98,9 +98,9 @@ def keep_summary(
     assert context.modules is not None
     own = [name for name in context.here.imported if name not in before.imported or name == unit.name]
     units = {name: context.units[name] for name in own if name in context.units}
-    places = {name: context.modules.place(name) for one in asked for name in prefixes(one)}
+    places = {name: context.modules.place(name) for asked_name in asked for name in prefixes(asked_name)}
     kept = ModuleSummary(
-        {name: (one, _names_of_module(context, name, one)) for name, one in units.items()},
+        {name: (module, _names_of_module(context, name, module)) for name, module in units.items()},
         {name: context.units[name] for name in asked if name in context.units and name not in units},
         {key: value for key, value in context.heap.items() if heap.get(key) is not value},
         {key: value for key, value in context.defaults.items() if key not in defaults},

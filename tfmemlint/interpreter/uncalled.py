@@ -44,7 +44,7 @@ def interpret_uncalled(context: Context) -> None:
     )
     contents = {key: value for key, value in context.heap.items() if isinstance(key[0], Cell)}
     for _ in range(MAX_ENTRIES):
-        function = next((one for key, one in context.functions.items() if key not in context.visited), None)
+        function = next((known for key, known in context.functions.items() if key not in context.visited), None)
         if function is None:
             return
         context.visited.add(id(function.node))

@@ -53,7 +53,9 @@ def _extends_list(context: Context, node: ast.AugAssign) -> bool:
         return False
     before = context.evaluate(target)
     meant = cells_of(before)
-    if not all(isinstance(one, Seq) and one.kind == "list" and one.cell is not None for one in meant):
+    if not all(
+        isinstance(container, Seq) and container.kind == "list" and container.cell is not None for container in meant
+    ):
         return False
     value = context.evaluate(node.value)
     if context.state is None:
@@ -64,8 +66,8 @@ def _extends_list(context: Context, node: ast.AugAssign) -> bool:
     if len(meant) == 1 and isinstance(meant[0], Seq):
         extend(context, meant[0], value)
     else:
-        for one in meant:
-            forget_contents(context, one)
+        for container in meant:
+            forget_contents(context, container)
     if not isinstance(target, ast.Subscript):
         context.assign(node.target, before)
     return True

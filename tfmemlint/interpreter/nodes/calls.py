@@ -41,7 +41,7 @@ def visit_call(context: Context, node: ast.Call) -> Value:
     result = context.call(callee, values, keywords, node)
     if isinstance(callee, Function):
         given = (*node.args, *(keyword.value for keyword in node.keywords))
-        names = [one.id for one in given if isinstance(one, ast.Name)]
+        names = [argument.id for argument in given if isinstance(argument, ast.Name)]
         listed = [name for name in names if _is_nameless(context.scope.lookup(name))]
         if listed and unit_of(context, callee).shapes.changes_arguments(callee.node):
             for name in listed:

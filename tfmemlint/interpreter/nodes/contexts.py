@@ -104,5 +104,5 @@ def _call_context_method(context: Context, instance: Instance, name: str, args: 
 
 def _handled_names(parts: Sequence[ast.expr]) -> tuple[str, ...]:
     """Return the names of exceptions as they are written in a call or in a tuple."""
-    named = [one for part in parts for one in (part.elts if isinstance(part, ast.Tuple) else [part])]
-    return tuple(dotted(one).replace("tensorflow.", "tf.", 1) or "?" for one in named)
+    named = [name for part in parts for name in (part.elts if isinstance(part, ast.Tuple) else [part])]
+    return tuple(dotted(name).replace("tensorflow.", "tf.", 1) or "?" for name in named)

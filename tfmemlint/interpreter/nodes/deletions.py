@@ -30,15 +30,15 @@ def _delete_item(context: Context, target: ast.Subscript) -> None:
             unset_env(context, str(key.value))
         return
     meant = cells_of(base)
-    for one in meant:
-        if not isinstance(one, (Seq, Dict)) or one.cell is None:
+    for container in meant:
+        if not isinstance(container, (Seq, Dict)) or container.cell is None:
             continue
         place = target.slice
         if len(meant) > 1:
-            forget_contents(context, one)
+            forget_contents(context, container)
         elif isinstance(place, ast.Slice) and place.lower is None and place.upper is None and place.step is None:
-            alter(context, one, lambda content: Seq((), "list", content.cell))
+            alter(context, container, lambda content: Seq((), "list", content.cell))
         elif isinstance(place, ast.Slice):
-            alter(context, one, lambda _: UNKNOWN)
+            alter(context, container, lambda _: UNKNOWN)
         else:
-            change(context, one, "pop", [key], {})
+            change(context, container, "pop", [key], {})

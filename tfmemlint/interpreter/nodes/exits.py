@@ -39,7 +39,7 @@ def _raised_by(context: Context, raised: ast.expr | None) -> tuple[str, ...]:
     if raised is None or not isinstance(value, (Ref, Class)):
         # What a handler raises again, most often.
         caught = context.caught[-1] if context.caught else ()
-        return tuple("Exception" if one == "*" else one for one in caught) or ("Exception",)
+        return tuple("Exception" if name == "*" else name for name in caught) or ("Exception",)
     return tuple(_exception_lineage(value)) or ("Exception",)
 
 

@@ -112,4 +112,4 @@ def _import_all(context: Context, module: Value) -> None:
     for name in chosen:
         bind(context, name, names.get(name, UNKNOWN))
     if module.scope.unit is not None:
-        context.stars.extend(one for one in module.scope.unit.stars if one not in context.stars)
+        context.stars.extend(star for star in module.scope.unit.stars if star not in context.stars)

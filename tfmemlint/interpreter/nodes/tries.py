@@ -112,7 +112,7 @@ def _finally_block(context: Context, body: Sequence[ast.stmt], before: Snapshot,
         restore(context, before)
         merge(context, end)
         if exits:
-            context.state = functools.reduce(join_states, [one.state for one in exits])
+            context.state = functools.reduce(join_states, [way_out.state for way_out in exits])
             if end.state is not None:
                 # The same lines are run where nothing is raised: what is so on this way alone is not so for sure.
                 context.state = started_or_not(context.state, end.state)
@@ -120,8 +120,8 @@ def _finally_block(context: Context, body: Sequence[ast.stmt], before: Snapshot,
             context.execute(body)
         if context.state is not None:
             ended = context.state
-            for one in exits:
-                resume_exit(context, one, ended)
+            for way_out in exits:
+                resume_exit(context, way_out, ended)
         restore(context, end)
     if end.state is not None:
         context.execute(body)

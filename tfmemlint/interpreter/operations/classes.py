@@ -39,8 +39,8 @@ def defining_class(receiver: Value | None, code: ast.AST) -> Value | None:
     cls = receiver.cls if isinstance(receiver, Instance) else receiver
     pending = [cls] if isinstance(cls, Class) else []
     while pending:
-        one = pending.pop()
-        if any(isinstance(value, Function) and value.node is code for value in one.members.values()):
-            return one
-        pending.extend(base for base in one.bases if isinstance(base, Class))
+        candidate = pending.pop()
+        if any(isinstance(value, Function) and value.node is code for value in candidate.members.values()):
+            return candidate
+        pending.extend(base for base in candidate.bases if isinstance(base, Class))
     return cls

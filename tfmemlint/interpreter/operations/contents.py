@@ -61,7 +61,9 @@ def _note_stored(context: Context, value: Value) -> None:
         case Function(node) if id(node) not in context.stored_functions and not is_side_effect_free(context, value):
             context.stored_functions.add(id(node))
         case (Class() as cls) | Instance(cls) if not is_side_effect_free(context, value):
-            context.stored_functions.update(id(one.node) for one in cls.members.values() if isinstance(one, Function))
+            context.stored_functions.update(
+                id(method.node) for method in cls.members.values() if isinstance(method, Function)
+            )
             for base in cls.bases:
                 _note_stored(context, base)
         case _:
@@ -109,8 +111,8 @@ def alter(context: Context, value: Container, act: Callable[[Container], Value])
     assert cell is not None
     content = _read_content(context, cell)
     results: list[Value] = []
-    for one in content.options if isinstance(content, Choice) else (content,):
-        result = act(one) if isinstance(one, (Seq, Dict)) else UNKNOWN
+    for option in content.options if isinstance(content, Choice) else (content,):
+        result = act(option) if isinstance(option, (Seq, Dict)) else UNKNOWN
         if not any(is_same(result, known) or result is known for known in results):
             results.append(result)
     known = UNKNOWN not in results and len(results) <= MOST_OPTIONS
@@ -130,8 +132,8 @@ def alter(context: Context, value: Container, act: Callable[[Container], Value])
 
 def pass_items_to_unknown(context: Context, content: Value) -> None:
     """Note that the items of a container, which can't be known any more, may be called at any time."""
-    for one in content.options if isinstance(content, Choice) else (content,):
-        for item in parts(one):
+    for option in content.options if isinstance(content, Choice) else (content,):
+        for item in parts(option):
             passed_to_unknown(context, item)
 
 

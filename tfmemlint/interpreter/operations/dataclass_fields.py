@@ -29,13 +29,13 @@ class Described:
 def dataclass_fields(cls: Class) -> dict[str, Described]:
     """Return the fields of a dataclass, those of its bases first."""
     found: dict[str, Described] = {}
-    lineage = [one for one in class_lineage(cls) if one is not None]
-    for one in reversed(lineage):
-        mark = dataclass_mark(one, KEEPS_FIELDS)
+    lineage = [ancestor for ancestor in class_lineage(cls) if ancestor is not None]
+    for ancestor in reversed(lineage):
+        mark = dataclass_mark(ancestor, KEEPS_FIELDS)
         if mark is None:
             continue
         keywords_follow = bool((mark_options(mark) or {}).get("kw_only", False))
-        for part in one.node.body:
+        for part in ancestor.node.body:
             if not isinstance(part, ast.AnnAssign) or not isinstance(part.target, ast.Name):
                 continue
             kind = _annotation_name(part.annotation)
@@ -43,7 +43,7 @@ def dataclass_fields(cls: Class) -> dict[str, Described]:
                 keywords_follow = True
             elif kind not in _OF_CLASS:
                 name = part.target.id
-                value = one.members.get(name) if part.value is not None else None
+                value = ancestor.members.get(name) if part.value is not None else None
                 found[name] = Described(value, of_init=kind in _FOR_INIT, keyword_only=keywords_follow)
     return found
 

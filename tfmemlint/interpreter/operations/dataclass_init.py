@@ -30,16 +30,16 @@ _INIT = ast.parse("def __init__(self): ...").body[0]
 
 def written_init(cls: Class) -> Class | None:
     """Return the dataclass whose generated ``__init__`` makes objects of ``cls``; None if another one does, or may."""
-    for one in class_lineage(cls):
-        if one is None or "__init__" in one.members or "__new__" in one.members:
+    for ancestor in class_lineage(cls):
+        if ancestor is None or "__init__" in ancestor.members or "__new__" in ancestor.members:
             return None
-        mark = dataclass_mark(one, DATACLASS)
+        mark = dataclass_mark(ancestor, DATACLASS)
         if mark is not None:
             options = mark_options(mark)
             if options is None:
                 return None
             if options.get("init", True):
-                return one
+                return ancestor
     return None
 
 

@@ -24,7 +24,7 @@ def set_key(context: Context, base: Dict, key: Value, value: Value) -> None:
             if content.items.get(key.value) == value:
                 return content
             if vague:
-                items = {name: one for name, one in content.items.items() if name != key.value}
+                items = {name: item for name, item in content.items.items() if name != key.value}
                 return Dict(items, True, content.default, content.cell)
             return Dict({**content.items, key.value: value}, content.open, content.default, content.cell)
         if isinstance(key, Const):
@@ -40,5 +40,5 @@ def set_key(context: Context, base: Dict, key: Value, value: Value) -> None:
 def without_key(content: Container, key: str) -> Value:
     if not isinstance(content, Dict):
         return UNKNOWN
-    items = {name: one for name, one in content.items.items() if name != key}
+    items = {name: item for name, item in content.items.items() if name != key}
     return Dict(items, content.open, content.default, content.cell)

@@ -54,7 +54,7 @@ def env_write(
 ) -> None:
     if len(values) >= 2 and isinstance(values[0], Const) and isinstance(values[0].value, str):
         text = written[1].text if len(written) > 1 else ""
-        key, given = (one.span for one in written[:2]) if len(written) > 1 else (None, None)
+        key, given = (argument.span for argument in written[:2]) if len(written) > 1 else (None, None)
         how = "setdefault" if default else "putenv"
         set_env(context, values[0].value, values[1], node, text, how=how, key=key, given=given)
 

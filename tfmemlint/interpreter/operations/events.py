@@ -62,7 +62,7 @@ def name_event_fields(context: Context, node: ast.AST, name: str) -> dict[str, A
         around["probed"] = around["probed"] or bool(context.import_fallbacks)
     elif around["probed"]:
         # What no release has is not asked for by trying it: the handler always runs, and has to do the work.
-        around["probed"] = any(one.probes and not one.gives_up for one in around["handlers"])
+        around["probed"] = any(handler.probes and not handler.gives_up for handler in around["handlers"])
     return around
 
 

@@ -25,19 +25,21 @@ def throw(context: Context, *exceptions: str) -> bool:
             catching.exits.append(Raised(context.state, exceptions, certain=False))
             return _is_caught(context, exceptions)
         for handler in catching.group:
-            if any(handler.takes(one) for one in exceptions):
+            if any(handler.takes(exception) for exception in exceptions):
                 context.raised.setdefault(id(handler), []).append(context.state)
                 return True
     return False
 
 
 def _is_caught(context: Context, exceptions: Sequence[str]) -> bool:
-    return any(handler.takes(one) for entry in context.handlers for handler in entry.group for one in exceptions)
+    return any(
+        handler.takes(exception) for entry in context.handlers for handler in entry.group for exception in exceptions
+    )
 
 
 def leave(context: Context, *, certain: bool, exceptions: tuple[str, ...] = ("SystemExit",)) -> None:
     """End the path here with an exception: a handler takes it, or the entry point ends."""
-    final = next((one.exits for one in reversed(context.handlers) if _meets(one, exceptions)), None)
+    final = next((catching.exits for catching in reversed(context.handlers) if _meets(catching, exceptions)), None)
     if context.state is not None and final is not None:
         final.append(Raised(context.state, exceptions, certain))
         context.state = None
@@ -49,7 +51,7 @@ def leave(context: Context, *, certain: bool, exceptions: tuple[str, ...] = ("Sy
 
 def _meets(catching: Catching, exceptions: Sequence[str]) -> bool:
     """True if an exception from here stops first at this place on its way."""
-    return catching.exits is not None or any(one.takes(name) for one in catching.group for name in exceptions)
+    return catching.exits is not None or any(handler.takes(name) for handler in catching.group for name in exceptions)
 
 
 def _pass_finally(context: Context, way: Exit) -> bool:

@@ -121,7 +121,7 @@ def _bind_parameters(
 
 def evaluate_defaults(context: Context, args: ast.arguments) -> None:
     """Evaluate default values, once, where the function is defined."""
-    for default in (*args.defaults, *(one for one in args.kw_defaults if one is not None)):
+    for default in (*args.defaults, *(default for default in args.kw_defaults if default is not None)):
         with evaluating(context, "default argument"):
             context.defaults[id(default)] = context.evaluate(default)
 

@@ -49,16 +49,16 @@ def _differs_from_in_force(context: Context, in_force: Setting | None, wanted: V
     if len(ways) == 1:
         return None if ways[0] is not None and UNKNOWN in (wanted, ways[0].value) else True
     here = (*context.guards, *(phase.guards or ()))
-    setters = [one.by.guards for one in ways if one is not None and one.by is not None and one.by.guards]
+    setters = [way.by.guards for way in ways if way is not None and way.by is not None and way.by.guards]
     found: set[bool | None] = set()
-    for one in ways:
-        if one is None:
+    for way in ways:
+        if way is None:
             if any(set(guards) <= set(here) for guards in setters):
                 # Where the runtime has started it was set as well.
                 continue
             found.add(True)
-        elif not any((text, not outcome) in here for text, outcome in (one.by.guards if one.by else ())):
-            found.add(None if UNKNOWN in (wanted, one.value) else one.value != wanted)
+        elif not any((text, not outcome) in here for text, outcome in (way.by.guards if way.by else ())):
+            found.add(None if UNKNOWN in (wanted, way.value) else way.value != wanted)
     if found == {True}:
         return True
     known = phase.has is Tri.YES or bool(phase.guards)
@@ -75,7 +75,7 @@ def setting_in_force(context: Context, table: Mapping[Key, Setting], key: Key) -
         return Setting(UNKNOWN)
     if key == EACH:
         return None
-    same = [one for other, one in table.items() if not (_is_number(key) and _is_number(other))]
+    same = [setting for other, setting in table.items() if not (_is_number(key) and _is_number(other))]
     return Setting(UNKNOWN, same[0].by, (None, *same)) if same else None
 
 
@@ -102,7 +102,7 @@ def is_refused(context: Context, call: Call) -> bool:
         # Unless it is the loop itself that starts the runtime: it goes for all GPUs, whatever becomes of it.
         own = outcome.cause is not None and outcome.cause.devices_loop == call.devices_loop
         settings = (*context.here.growth.values(), *context.here.limits.values())
-        passed = any(one.by is not None and one.by.span == call.span for one in settings)
+        passed = any(setting.by is not None and setting.by.span == call.span for setting in settings)
         return not own and not passed and not context.here.entry_unknown
     return outcome.certain
 

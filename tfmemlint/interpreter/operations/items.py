@@ -31,10 +31,10 @@ def set_item(context: Context, target: ast.Subscript, value: Value) -> None:
             )
         return
     mark_escaped(context, value)
-    for one in cells_of(base):
-        if isinstance(one, (Seq, Dict)) and one.cell is not None:
-            _put_item(context, base, one, target.slice, key, value)
-        elif one is not base:
+    for container in cells_of(base):
+        if isinstance(container, (Seq, Dict)) and container.cell is not None:
+            _put_item(context, base, container, target.slice, key, value)
+        elif container is not base:
             forget_contents(context, value)
     if isinstance(base, (Seq, Dict)) and base.cell is not None:
         return
@@ -46,17 +46,17 @@ def set_item(context: Context, target: ast.Subscript, value: Value) -> None:
             context.scope.bind(target.value.id, UNKNOWN)
 
 
-def _put_item(context: Context, base: Value, one: Seq | Dict, place: ast.expr, key: Value, value: Value) -> None:
+def _put_item(context: Context, base: Value, container: Seq | Dict, place: ast.expr, key: Value, value: Value) -> None:
     """Assign an item of ``container``, which ``base`` means, or may mean."""
-    if one is not base and len(cells_of(base)) > 1:
+    if container is not base and len(cells_of(base)) > 1:
         forget_contents(context, value)
-        forget_contents(context, one)
-    elif isinstance(one, Dict):
-        set_key(context, one, key, value)
+        forget_contents(context, container)
+    elif isinstance(container, Dict):
+        set_key(context, container, key, value)
     elif isinstance(place, ast.Slice):
         whole = place.lower is None and place.upper is None and place.step is None
-        alter(context, one, lambda content: Seq((), "list", content.cell) if whole else UNKNOWN)
+        alter(context, container, lambda content: Seq((), "list", content.cell) if whole else UNKNOWN)
         if whole:
-            extend(context, one, value)
+            extend(context, container, value)
     else:
-        set_place(context, one, key, value)
+        set_place(context, container, key, value)

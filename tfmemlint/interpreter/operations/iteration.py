@@ -114,7 +114,7 @@ def run_loop(
     before = snapshot(context)
     graphs = context.here.graphs
     loop = Loop(node, len(context.frames), over_devices, rebound, each=each)
-    deep = sum(one.repeated for one in context.loops) >= MAX_NESTED_SECOND_PASSES
+    deep = sum(enclosing.repeated for enclosing in context.loops) >= MAX_NESTED_SECOND_PASSES
     context.loops.append(loop)
     ends = []
     for number, enter in enumerate(passes):
@@ -190,8 +190,8 @@ def _without_cells(choice: Choice) -> Choice:
     """Return a choice of lists with what is in each, which no name leads to."""
     return Choice(
         tuple(
-            Seq(one.items, one.kind if one.kind == "set" else "tuple") if isinstance(one, Seq) else one
-            for one in choice.options
+            Seq(option.items, option.kind if option.kind == "set" else "tuple") if isinstance(option, Seq) else option
+            for option in choice.options
         )
     )
 

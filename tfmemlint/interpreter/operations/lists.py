@@ -37,7 +37,9 @@ _MOST_ITEMS = MAX_ITEMS_UNROLLED
 
 def change_items(context: Context, base: Seq, change: _Change, put: Sequence[Value] = ()) -> None:
     """Change the items of a list into which ``put`` are put."""
-    vague = bool(put) and not any(is_called(one) or isinstance(one, Ref) for one in put) and _is_vague(context, base)
+    vague = (
+        bool(put) and not any(is_called(value) or isinstance(value, Ref) for value in put) and _is_vague(context, base)
+    )
 
     def act(content: Container) -> Value:
         if not isinstance(content, Seq) or (vague and not is_called(content)):
@@ -139,7 +141,7 @@ def without(items: tuple[Value, ...], value: Value) -> Sequence[Value] | None:
 
 
 def _less(items: tuple[Value, ...], place: int) -> Sequence[Value]:
-    return tuple(one for at, one in enumerate(items) if at != place % len(items))
+    return tuple(item for at, item in enumerate(items) if at != place % len(items))
 
 
 def _replaced(items: tuple[Value, ...], place: int, value: Value) -> Sequence[Value] | None:

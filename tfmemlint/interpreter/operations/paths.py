@@ -90,7 +90,7 @@ def _join_names(mine: dict[str, Value], theirs: dict[str, Value], used: set[int]
         mine[name] = theirs[name] if is_called(theirs[name]) else join(None, theirs[name])
         lose(theirs[name], used)
     others = map(theirs.get, mine)
-    for name, value, other in [one for one in zip(mine, mine.values(), others, strict=True) if one[1] is not one[2]]:
+    for name, value, other in [row for row in zip(mine, mine.values(), others, strict=True) if row[1] is not row[2]]:
         if other is None and is_called(value):
             continue
         mine[name] = join(value, other)
@@ -102,7 +102,7 @@ def _join_names(mine: dict[str, Value], theirs: dict[str, Value], used: set[int]
 def _joined_heap(mine: Heap, theirs: Heap, used: set[int]) -> Heap:
     joined = dict(mine)
     values = map(mine.get, theirs)
-    for key, value, other in [one for one in zip(theirs, values, theirs.values(), strict=True) if one[1] is not one[2]]:
+    for key, value, other in [row for row in zip(theirs, values, theirs.values(), strict=True) if row[1] is not row[2]]:
         holder = key[0]
         joined[key] = join(value, other) if type(holder) is not Cell else join_contents(holder, value, other)
         if joined[key] == UNKNOWN:

@@ -72,7 +72,7 @@ def note_settled(
         # what it gives, where that may be called, or changed.
         context.settled.pop(key, None)
         return
-    phases = [(one.context, one.allocator, one.listed) for one in (before, after)]
+    phases = [(state.context, state.allocator, state.listed) for state in (before, after)]
     known = context.settled.get(key)
     starts = phases[0] != phases[1] or (known is not None and known.starts)
     context.settled[key] = SettledCall(starts, reads, function.bound if reads else None, fields)

@@ -72,8 +72,8 @@ def _join_settings(left: Mapping[Key, Setting], right: Mapping[Key, Setting]) ->
     joined: dict[Key, Setting] = {}
     for key in [*left, *(key for key in right if key not in left)]:
         # What was set for all of them holds for each.
-        one, other = (None if key in (EACH, ANY) else table.get(EACH) for table in (left, right))
-        setting = _join_setting(left.get(key, one), right.get(key, other))
+        mine, other = (None if key in (EACH, ANY) else table.get(EACH) for table in (left, right))
+        setting = _join_setting(left.get(key, mine), right.get(key, other))
         if setting is not None:
             joined[key] = setting
     return joined
@@ -83,7 +83,7 @@ def _join_table(left: Mapping[str, Setting], right: Mapping[str, Setting]) -> Ma
     if left == right:
         return left
     joined = {
-        key: _join_setting(left.get(key), right.get(key)) for key in [*left, *(one for one in right if one not in left)]
+        key: _join_setting(left.get(key), right.get(key)) for key in [*left, *(key for key in right if key not in left)]
     }
     return {key: setting for key, setting in joined.items() if setting is not None}
 

@@ -141,13 +141,13 @@ class State:
         """
         if not self.growth or ANY in self.growth or self.single_gpu:
             return None
-        if self.cpu_split or any(self._goes_with_growth(one) for one in self.limits.values()):
+        if self.cpu_split or any(self._goes_with_growth(limit) for limit in self.limits.values()):
             # With any logical device configuration in place growth isn't compared: it is dropped instead.
             return None
         if EACH in self.growth:
             # All of them, and then some otherwise.
             return self._other_than(self.growth[EACH].value) if self.visible is None else None
-        if self.visible is not None and all(one is not None and self._covers(one.value) for one in self.visible.ways):
+        if self.visible is not None and all(way is not None and self._covers(way.value) for way in self.visible.ways):
             return None
         if len(self.growth) > 1 and not all(isinstance(key, int) for key in self.growth):
             # One by its number, others by a slice: the two may well be all of them.
@@ -171,7 +171,9 @@ class State:
         if None not in limit.ways or limit.by is None:
             return True
         under = set(limit.by.guards)
-        return not under or all(one.by is not None and under <= set(one.by.guards) for one in self.growth.values())
+        return not under or all(
+            setting.by is not None and under <= set(setting.by.guards) for setting in self.growth.values()
+        )
 
     def _other_than(self, value: Value) -> Mapping[Key, Setting] | None:
         """The growth settings of single GPUs that are known to differ from ``value``; None where there are none."""

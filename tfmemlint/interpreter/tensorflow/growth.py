@@ -41,7 +41,7 @@ def _growth_outcome(context: Context, device: Value, enable: Value) -> ConfigEff
     if allows_growth_by_env(state) or state.visible_gpus == ():
         return None
     others = [*state.limits.values(), *([state.cpu_split] if state.cpu_split is not None else [])]
-    other = next((one for one in others if not is_apart(context, one)), None)
+    other = next((setting for setting in others if not is_apart(context, setting)), None)
     if other is not None and enable != Const(False):
         return ConfigEffect("dropped", certain=other.value != UNKNOWN, setting=other.by)
     return None
@@ -49,8 +49,8 @@ def _growth_outcome(context: Context, device: Value, enable: Value) -> ConfigEff
 
 def _limit_of_one_gpu(context: Context) -> Setting | None:
     """Return the logical devices of a single GPU, which a loop over all of them sets as well."""
-    found = (one for key, one in context.here.limits.items() if isinstance(key, int))
-    return next((one for one in found if one.by is not None and one.by.devices_loop is None), None)
+    found = (setting for key, setting in context.here.limits.items() if isinstance(key, int))
+    return next((setting for setting in found if setting.by is not None and setting.by.devices_loop is None), None)
 
 
 def _completes_growth(context: Context, device: Value, enable: Value) -> bool:
@@ -58,12 +58,14 @@ def _completes_growth(context: Context, device: Value, enable: Value) -> bool:
 
     If these are not all GPUs, the runtime has never started.
     """
-    loop = next((one for one in reversed(context.loops) if one.devices), None)
+    loop = next((enclosing for enclosing in reversed(context.loops) if enclosing.devices), None)
     if loop is None or not (isinstance(device, Device) and device.each) or context.here.visible is not None:
         return False
     here = context.span(loop.node)
-    others = [one for one in context.here.growth.values() if one.by is None or one.by.devices_loop != here]
-    return bool(others) and all(one.value == enable for one in others)
+    others = [
+        setting for setting in context.here.growth.values() if setting.by is None or setting.by.devices_loop != here
+    ]
+    return bool(others) and all(setting.value == enable for setting in others)
 
 
 def _apply_growth(context: Context, device: Value | None, enable: Value | None, call: Call) -> None:

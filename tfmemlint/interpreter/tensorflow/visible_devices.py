@@ -44,13 +44,13 @@ def _visible_in_force(context: Context) -> Setting | None:
     visible = context.here.visible
     if visible is None:
         return Setting(UNKNOWN) if ANY in context.here.growth and context.here.growth[ANY].by is None else None
-    ways = tuple(replace(one, value=as_visible(one.value)) if one is not None else None for one in visible.either)
+    ways = tuple(replace(way, value=as_visible(way.value)) if way is not None else None for way in visible.either)
     return Setting(as_visible(visible.value), visible.by, ways)
 
 
-def _differ_on_one_gpu(one: Value, other: Value) -> bool:
+def _differ_on_one_gpu(first: Value, other: Value) -> bool:
     """True if two lists of visible GPUs are known to differ on a machine with one GPU."""
-    left, right = _count_on_one_gpu(one), _count_on_one_gpu(other)
+    left, right = _count_on_one_gpu(first), _count_on_one_gpu(other)
     return left is not None and right is not None and left != right
 
 
@@ -60,9 +60,9 @@ def _count_on_one_gpu(shown: Value) -> int | None:
         case Devices(kind="physical", type="GPU", whole=True):
             return 1
         case Seq(items):
-            if not all(isinstance(one, Device) and one.type == "GPU" for one in items):
+            if not all(isinstance(item, Device) and item.type == "GPU" for item in items):
                 return None
-            numbers = [one.index for one in items if isinstance(one, Device)]
+            numbers = [item.index for item in items if isinstance(item, Device)]
             if any(isinstance(number, int) and number not in (0, -1) for number in numbers):
                 return -1
             known = all(isinstance(number, (int, str)) and number in (0, -1, EACH) for number in numbers)

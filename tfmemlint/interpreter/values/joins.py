@@ -114,8 +114,8 @@ def join_contents(cell: Cell, left: Value | None, right: Value | None) -> Value:
     """What is in a list or a dictionary where two ways meet; None for a way on which it is as it was made."""
     ways: list[Value] = []
     for value in (left, right):
-        for one in value.options if isinstance(value, Choice) else (value,):
-            content = as_made(cell) if one is None else one
+        for option in value.options if isinstance(value, Choice) else (value,):
+            content = as_made(cell) if option is None else option
             if not isinstance(content, (Seq, Dict)):
                 return UNKNOWN
             if not any(_as_equal(content, known) for known in ways):
