@@ -82,7 +82,7 @@ class Context:
         self.loops: list[Loop] = []
         self.handlers: list[Catching] = []
         self.caught: list[tuple[str, ...]] = []
-        """What the handlers catch whose bodies are being interpreted, the innermost last."""
+        """The exceptions of the handlers whose bodies are being interpreted, the innermost last."""
         self.statement: ast.stmt | None = None
         self.where = ""
         """The construct that is being evaluated, where it runs at a moment that is easily overlooked."""
@@ -121,9 +121,9 @@ class Context:
         self.defaults: dict[int, Value] = {}
         """The values of default arguments, by the id of each node."""
         self.rebindings: dict[tuple[int, str], int] = {}
-        """How often a name was bound, by the number of its scope."""
+        """The number of times that a name was bound, by the number of its scope."""
         self.attributes_set: dict[str, int] = {}
-        """How often an attribute of that name was set."""
+        """The number of times that an attribute of that name was set."""
         self.instances: dict[int, Instance] = {}
         """The last object of each class, by the id of the class's node."""
         self.made_by: dict[int, Call] = {}
@@ -169,7 +169,7 @@ class Context:
         self.settled: dict[int, SettledCall] = {}
         """The outcomes of functions that configure nothing, by the id of each node."""
         self.harmless_runs: dict[int, int] = {}
-        """How often such a function was interpreted."""
+        """The number of times that such a function was interpreted."""
         self.reads: dict[Cell, Value | None] = {}
         """The containers that the function or module being interpreted has read, with what the heap had of each."""
         self.oldest_cell_changed: float = NO_CELL_CHANGED
@@ -181,11 +181,11 @@ class Context:
         self.containers_of: dict[int, list[Seq | Dict]] = {}
         """The same by the id of each object."""
         self.container_changes: dict[tuple[Span, ...], None] = {}
-        """Where code is put into containers, or taken out of them: each statement with the calls that lead there."""
+        """The places where code is put into containers, or taken out: each statement with the calls that lead there."""
         self.stored_functions: set[int] = set()
         """Functions that may configure something and were put into containers."""
         self.stored_calls = 0
-        """How many calls of such functions were interpreted."""
+        """The number of calls of such functions that were interpreted."""
 
         # The result
         self.events: list[Event] = []
@@ -207,7 +207,7 @@ class Context:
 
     @property
     def reach(self) -> Reach:
-        """What the functions of the module that is being interpreted can reach."""
+        """The reach of the functions of the module that is being interpreted."""
         return self.unit.reach
 
     @property

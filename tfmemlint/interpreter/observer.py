@@ -39,7 +39,7 @@ class Reason(Enum):
 
 
 class Surrender(Enum):
-    """What the interpreter gave up on."""
+    """The things that the interpreter gives up on."""
 
     GAVE_UP = "not followed to its end"
     STEPS = "the program has more steps than are interpreted"
@@ -52,7 +52,7 @@ class Surrender(Enum):
 
 
 class ImportOutcome(Enum):
-    """What an import came to."""
+    """The outcome of an import."""
 
     FOLLOWED = "followed"
     REPEATED = "imported before"

@@ -1,4 +1,4 @@
-"""What the interpreter found: the events of a program, in the order in which they happen.
+"""The interpreter's result: the events of a program, in the order in which they happen.
 
 Rules read nothing else. An event is one thing that the program does to TensorFlow, with the state of the runtime just
 before it, the way in which it was reached, and what stands around it.
@@ -250,7 +250,7 @@ class Program:
     _accepted: dict[tuple[str, Span], bool] = field(default_factory=dict, init=False, repr=False)
 
     def comes_by(self, event: Event) -> bool:
-        """Whether the program as it is run, not only some function that nothing calls, comes by where ``event`` is."""
+        """True if the place of ``event`` is reached by the program itself, not only by uncalled functions."""
         if not self._places:
             self._places.update(
                 (type(event), event.path, event.span) for event in self.events if not event.state.entry_unknown
@@ -258,8 +258,10 @@ class Program:
         return (type(event), event.path, event.span) in self._places
 
     def accepts(self, call: Call) -> bool:
-        """Whether ``call`` is accepted where its place is come by in another way: in every run, while this ``call``
-        stands under a condition, or after the runtime has started."""
+        """True if ``call`` is accepted on another path to its place.
+
+        That is one in every run, while this ``call`` is under a condition, or one after the runtime has started.
+        """
         if not self._accepted:
             for event in self.events:
                 if (

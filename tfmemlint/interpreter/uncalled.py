@@ -20,7 +20,7 @@ from tfmemlint.interpreter.values import Cell, Function, Instance, Ref, Value
 from tfmemlint.knowledge import names as inventory
 
 _UNKNOWN_PHASES: dict[str, Any] = dict.fromkeys(("context", "allocator", "listed"), Phase(Tri.UNKNOWN))
-"""What has started when a function runs that may have been called at any time."""
+"""The phases of the runtime for a function that may be called at any time."""
 _CHAIN = re.compile(r"(?<![\w.])([^\W\d]\w*)((?:\.[^\W\d]\w*)+)")
 """A dotted name: its first part, and the rest."""
 

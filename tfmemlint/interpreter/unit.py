@@ -38,8 +38,11 @@ class ParsedModule:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedModule:
-    """Where a module of the project's own is: ``text`` is None for a package without ``__init__.py``, or one that
-    can't be read (``readable`` False), about which nothing is known."""
+    """A module of the project that was found.
+
+    ``text`` is None for a package without ``__init__.py``, and for one that can't be read (``readable`` False), of
+    which nothing is known.
+    """
 
     name: str
     text: ParsedModule | None
@@ -49,7 +52,7 @@ class ResolvedModule:
 
 @dataclass(frozen=True, slots=True)
 class EntrySetup:
-    """How a program is run.
+    """The way in which a program is run.
 
     Attributes:
         modules: where it finds its project's own modules; None where imports aren't followed. name: its ``__name__``.
@@ -69,7 +72,7 @@ class EntrySetup:
 
 @dataclass(slots=True, eq=False)
 class ModuleSummary:
-    """What importing a module came to, where all it did was to give names: another program need not go through it.
+    """The outcome of importing a module that has only bound names; see `tfmemlint.interpreter.summaries`.
 
     Attributes:
         units: the modules that were imported, by name, with the names in each. needs: those that had been before.
@@ -96,16 +99,16 @@ class Modules(Protocol):
     """Functions, by the id of each, and whether they neither configure anything nor end the program."""
 
     def kept(self, name: str) -> ModuleSummary | None:
-        """What an earlier program has come to that found this module, and all that it asks for, in the same places."""
+        """Return the summary of a program that found this module, and all that it asks for, in the same places."""
 
     def keep(self, name: str, kept: ModuleSummary) -> None:
-        """Keep that for later programs."""
+        """Keep a summary for later programs."""
 
     def place(self, name: str) -> object:
-        """Where the module of this absolute name is; None where it is not the project's own, or can't be told."""
+        """Return the place of the module of this absolute name; None if it is not the project's own, or unknown."""
 
     def find(self, name: str) -> ResolvedModule | None:
-        """The module of this absolute name; None where it is not the project's own, or can't be told."""
+        """Return the module of this absolute name; None if it is not the project's own, or unknown."""
 
     def sets(self, path: str, name: str, lines: Sequence[str]) -> bool:
-        """Whether a function of the module at ``path`` may configure a GPU, by the names that it mentions."""
+        """True if a function of the module at ``path`` may configure a GPU, by the names that it mentions."""

@@ -16,7 +16,7 @@ from tfmemlint.interpreter.scopes import Scope
 from tfmemlint.interpreter.values import UNKNOWN, Class, Const, Instance, Module, Partial, Ref, Seq, Value
 
 _GETTER = "operator.attrgetter()"
-"""What ``operator.attrgetter`` returns, called with the paths and then the object."""
+"""The name of the result of ``operator.attrgetter``, which is called with the paths and then the object."""
 _NAMESPACE = ast.ClassDef("SimpleNamespace", bases=[], keywords=[], body=[], decorator_list=[])
 
 

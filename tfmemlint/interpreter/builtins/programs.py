@@ -1,4 +1,4 @@
-"""What runs a program's ``main()``, and threads."""
+"""Functions that run a program's ``main()``, and threads."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from tfmemlint.interpreter.values import UNKNOWN, Class, Const, Dict, Function, 
 from tfmemlint.knowledge import names as inventory
 
 _REPETITIONS = range(65)
-"""How often a list may be repeated without becoming a burden."""
+"""The factors by which a list is repeated item by item: up to 64 copies."""
 
 
 @visits(ast.BinOp)

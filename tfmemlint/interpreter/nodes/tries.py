@@ -21,7 +21,7 @@ from tfmemlint.interpreter.values import UNKNOWN
 
 _TRY_STATEMENTS: tuple[type[ast.AST], ...] = (ast.Try, *([ast.TryStar] if hasattr(ast, "TryStar") else []))
 _MISSING = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError"})
-"""What a name is answered with that a release lacks."""
+"""The exceptions that using a name raises which a release lacks."""
 
 
 @visits(*_TRY_STATEMENTS)

@@ -1,1 +1,1 @@
-"""What handlers are built from: helpers that work on the context. None of them registers anything."""
+"""Helpers that handlers are built from. They work on the context; none of them registers anything."""

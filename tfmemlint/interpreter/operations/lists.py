@@ -30,9 +30,9 @@ from tfmemlint.interpreter.values import (
 )
 
 _Change = Callable[[tuple[Value, ...]], "Sequence[Value] | None"]
-"""What becomes of the items of a list; None where that isn't known."""
-_MOST_ITEMS = MAX_ITEMS_UNROLLED
-"""How many items of a list are known one by one that grows: a longer one isn't gone through item by item."""
+"""Return the new items of a list; None if they aren't known."""
+_MAX_ITEMS_TRACKED = MAX_ITEMS_UNROLLED
+"""Items of a growing list that are known one by one: loops don't unroll a longer one anyway."""
 
 
 def change_items(context: Context, base: Seq, change: _Change, put: Sequence[Value] = ()) -> None:
@@ -45,7 +45,7 @@ def change_items(context: Context, base: Seq, change: _Change, put: Sequence[Val
         if not isinstance(content, Seq) or (vague and not is_called(content)):
             return UNKNOWN
         items = change(content.items)
-        if items is None or len(items) > max(_MOST_ITEMS, len(content.items)):
+        if items is None or len(items) > max(_MAX_ITEMS_TRACKED, len(content.items)):
             return UNKNOWN
         return Seq(tuple(items), content.kind, content.cell)
 

@@ -14,7 +14,7 @@ from tfmemlint.interpreter.state import join_states
 from tfmemlint.interpreter.values import UNKNOWN, Const, Function, Module, Value
 
 _NAMES_ITSELF = re.compile(r"\b(?:globals|vars|exec)\(|sys\.modules|__dict__|\bimport \*")
-"""What may give a module names that nothing in it binds."""
+"""Code that may give a module names that nothing in it binds."""
 
 
 def named_in_module(context: Context, module: Module, name: str) -> Value | None:

@@ -27,7 +27,7 @@ from tfmemlint.model.intent import Wish
 WRAPPING = frozenset(
     {"functools.lru_cache", "functools.cache", "staticmethod", "classmethod", "contextlib.contextmanager"}
 )
-"""What returns a function that does the same as the one that it is given."""
+"""Functions that return one that does the same as the one that they are given."""
 KEEPING = WRAPPING | {
     "functools.wraps",
     "functools.update_wrapper",
@@ -43,7 +43,7 @@ KEEPING = WRAPPING | {
     *("len", "bool", "str", "any", "all", "hash", "hasattr", "next", "filter", "itertools.chain", "json.dumps"),
     *("copy.copy", "copy.deepcopy", "dataclasses.dataclass", "dataclasses.replace"),
 }
-"""What is given a function and does not call it."""
+"""Functions that don't call a function that they are given."""
 _BY_KEY = frozenset({"sorted", "min", "max"})
 _OBSERVED = ("keras.", "horovod.", "pynvml.", "py3nvml.", "nvidia_smi.")
 """Libraries whose calls rules read, though they aren't TensorFlow's."""

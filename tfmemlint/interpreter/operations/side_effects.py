@@ -1,4 +1,4 @@
-"""Whether code may configure or start something, and what is known after code that may."""
+"""True if code may configure or start something, and what is known after code that may."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tfmemlint.interpreter.unit import ModuleInstance
 from tfmemlint.interpreter.values import UNKNOWN, Choice, Class, Function, Instance, Partial, Value
 
 _LEAVES = re.compile(r"\bexit|abort|sys\.path")
-"""What a function has in it that may end the program, or change where it finds modules."""
+"""Words in functions that may end the program, or change where it finds modules."""
 
 
 def havoc(context: Context, quiet: bool = False) -> None:

@@ -10,7 +10,7 @@ from tfmemlint.interpreter.state.model import Phase, Setting, State
 from tfmemlint.interpreter.values import EACH, UNKNOWN, Value, join
 
 MOST_WAYS = 6
-"""How many ways a setting is kept of; of more it is not known what is in force."""
+"""Paths whose settings are kept apart; where more meet, the setting in force isn't known."""
 
 
 def join_phases(left: Phase, right: Phase, left_guard: Guards = (), right_guard: Guards = ()) -> Phase:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """Whether one thing has started, what started it, and under which conditions (None: not known)."""
+    """The start of one thing: whether it has happened, what caused it, and its conditions (None: not known)."""
 
     has: Tri = Tri.NO
     by: RuntimeStart | None = None
@@ -50,7 +50,7 @@ class Setting:
 
     @property
     def ways(self) -> tuple[Setting | None, ...]:
-        """What may be in force, way by way."""
+        """The settings that may be in force, one for each path."""
         return self.either or (self,)
 
 
@@ -94,7 +94,7 @@ class State:
 
     @property
     def graph_mode(self) -> bool:
-        """Whether an op made here goes into a graph instead of starting the eager context."""
+        """True if an op made here goes into a graph instead of starting the eager context."""
         return self.graphs > 0 or self.eager is False
 
     def growth_of(self, key: Key) -> Setting | None:
@@ -107,7 +107,7 @@ class State:
 
     @property
     def single_gpu(self) -> bool:
-        """Whether the program itself saw to it that TensorFlow sees at most one GPU."""
+        """True if the program itself saw to it that TensorFlow sees at most one GPU."""
         if self.visible is not None:
             value = self.visible.value
             if isinstance(value, Device) and not value.each:
@@ -118,7 +118,7 @@ class State:
 
     @property
     def one_gpu(self) -> bool:
-        """Whether the list of physical devices has at most one GPU, by a condition or by the environment."""
+        """True if the list of physical devices has at most one GPU, by a condition or by the environment."""
         if self.max_gpus is not None and self.max_gpus <= 1:
             return True
         shown = self.cuda_visible_devices
@@ -129,7 +129,7 @@ class State:
 
     @property
     def visible_gpus(self) -> tuple[Value, ...] | None:
-        """What the last ``set_visible_devices`` left of the GPUs, where it is known one by one."""
+        """The GPUs that the last ``set_visible_devices`` left visible; None if they aren't known one by one."""
         value = self.visible.value if self.visible is not None else None
         return value.items if isinstance(value, Seq) else None
 
@@ -159,7 +159,7 @@ class State:
 
     @property
     def may_differ(self) -> bool:
-        """Whether some visible GPU may be left without the growth of another, so that the runtime does not start."""
+        """True if some visible GPU may be left without the growth of another, so that the runtime does not start."""
         if self.partial_growth is not None:
             return True
         every = self.growth.get(EACH)
@@ -167,7 +167,7 @@ class State:
         return (some or ANY in self.growth) and not self.single_gpu
 
     def _goes_with_growth(self, limit: Setting) -> bool:
-        """Whether logical devices are there wherever growth is set."""
+        """True if logical devices are there wherever growth is set."""
         if None not in limit.ways or limit.by is None:
             return True
         under = set(limit.by.guards)
@@ -184,7 +184,7 @@ class State:
         } or None
 
     def _covers(self, visible: Value) -> bool:
-        """Whether growth was set for all that ``visible`` lists, or that can't be told."""
+        """True if growth was set for all that ``visible`` lists, or that can't be told."""
         if isinstance(visible, Devices):
             return not visible.whole
         if isinstance(visible, Seq):
@@ -196,7 +196,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class ConfigEffect:
-    """What TensorFlow does with a configuring call instead of what was asked.
+    """The effect that a configuring call has instead of what was asked.
 
     Attributes:
         kind: ``late`` (the runtime has started), ``lost`` (the GPU devices exist already with their old options:
@@ -250,12 +250,12 @@ class Handler:
 
     @property
     def probes(self) -> bool:
-        """Whether it does something else where a name is not there."""
+        """True if it does something else where a name is not there."""
         lacks = {"AttributeError", "*", "Exception", "ImportError", "ModuleNotFoundError"}
         return not self.idle and not self.reraises and not lacks.isdisjoint(self.catches)
 
     def takes(self, exception: str) -> bool:
-        """Whether it catches ``exception`` (a builtin name, or ``tf.errors.X``)."""
+        """True if it catches ``exception`` (a builtin name, or ``tf.errors.X``)."""
         names = {exception, *_ANCESTORS.get(exception, ()), "BaseException", "*"}
         if exception not in _NO_EXCEPTIONS:
             names.add("Exception")
@@ -263,7 +263,7 @@ class Handler:
 
 
 _NO_EXCEPTIONS = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit", "BaseException"})
-"""What ``except Exception`` lets pass."""
+"""The exceptions that ``except Exception`` lets pass."""
 _ANCESTORS = {
     "KeyError": ("LookupError",),
     "IndexError": ("LookupError",),
@@ -310,7 +310,7 @@ class Event:
     ways: tuple[int, ...] = ()
 
     def comes_with(self, other: Event) -> bool:
-        """Whether this happens in every run in which ``other`` does, as far as the conditions tell."""
+        """True if this happens in every run in which ``other`` does, as far as the conditions tell."""
         return set(self.ways) <= set(other.ways) and (self.certain or set(self.guards) <= set(other.guards))
 
     def handler_for(self, exception: str) -> Handler | None:
@@ -355,7 +355,7 @@ class Call(Event):
 
     @property
     def has_star(self) -> bool:
-        """Whether ``*args`` or ``**kwargs`` hide some arguments."""
+        """True if ``*args`` or ``**kwargs`` hide some arguments."""
         return any(found.star for found in self.args)
 
 

@@ -1,4 +1,4 @@
-"""What the interpreter knows about a value: little, but never more than is so.
+"""Values, as far as the interpreter knows them: little, but never more than is so.
 
 A value is one of the frozen classes below. ``UNKNOWN`` is the honest answer for everything else; nothing is ever
 concluded from it.

@@ -25,7 +25,7 @@ _CALLED = (Function, Partial, Lazy, Class, Instance, Module, Choice)
 
 
 def join(left: Value | None, right: Value | None) -> Value:
-    """What is known where two ways through the program meet: what both agree on."""
+    """Return what is known where two paths through the program meet: what both agree on."""
     if left is right and left is not None:
         return left
     if isinstance(left, (Seq, Dict)) and isinstance(right, (Seq, Dict)) and left.cell is right.cell is not None:
@@ -77,7 +77,7 @@ def _either(left: Value, right: Value) -> Value:
 
 
 def parts(value: Value) -> tuple[Value, ...]:
-    """What is in a list or a dictionary, or may be meant by a choice; of all else, nothing."""
+    """Return the items of a list or a dictionary, or the options of a choice; nothing for other values."""
     match value:
         case Seq(items):
             return items
@@ -90,7 +90,7 @@ def parts(value: Value) -> tuple[Value, ...]:
 
 
 def is_called(value: Value) -> bool:
-    """Whether a value is code of the program's own, or has some."""
+    """True if a value is code of the program's own, or has some."""
     if isinstance(value, Seq):
         return any(is_called(item) for item in value.items)
     if isinstance(value, Dict):
@@ -99,19 +99,19 @@ def is_called(value: Value) -> bool:
 
 
 def holds_code(value: Value | None) -> bool:
-    """Whether a value is a list or a dictionary that it matters to tell from others: code is in it, or may come."""
+    """True if a value is a container with an identity that matters: it holds code, or may come to."""
     return isinstance(value, (Seq, Dict)) and ((value.cell is not None and value.cell.watched) or is_called(value))
 
 
 def is_same(left: Value, right: Value) -> bool:
-    """Whether two values are one list or dictionary, with the same in it."""
+    """True if two values are one list or dictionary, with the same in it."""
     if not isinstance(left, (Seq, Dict)) or not isinstance(right, (Seq, Dict)):
         return False
     return left.cell is right.cell and left == right
 
 
 def join_contents(cell: Cell, left: Value | None, right: Value | None) -> Value:
-    """What is in a list or a dictionary where two ways meet; None for a way on which it is as it was made."""
+    """Return the contents of a container where two paths meet; None stands for a path on which it is as it was made."""
     ways: list[Value] = []
     for value in (left, right):
         for option in value.options if isinstance(value, Choice) else (value,):
@@ -133,7 +133,7 @@ def join_contents(cell: Cell, left: Value | None, right: Value | None) -> Value:
 
 
 def _as_equal(left: Value, right: Value) -> bool:
-    """Whether two contents are the same, constants by their types, too."""
+    """True if two contents are the same, constants by their types, too."""
     if isinstance(left, Seq) and isinstance(right, Seq):
         return len(left.items) == len(right.items) and all(map(_is_equal, left.items, right.items))
     if isinstance(left, Dict) and isinstance(right, Dict):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cell:
-    """Which list, set or dictionary it is, among all that look alike: what was put into it later is in the heap.
+    """The identity of a list, set or dictionary among all that look alike; its later contents are in the heap.
 
     Attributes:
         number: tells whether it was there before something else was made. first: what it was made with.
@@ -73,7 +73,7 @@ class Dict:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What a dataclass says of one of its fields: ``dataclasses.field(...)``.
+    """The definition of a field of a dataclass: ``dataclasses.field(...)``.
 
     Attributes:
         default: its value where none is given. factory: what makes one then. init: whether one can be given.
@@ -285,7 +285,7 @@ class ModuleInstance:
 
     @property
     def configures(self) -> bool:
-        """Whether it has a word about configuring GPUs in it."""
+        """True if it has a word about configuring GPUs in it."""
         return self.shapes.configures
 
     def let_go(self) -> None:

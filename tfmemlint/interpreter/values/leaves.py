@@ -70,7 +70,7 @@ class Device:
 
     @property
     def each(self) -> bool:
-        """Whether this stands for every device of a loop in turn."""
+        """True if this stands for every device of a loop in turn."""
         return self.loop or self.index == EACH
 
 
@@ -79,7 +79,7 @@ EACH = "each"
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many devices a list has: ``len(gpus)``."""
+    """The number of devices in a list: ``len(gpus)``."""
 
     of: Devices
 
@@ -107,7 +107,7 @@ class DeviceName:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a call of a named thing returned (``Made('tf.distribute.MirroredStrategy')``).
+    """The result of a call of a named thing (``Made('tf.distribute.MirroredStrategy')``).
 
     A method of it is called ``tf.distribute.MirroredStrategy().scope``. ``serial`` tells two results of one call apart.
     """
