@@ -11,7 +11,7 @@ from tests.fixture_files import FIXTURES
 from tfmemlint.engine.check_source import check_source
 from tfmemlint.engine.context import Context
 from tfmemlint.engine.item import Item
-from tfmemlint.engine.run import check_item
+from tfmemlint.engine.run import check_item, run
 from tfmemlint.interpreter.program import Program
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Severity
@@ -74,3 +74,16 @@ def test_an_unusual_encoding_that_is_declared_is_read(path: Path) -> None:
     outcome = check_item(Item(str(path), path.read_bytes()), Context())
     assert outcome.findings == []
     assert outcome.source is not None
+
+
+def test_a_file_that_is_gone_is_reported_where_others_make_up_a_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    grow = "import tensorflow as tf\n\n\ndef grow(gpu):\n    tf.config.experimental.set_memory_growth(gpu, True)\n"
+    Path("setup_gpu.py").write_text(grow, encoding="utf-8")
+    Path("train.py").write_text("from setup_gpu import grow\n\ngrow(0)\n", encoding="utf-8")
+    Path("gone.py").symlink_to("nowhere.py")
+    results = run([(name, False) for name in ("gone.py", "setup_gpu.py", "train.py")], Context())
+    assert any(result.program is not None or result.entries for result in results)
+    assert [finding.code for result in results for finding in result.findings if result.path == "gone.py"] == ["TFM902"]

@@ -1,4 +1,4 @@
-"""The options of ``check`` and ``fix``."""
+"""The options of the commands ``check`` and ``fix``."""
 
 from __future__ import annotations
 
@@ -9,22 +9,27 @@ _FORMATS = ("full", "concise", "json", "github", "corrections")
 
 
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``check``."""
+    """Give ``parser`` the options of ``check``."""
     _common(parser)
     add = parser.add_argument
-    add("--fix", action="store_true", help="mend what can be mended, as `tfmemlint fix` does")
+    add("--fix", action="store_true", help="fix what can be fixed, as `tfmemlint fix` does")
     add("--show-target", action="store_true", help="print which release files are judged for, and why")
     parser.set_defaults(diff=False, ask=False, show_fixes=False, fix_only=None, verify=False)
 
 
 def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``fix``."""
+    """Give ``parser`` the options of ``fix``."""
     _common(parser)
     add = parser.add_argument
     add("--diff", action="store_true", help="print what would change, and change nothing")
     add("--ask", action="store_true", help="show each change and ask before it is made")
-    add("--fix-only", metavar="CODES", action="append", help="mend what these rules find only; all is reported")
-    add("--show-fixes", action="store_true", help="list what was mended, and why the rest was not")
+    add(
+        "--fix-only",
+        metavar="CODES",
+        action="append",
+        help="fix what these rules find only; all is reported",
+    )
+    add("--show-fixes", action="store_true", help="list what was fixed, and why the rest was not")
     add(
         "--verify",
         action="store_true",
@@ -54,8 +59,8 @@ def _common(parser: argparse.ArgumentParser) -> None:
         metavar="X.Y",
         help="the TensorFlow release that the code runs on (default: what the project asks for)",
     )
-    add("--unsafe-fixes", action="store_true", default=None, help="also mend where a person should look at the result")
-    add("--allow-dirty", action="store_true", help="mend files, too, that have changes which git doesn't have yet")
+    add("--unsafe-fixes", action="store_true", default=None, help="also apply fixes that a person should review")
+    add("--allow-dirty", action="store_true", help="also fix files with changes that git does not have yet")
     add("--gpu-memory", metavar="SIZE", help="the memory of one GPU, such as 16GiB: shares become numbers of MiB")
     add("--output-format", choices=_FORMATS, help="how to report (default: full)")
     add("--statistics", action="store_true", help="print how often each rule fires instead of the findings")
@@ -67,5 +72,5 @@ def _common(parser: argparse.ArgumentParser) -> None:
 
 
 def say(message: str) -> None:
-    """A message on standard error."""
+    """Print a message on standard error."""
     print(f"tfmemlint: {message}", file=sys.stderr)

@@ -33,27 +33,27 @@ def run(arguments: argparse.Namespace) -> int:
         return _show_target(arguments, config, context)
     try:
         with _gates(arguments, context) as context:
-            outcomes, failed = _outcomes(arguments, config, context)
+            results, failed = _results(arguments, config, context)
     except _Stopped as reason:
         say(str(reason))
         return FAILED
     from tfmemlint.cli.output import report
 
-    report(arguments, config, context, outcomes)
-    findings = [finding for outcome in outcomes for finding in outcome.findings]
-    for outcome in outcomes:
-        if outcome.remark:
-            say(f"{outcome.path}: {outcome.remark}")
-        if outcome.problem:
+    report(arguments, config, context, results)
+    findings = [finding for result in results for finding in result.findings]
+    for result in results:
+        if result.remark:
+            say(f"{result.path}: {result.remark}")
+        if result.problem:
             failed = True
-            say(f"{outcome.path}: {outcome.problem}")
+            say(f"{result.path}: {result.problem}")
     if failed or any(finding.code == "TFM900" for finding in findings):
         return FAILED
     return FOUND if findings and not arguments.exit_zero else CLEAN
 
 
 def _context(arguments: argparse.Namespace, config: Config) -> Context:
-    """What the options ask for; the command line comes before the file.
+    """Return what the options ask for; the command line comes before the file.
 
     Raises:
         ConfigError: an option can't be followed.
@@ -73,7 +73,7 @@ def _context(arguments: argparse.Namespace, config: Config) -> Context:
             raise ConfigError("", f"{option}: {error}") from None
 
     target, memory = config.target_and_memory(arguments.target_version, arguments.gpu_memory)
-    select, extend, ignore = (_codes(one) for one in (arguments.select, arguments.extend_select, arguments.ignore))
+    select, extend, ignore = (_codes(given) for given in (arguments.select, arguments.extend_select, arguments.ignore))
     said = select is not None or extend or ignore
     in_file = config.select is not None or config.extend_select or config.ignore or config.extend_ignore
     selection = None
@@ -99,12 +99,12 @@ def _context(arguments: argparse.Namespace, config: Config) -> Context:
 
 
 class _Stopped(Exception):
-    """The run can't begin."""
+    """The run can't start, and nothing was changed."""
 
 
 @contextlib.contextmanager
 def _gates(arguments: argparse.Namespace, context: Context) -> Iterator[Context]:
-    """With what has to agree to a change before it is made: a person, TensorFlow."""
+    """Enter the context with those who have to agree to a change before it is made: a person, TensorFlow."""
     if arguments.ask:
         from tfmemlint.cli.prompt import terminal
 
@@ -127,10 +127,10 @@ def _gates(arguments: argparse.Namespace, context: Context) -> Iterator[Context]
 
 
 def _rule_codes(option: str, codes: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Codes of rules, or their beginnings.
+    """Return the codes of rules, or their beginnings; () if the option isn't given.
 
     Raises:
-        ConfigError: one stands for no rule.
+        ConfigError: no rule has a code that starts so.
     """
     if codes is None:
         return ()
@@ -138,7 +138,7 @@ def _rule_codes(option: str, codes: tuple[str, ...] | None) -> tuple[str, ...]:
     from tfmemlint.rulekit.rule import codes as known
 
     for code in codes:
-        if not any(one.startswith(code) for one in known()):
+        if not any(each.startswith(code) for each in known()):
             raise ConfigError("", f"{option}: {code!r} stands for no rule")
     return codes
 
@@ -146,22 +146,22 @@ def _rule_codes(option: str, codes: tuple[str, ...] | None) -> tuple[str, ...]:
 def _codes(given: list[str] | None) -> tuple[str, ...] | None:
     if given is None:
         return None
-    return tuple(code.strip() for one in given for code in one.split(",") if code.strip())
+    return tuple(code.strip() for codes in given for code in codes.split(",") if code.strip())
 
 
-def _outcomes(arguments: argparse.Namespace, config: Config, context: Context) -> tuple[list[FileResult], bool]:
-    """The outcome of each file, and whether some path could not be followed."""
+def _results(arguments: argparse.Namespace, config: Config, context: Context) -> tuple[list[FileResult], bool]:
+    """Return the result of each file, and whether some path could not be followed."""
     from tfmemlint.engine.run import from_text, run
 
     paths = list(dict.fromkeys(arguments.paths)) or ["."]
-    outcomes: list[FileResult] = []
+    results: list[FileResult] = []
     failed = False
     if "-" in paths:
         paths.remove("-")
         data = arguments.stdin = sys.stdin.buffer.read()
-        outcomes.append(from_text(data, arguments.stdin_filename or "-", context))
+        results.append(from_text(data, arguments.stdin_filename or "-", context))
         if not paths:
-            return outcomes, failed
+            return results, failed
     found, files = _walk(paths, arguments, config)
     failed = bool(found.problems)
     if context.write:
@@ -170,9 +170,9 @@ def _outcomes(arguments: argparse.Namespace, config: Config, context: Context) -
         for path in found.litter:
             sweep(path)
         context = dataclasses.replace(context, named=tuple(paths))
-    outcomes.extend(run(files, context))
-    outcomes.sort(key=lambda outcome: outcome.path)
-    return outcomes, failed
+    results.extend(run(files, context))
+    results.sort(key=lambda result: result.path)
+    return results, failed
 
 
 def _walk(paths: list[str], arguments: argparse.Namespace, config: Config) -> tuple[Walk, list[tuple[str, bool]]]:
@@ -198,8 +198,10 @@ def _walk(paths: list[str], arguments: argparse.Namespace, config: Config) -> tu
 
 
 def _kinds(arguments: argparse.Namespace, config: Config, usual: Collection[str] | None = None) -> frozenset[str]:
-    """The kinds of files to look for, where ``usual`` are looked for unless something is said; the command line comes
-    before the file."""
+    """Return the kinds of files to look for; the command line comes before the file.
+
+    ``usual`` are the kinds where neither says anything; None for the default ones.
+    """
     chosen = _codes(arguments.kinds)
     more, less = _codes(arguments.extend_kinds) or (), _codes(arguments.ignore_kinds) or ()
     return frozenset((*(config.file_kinds(usual) if chosen is None else chosen), *more)) - frozenset(less)

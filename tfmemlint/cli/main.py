@@ -1,4 +1,4 @@
-"""The command line: which command is meant, and ``rule``; the others have modules of their own."""
+"""The command line: it finds the command that is meant, and runs ``rule`` itself."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from tfmemlint.cli.arguments import say
 CLEAN, FOUND, FAILED = 0, 1, 2
 _ELSEWHERE = {
     "verify": ("tfmemlint.verify.command", "run what configures GPU memory on the real TensorFlow, and judge it"),
-    "plan": ("tfmemlint.plan.command", "tell what a program asks of each GPU, and what it will get"),
-    "fit": ("tfmemlint.fit.command", "tell whether a training script fits a GPU's memory, and what takes it"),
+    "plan": ("tfmemlint.plan.command", "predict what a program asks of each GPU, and what it gets"),
+    "fit": ("tfmemlint.fit.command", "predict whether a training script fits a GPU's memory, and what takes it"),
     "debug": ("tfmemlint.debug.command", "show what the analysis sees in a program"),
-    "doctor": ("tfmemlint.doctor.command", "tell what this machine has, and what is missing"),
+    "doctor": ("tfmemlint.doctor.command", "show what this machine has, and what is missing"),
 }
-"""The commands that have modules of their own, and what they are for."""
+"""The module and the help of each command that is imported only if it is run."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code: 0 clean, 1 findings, 2 the tool could not do its work."""
+    """Run the command line; return the exit code: 0 clean, 1 findings, 2 the tool could not do its work."""
     given = list(sys.argv[1:] if argv is None else argv)
     own: list[str] = []
     if given[:1] in (["verify"], ["fit"]) and "--" in given:
@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # The syntax trees that are read are all needed, and short-lived: looking for garbage in them is time lost. A
     # million objects are some 100 MB: what is let go of in circles has to be found before it is much more than that.
     gc.set_threshold(1_000_000, 20, 20)
-    # What Python has to say about the style of the code that is read is no concern of the reader.
+    # Python's warnings about the style of the code that is read are not about this tool.
     warnings.simplefilter("ignore", SyntaxWarning)
     warnings.simplefilter("ignore", DeprecationWarning)
     try:
@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser(chosen: str) -> argparse.ArgumentParser:
-    """The parser, with the options of the ``chosen`` command, as far as commands have modules of their own."""
+    """Return the parser. Of the commands that are modules of their own, only the ``chosen`` one has its options."""
     parser = argparse.ArgumentParser(
         prog="tfmemlint",
         description="Says what TensorFlow will really do with GPU memory, and rewrites the code to do what was wanted.",
@@ -66,7 +66,7 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
     checking = commands.add_parser("check", help="report what is wrong")
     arguments.add_check_arguments(checking)
     checking.set_defaults(run=check.run)
-    fix = commands.add_parser("fix", help="mend what can be mended, and report the rest")
+    fix = commands.add_parser("fix", help="fix what can be fixed, and report the rest")
     arguments.add_fix_arguments(fix)
     fix.set_defaults(run=check.run)
     for name, (place, words) in _ELSEWHERE.items():

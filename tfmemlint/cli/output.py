@@ -1,4 +1,4 @@
-"""What ``check`` and ``fix`` print when their work is done."""
+"""Print the results of ``check`` and ``fix``."""
 
 from __future__ import annotations
 
@@ -17,39 +17,42 @@ if TYPE_CHECKING:
     from tfmemlint.sources import Source
 
 _OF_ANOTHER_RELEASE = ("TFM206", "TFM501")
-_MANY = 10
-"""Findings about names of other releases from which on the question is which release the code is for."""
+MANY_OTHER_RELEASE_FINDINGS = 10
+"""Findings about names of other releases from which on the target is in doubt, rather than the code. As many releases
+are listed."""
 
 
-def report(arguments: argparse.Namespace, config: Config, context: Context, outcomes: list[FileResult]) -> None:
-    """Print what a run came to, in the format that was asked for."""
+def report(arguments: argparse.Namespace, config: Config, context: Context, results: list[FileResult]) -> None:
+    """Print the results of a run in the format that the options or the configuration file name."""
     output_format = arguments.output_format or config.output_format or "full"
-    if _is_plain(arguments, outcomes, output_format):
+    if _is_plain(arguments, results, output_format):
         if not arguments.quiet:
             print("All checks passed!")
         return
     from tfmemlint.reporters import Summary, close, render, statistics
     from tfmemlint.reporters.cells import in_cells
 
-    findings = sorted((one for outcome in outcomes for one in outcome.findings), key=lambda one: one.sort_key)
-    applied = [one for outcome in outcomes for one in outcome.applied]
+    findings = sorted(
+        (finding for result in results for finding in result.findings), key=lambda finding: finding.sort_key
+    )
+    applied = [finding for result in results for finding in result.applied]
     summary = Summary.of(
         findings,
         applied,
-        files=len(outcomes),
-        candidates=sum(outcome.candidate for outcome in outcomes),
+        files=len(results),
+        candidates=sum(result.candidate for result in results),
         unsafe=context.unsafe,
         planned=arguments.diff,
     )
     # Whoever wants the new text, or the changes, gets nothing else on standard output.
     stream = sys.stdout
     if arguments.fix:
-        stream = _changes(arguments, outcomes)
-    for outcome in outcomes:
-        if arguments.verbose and outcome.candidate:
-            say(f"read closely: {outcome.path}")
-        for note in outcome.notes if arguments.verbose else ():
-            say(f"{outcome.path}: not followed to the end: {note}")
+        stream = _changes(arguments, results)
+    for result in results:
+        if arguments.verbose and result.candidate:
+            say(f"read closely: {result.path}")
+        for note in result.notes if arguments.verbose else ():
+            say(f"{result.path}: not followed to the end: {note}")
     if arguments.statistics:
         statistics(findings, stream, output_format, unsafe=context.unsafe)
         if not arguments.quiet and output_format in ("full", "concise"):
@@ -60,9 +63,7 @@ def report(arguments: argparse.Namespace, config: Config, context: Context, outc
         from tfmemlint.rulekit.rule import rules
 
         by_code = {rule.code: rule for rule in rules()}
-    findings, sources = in_cells(
-        findings, _sources(outcomes, findings, context), rows_of_file=output_format == "github"
-    )
+    findings, sources = in_cells(findings, _sources(results, findings, context), rows_of_file=output_format == "github")
     render(
         findings,
         sources,
@@ -77,41 +78,42 @@ def report(arguments: argparse.Namespace, config: Config, context: Context, outc
     if arguments.show_fixes and output_format in ("full", "concise"):
         from tfmemlint.reporters.fixes import show_fixes
 
-        problems = {outcome.path: outcome.problem for outcome in outcomes if outcome.problem}
-        applied, _ = in_cells(applied, {one.path: one.old for one in outcomes if one.old is not None})
+        problems = {result.path: result.problem for result in results if result.problem}
+        applied, _ = in_cells(applied, {result.path: result.old for result in results if result.old is not None})
         show_fixes(applied, findings, problems, stream, planned=arguments.diff)
     if context.target is None and not arguments.quiet and output_format in ("full", "concise"):
         _targets(findings, verbose=arguments.verbose)
 
 
 def _targets(findings: list[Finding], *, verbose: bool) -> None:
-    """Say which release was judged for, where somebody may wonder."""
+    """Print which release was judged for if findings depend on it, or if everything is to be said."""
     from tfmemlint.project.targets.find import current
     from tfmemlint.project.targets.show import in_short
 
     finder = current()
-    about = [finder.of_file(one.path) for one in findings if one.code in _OF_ANOTHER_RELEASE]
+    about = [finder.of_file(finding.path) for finding in findings if finding.code in _OF_ANOTHER_RELEASE]
     said = dict.fromkeys(found for found in (finder.found() if verbose else about) if found.target is not None)
-    for found in list(said)[:_MANY]:
+    for found in list(said)[:MANY_OTHER_RELEASE_FINDINGS]:
         say(f"judged for {in_short(found)}; --show-target says more")
     if verbose:
         for found in finder.found():
-            for one in found.used:
-                if one.releases is None:
-                    say(f"{one.place}: {one.text}: the release of TensorFlow is not known: {one.why}")
+            for statement in found.used:
+                if statement.releases is None:
+                    why = f"the release of TensorFlow is not known: {statement.why}"
+                    say(f"{statement.place}: {statement.text}: {why}")
         for note in finder.notes:
             say(note)
     old = sum(found.target is None for found in about)
-    if old >= _MANY:
+    if old >= MANY_OTHER_RELEASE_FINDINGS:
         say(
             f"{old} findings are about names of other releases; for code that runs on TensorFlow 1 say so:"
             " --target-version 1.15"
         )
 
 
-def _sources(outcomes: list[FileResult], findings: list[Finding], context: Context) -> dict[str, Source]:
-    """The texts to quote from: those of the files that were checked, and of those that lead to what was found there."""
-    known = {outcome.path: outcome.source for outcome in outcomes if outcome.source is not None}
+def _sources(results: list[FileResult], findings: list[Finding], context: Context) -> dict[str, Source]:
+    """Return the texts to quote from: of the files that were checked, and of those that the traces of findings name."""
+    known = {result.path: result.source for result in results if result.source is not None}
     others = {step.path for finding in findings for step in finding.trace} - known.keys()
     if others:
         from tfmemlint.engine.merge_programs import module_sources
@@ -120,29 +122,29 @@ def _sources(outcomes: list[FileResult], findings: list[Finding], context: Conte
     return known
 
 
-def _is_plain(arguments: argparse.Namespace, outcomes: list[FileResult], output_format: str) -> bool:
-    """Whether there is nothing to report and nobody to please with colours: then the reporters need not be loaded."""
+def _is_plain(arguments: argparse.Namespace, results: list[FileResult], output_format: str) -> bool:
+    """True if there is nothing to report and no colour to print: the reporters need not be imported then."""
     if arguments.fix or arguments.statistics or arguments.verbose or output_format not in ("full", "concise"):
         return False
     coloured = sys.stdout.isatty() or "FORCE_COLOR" in os.environ
-    return not coloured and not any(outcome.findings for outcome in outcomes)
+    return not coloured and not any(result.findings for result in results)
 
 
-def _changes(arguments: argparse.Namespace, outcomes: list[FileResult]) -> object:
-    """Print what was changed, or the new text of standard input; gives the stream for the report."""
+def _changes(arguments: argparse.Namespace, results: list[FileResult]) -> object:
+    """Print the changes, or the new text of standard input; return the stream for the report."""
     if arguments.diff:
         from tfmemlint.reporters.diff import print_diff, unified_diff
 
-        for outcome in outcomes:
-            if outcome.old is not None and outcome.source is not None:
-                old, new = (outcome.old.as_file(one.text) for one in (outcome.old, outcome.source))
-                print_diff(unified_diff(outcome.path, old, new), sys.stdout)
+        for result in results:
+            if result.old is not None and result.source is not None:
+                old, new = (result.old.as_file(source.text) for source in (result.old, result.source))
+                print_diff(unified_diff(result.path, old, new), sys.stdout)
         return sys.stderr
     if "-" in arguments.paths:
         name = arguments.stdin_filename or "-"
-        mended = next((one.source for one in outcomes if one.path == name and one.old is not None), None)
+        fixed = next((result.source for result in results if result.path == name and result.old is not None), None)
         sys.stdout.flush()
         # What could not be read, or needed no change, goes out as it came in: an editor puts it in the file's place.
-        sys.stdout.buffer.write(arguments.stdin if mended is None else mended.encode(mended.text))
+        sys.stdout.buffer.write(arguments.stdin if fixed is None else fixed.encode(fixed.text))
         return sys.stderr
     return sys.stdout

@@ -10,7 +10,8 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from tfmemlint.interpreter.state import Event, State
+    from tfmemlint.interpreter.program import Event
+    from tfmemlint.interpreter.state import State
     from tfmemlint.model.finding import Span
 
 

@@ -1,4 +1,4 @@
-"""``tfmemlint plan``: its options, and what it does."""
+"""The command ``tfmemlint plan``: its options, and what it does."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 AS_ASKED, DIFFERS, FAILED = 0, 1, 2
 
-MOST_GPUS = 64
+MAX_GPUS = 64
 _OF_ANOTHER_RELEASE = frozenset({"TFM206", "TFM501"})
 
 _Plans = list["FilePlan | Problem | None"]
@@ -54,14 +54,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _gpus(text: str) -> int:
     number = int(text) if text.isascii() and text.isdigit() else 0
-    if not 1 <= number <= MOST_GPUS:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of GPUs from 1 to {MOST_GPUS}")
+    if not 1 <= number <= MAX_GPUS:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of GPUs from 1 to {MAX_GPUS}")
     return number
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Plan the given paths; returns 0 where all that is asked for will happen, as far as is known, 1 where some wish
-    and what becomes of it differ, 2 where some path could not be read."""
+    """Plan the given paths and return the exit code.
+
+    0: all that is asked for will happen, where that is known. 1: an intent and what becomes of it differ. 2: a path
+    could not be read.
+    """
     from tfmemlint.config.files import ConfigError, load
     from tfmemlint.engine.context import Context
     from tfmemlint.plan.model import Plan, Problem
@@ -95,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _newest(plan: Plan, target: Target | None) -> Target:
-    """The release of the whole plan: the one that was told, else the newest that a file was judged for."""
+    """Return the release of the whole plan: the stated one, else the newest that a file was judged for."""
     from tfmemlint.knowledge.releases import Target
 
     found = {Target.parse(file.target) for file in plan.files if file.target}
@@ -134,23 +137,23 @@ def _files(paths: list[str], config: Config, context: Context, plan: Plan) -> li
 
 
 def without_what_programs_do(plans: Sequence[FilePlan | Problem | None]) -> Iterator[FilePlan | Problem | None]:
-    """Leave out, of modules that were looked at by themselves, what the plans of whole programs tell already."""
+    """Leave out, of modules that were planned by themselves, what the plans of whole programs say already."""
     from tfmemlint.plan.model import Problem
 
     told = {
-        (*plan.where(one.place.span.row), one.place.span.column, one.wish)
+        (*plan.where(asked.place.span.row), asked.place.span.column, asked.wish)
         for plan in plans
         if plan is not None and not isinstance(plan, Problem)
         for entry in plan.entries
-        for one in entry.asked
-        if plan.where(one.place.span.row)[0] != plan.path
+        for asked in entry.asked
+        if plan.where(asked.place.span.row)[0] != plan.path
     }
     for plan in plans:
         if plan is None or isinstance(plan, Problem) or not plan.alone:
             yield plan
             continue
         places = {
-            entry: {(plan.path, one.place.span.row, one.place.span.column, one.wish) for one in entry.asked}
+            entry: {(plan.path, asked.place.span.row, asked.place.span.column, asked.wish) for asked in entry.asked}
             for entry in plan.entries
         }
         kept = tuple(entry for entry, asked in places.items() if not (asked and asked <= told))
@@ -207,8 +210,7 @@ def _plan(file: _File, context: Context, gpus: int | None) -> _Plans:
 
 
 def _is_old(plan: Plan) -> bool:
-    """Whether a program of which nobody says what it runs on ends because a name of TensorFlow's is gone, or not there
-    yet."""
+    """True if a program whose release nobody states ends because a name of TensorFlow's is gone, or not there yet."""
     stops = (entry.stop for file in plan.files for entry in file.entries if not file.told)
     return any(stop is not None and not _OF_ANOTHER_RELEASE.isdisjoint(stop.rules) for stop in stops)
 

@@ -15,15 +15,17 @@ VERSION = 1
 
 
 def as_data(plan: Plan) -> dict[str, Any]:
-    """The whole plan as one object."""
+    """Return the whole plan as one object."""
     return {
         "version": VERSION,
         "tensorflow": plan.target,
         "gpus": plan.gpus,
         "gpu_memory_mib": plan.gpu_memory_mib,
         "differs": plan.differs,
-        "files": [_file(one) for one in plan.files],
-        "problems": [{"path": one.path, "row": one.row, "message": one.message} for one in plan.problems],
+        "files": [_file(file) for file in plan.files],
+        "problems": [
+            {"path": problem.path, "row": problem.row, "message": problem.message} for problem in plan.problems
+        ],
         "left_out": plan.left_out,
     }
 
@@ -39,7 +41,7 @@ def _file(file: FilePlan) -> dict[str, Any]:
 
 
 def _begun(file: FilePlan) -> dict[str, Any] | None:
-    """The configuration file that starts the program in this plan; null where it is started by hand."""
+    """Return the configuration file that starts the program; null if it is started by hand."""
     begun = file.begun
     return None if begun is None else {"path": begun.path, "row": begun.span.row, "where": begun.where}
 
@@ -52,9 +54,9 @@ def _entry(entry: PlannedEntry, file: FilePlan) -> dict[str, Any]:
         "row": entry.row,
         "assumes": entry.assumes or None,
         "start": _start(entry.start, file) if entry.start is not None else None,
-        "devices": [_device(one, file) for one in entry.devices],
-        "environment": [_variable(one, file) for one in entry.variables],
-        "intents": [_asked(one, file) for one in entry.asked],
+        "devices": [_device(device, file) for device in entry.devices],
+        "environment": [_variable(variable, file) for variable in entry.variables],
+        "intents": [_asked(asked, file) for asked in entry.asked],
         "stop": None
         if stop is None
         else {**_row("row", stop.row, file), "exception": _exception(stop.exception), "rules": list(stop.rules)},
@@ -77,7 +79,7 @@ def _place(place: Place, file: FilePlan) -> dict[str, Any]:
 
 
 def _row(key: str, row: int | None, file: FilePlan) -> dict[str, Any]:
-    """A line, and which file it is in: ``path`` beside ``row``, ``because_path`` beside ``because_row``."""
+    """Return a line, and the file that it is in: ``path`` beside ``row``, ``because_path`` beside ``because_row``."""
     path, line = file.where(row) if row is not None else (None, None)
     return {key: line, f"{key.removesuffix('row')}path": path}
 

@@ -1,4 +1,4 @@
-"""Whether the runtime starts: it does not where memory growth differs between the GPUs that TensorFlow sees."""
+"""Predict whether the runtime starts: not if memory growth differs between the GPUs that TensorFlow sees."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ DIFFERS = "Memory growth cannot differ between GPU devices"
 SEVERAL = "with two or more GPUs"
 
 
-def unstarted(one: Wanted, scene: Scene) -> Fate | None:
-    """What becomes of an intent where the runtime does not start; None where it does, or ``one`` comes behind that."""
+def unstarted(wanted: Wanted, scene: Scene) -> Fate | None:
+    """Return what becomes of an intent if the runtime does not start; None if it does, or ``wanted`` comes after."""
     found = _differing(scene)
     if found is None:
         return None
     event, settings = found
-    if one.intent.wish in (Wish.REPORT, Wish.DEVICES) and event.span != one.event.span:
+    if wanted.intent.wish in (Wish.REPORT, Wish.DEVICES) and event.span != wanted.event.span:
         return None
-    mine = any(setting.by is not None and setting.by.span == one.span for setting in settings.values())
-    if not mine and not _is_before(one.event, event, scene):
+    mine = any(setting.by is not None and setting.by.span == wanted.span for setting in settings.values())
+    if not mine and not _is_before(wanted.event, event, scene):
         return None
     sure = all(setting.by is None or setting.by.certain for setting in settings.values())
     certain = scene.count is not None and sure and not scene.open
@@ -44,14 +44,14 @@ def unstarted(one: Wanted, scene: Scene) -> Fate | None:
 
 
 def in_force(table: Mapping[Key, Setting], count: int) -> list[Setting | None] | None:
-    """The setting of each of ``count`` GPUs; None where that isn't known."""
+    """Return the setting of each of ``count`` GPUs; None if that isn't known."""
     if not all(isinstance(key, int) or key == EACH for key in table):
         return None
     return [table.get(number) or table.get(number - count) or table.get(EACH) for number in range(count)]
 
 
 def _differing(scene: Scene) -> tuple[Event, Mapping[Key, Setting]] | None:
-    """What starts the runtime (or the end, where nothing does) with growth that differs, and the settings to blame."""
+    """Return what starts the runtime (else the end) with growth that differs, and the settings to blame."""
     for event in scene.events:
         if not (isinstance(event, End) or (isinstance(event, RuntimeStart) and event.what == "context")):
             continue
@@ -74,7 +74,7 @@ def _counts(setting: Setting, event: Event) -> bool:
 
 
 def _differs(state: State, count: int | None) -> bool | None:
-    """Whether growth differs on a machine with ``count`` GPUs; None where that isn't known."""
+    """True if growth differs on a machine with ``count`` GPUs; None if that isn't known."""
     if count is None:
         return None
     if count < 2 or state.limits or state.cpu_split or not state.growth:
@@ -86,7 +86,7 @@ def _differs(state: State, count: int | None) -> bool | None:
     if settings is None or numbers is None or not all(-count <= number < count for number in numbers):
         return None
     chosen = [settings[number] for number in numbers]
-    values = [one.value if one is not None else None for one in chosen]
+    values = [setting.value if setting is not None else None for setting in chosen]
     known = [value for value in values if value is None or isinstance(value, Const)]
     if any(value != known[0] for value in known):
         return True
