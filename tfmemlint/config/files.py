@@ -20,7 +20,7 @@ __all__ = ["Config", "ConfigError", "Layer", "Selection", "load", "parse_memory"
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What the configuration file says; None or empty where it says nothing.
+    """The options of a configuration file; None or empty for those that it does not set.
 
     Attributes:
         root: the directory of the file, which its patterns are relative to; the working directory where there is none.
@@ -54,7 +54,7 @@ class Config:
     ignore_kinds: tuple[str, ...] = ()
 
     def selection(self, rules: Sequence[Rule], command_line: Layer | None = None) -> Selection:
-        """The rules that are enabled by this file and, after it, by the command line.
+        """Return the rules that this file enables and, after it, the command line.
 
         Raises:
             ConfigError: a selector stands for no rule.
@@ -65,8 +65,10 @@ class Config:
         return Selection.resolve(rules, layers, self.per_file_ignores, root=self.root, origin=origin)
 
     def file_kinds(self, usual: Collection[str] | None = None) -> frozenset[str]:
-        """The kinds of files to look for (`tfmemlint.sources.kinds`), where ``usual`` are looked for unless something
-        is said."""
+        """Return the kinds of files to look for (`tfmemlint.sources.kinds`).
+
+        ``usual`` are the kinds if the file does not say; None for the default ones.
+        """
         from tfmemlint.sources.kinds import DEFAULT
 
         chosen = self.kinds if self.kinds is not None else DEFAULT if usual is None else usual
@@ -99,7 +101,7 @@ class Config:
 
 
 def load(start: str | os.PathLike[str] | None = None) -> Config:
-    """The options of the nearest configuration file in the directory of ``start`` (default: the working one) or above.
+    """Return the options of the nearest configuration file, in ``start`` (default: the working directory) or above.
 
     In one directory ``tfmemlint.toml`` comes before ``pyproject.toml``; a ``pyproject.toml`` without a
     ``[tool.tfmemlint]`` table is passed by.
@@ -122,7 +124,7 @@ def load(start: str | os.PathLike[str] | None = None) -> Config:
 
 
 def read(path: str | os.PathLike[str]) -> Config | None:
-    """The options in one file; None for a ``pyproject.toml`` that has no ``[tool.tfmemlint]``.
+    """Return the options in one file; None for a ``pyproject.toml`` that has no ``[tool.tfmemlint]``.
 
     Raises:
         ConfigError: as for `load`.
@@ -271,7 +273,7 @@ _MEMORY = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", re.IGNORECASE)
 
 
 def parse_memory(text: str) -> float:
-    """An amount of memory (``16GiB``, ``16GB``, ``16384MiB``, ``16g``) in MiB.
+    """Return an amount of memory (``16GiB``, ``16GB``, ``16384MiB``, ``16g``) in MiB.
 
     Raises:
         ValueError: it is no amount, has no unit, or is not more than zero.

@@ -1,4 +1,4 @@
-"""Which rules are enabled, for which files: ruff's selectors and ruff's precedence."""
+"""The rules that are enabled, and for which files: ruff's selectors and ruff's precedence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALL = "ALL"
 
 
 class ConfigError(Exception):
-    """An option that cannot be followed: where it was given, and in one line what is wrong with it."""
+    """An option can't be followed: ``path`` is where it was given, ``message`` says in a line what is wrong with it."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(path, message)
@@ -31,10 +31,10 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What one place says of the rules: a configuration file, or the command line, which comes after it.
+    """The selectors of one place: of a configuration file, or of the command line, which comes after it.
 
     Attributes:
-        origin: the file, or "" for the command line; for messages.
+        origin: the file, for messages; "" for the command line.
         select: the rules to run in place of what was selected before; None where it isn't given.
         extend_select: rules to run besides. ignore, extend_ignore: rules not to run; both mean the same.
     """
@@ -72,7 +72,7 @@ class Selection:
         root: str = "",
         origin: str = "",
     ) -> Selection:
-        """Follow ``layers`` in their order; without any, every rule runs but those whose severity is advice.
+        """Return the rules that ``layers`` enable, in their order; without any, all rules but those of severity advice.
 
         Within a layer the more specific selector wins (``TFM101`` over ``TFM1`` over ``TFM`` over ``ALL``), and of
         two equal ones the one that ignores. A layer with ``select`` starts anew; one without changes what was before.
@@ -102,12 +102,12 @@ class Selection:
         return cls(frozenset(enabled), frozenset(named & enabled), tuple(per_file), frozenset(in_texts - enabled))
 
     def enabled(self, rule: Rule, path: str) -> bool:
-        """Whether ``rule`` is to be reported for the file at ``path``, which is relative to the working directory."""
-        known = rule.code in self.codes or (rule.code in self.in_texts and is_text(path))
+        """True if ``rule`` is enabled for the file at ``path``, which is relative to the working directory."""
+        known = rule.code in self.codes or (rule.code in self.in_texts and is_document(path))
         return known and rule.code not in self.ignored(path)
 
     def ignored(self, path: str) -> frozenset[str]:
-        """The codes that ``per-file-ignores`` switches off for the file at ``path``."""
+        """Return the codes that ``per-file-ignores`` switches off for the file at ``path``."""
         if not self.per_file:
             return frozenset()
         whole = os.path.abspath(path).replace(os.sep, "/")
@@ -118,8 +118,8 @@ class Selection:
         return frozenset(off)
 
 
-def is_text(path: str) -> bool:
-    """Whether a file of this name is no program, but may have some in it."""
+def is_document(path: str) -> bool:
+    """True if a file of this name is no program, but may have programs in it."""
     return kind_of(os.path.basename(path)) in DOCUMENTS
 
 
@@ -154,7 +154,7 @@ def _codes(selector: str, rules: Sequence[Rule], origin: str, option: str) -> se
 
 
 def _covers(selector: str, code: str) -> bool:
-    """Whether ``selector`` is ``code`` or a prefix of it that has all of its letters."""
+    """True if ``selector`` is ``code`` or a prefix of it that has all of its letters."""
     return code.startswith(selector) and len(selector) >= len(code.rstrip("0123456789"))
 
 

@@ -1,5 +1,7 @@
-"""Several ways to do the same, which a document shows in one block of code, one below the other: a reader takes one of
-them, so that what one way does to another is no mistake."""
+"""Alternatives that a document shows one below the other in one block of code.
+
+A reader takes one of them: what one alternative does to another is no mistake.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,13 @@ _OR = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\s*#[\s#=*-]*\(?[1-9]\d?\s*[.):]")
-"""Numbers stand before the steps of one way, too."""
+"""Steps of one alternative have numbers, too."""
 _EXCLUDE_EACH_OTHER = frozenset({"TFM401"})
-"""Findings about two settings of which nobody takes both, whatever the numbers before them mean."""
+"""Findings about two settings of which nobody takes both: numbers before them tell alternatives apart."""
 
 
 def are_apart(source: Source, finding: Finding) -> bool:
-    """Whether a comment between the places that a finding is about says that another way begins there."""
+    """True if a comment between the places of a finding says that another alternative starts there."""
     rows = [finding.span.row, *(step.span.row for step in finding.trace if step.path == source.path)]
     between = source.text.split("\n")[min(rows) : max(rows) - 1]
     numbered = finding.code in _EXCLUDE_EACH_OTHER

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tfmemlint.config.selection import is_document
 from tfmemlint.interpreter.modules import ModuleStore
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.sources import Source
-from tfmemlint.sources.kinds import DEFAULT, DOCUMENTS, kind_of
+from tfmemlint.sources.kinds import DEFAULT
 
 if TYPE_CHECKING:
     from tfmemlint.config.selection import Selection
@@ -128,11 +128,6 @@ class Context:
     def for_snippet(self, target: Target, rules: Sequence[Rule]) -> Context:
         """Return the context for one program within a document: its release, the document's rules, no launches."""
         return dataclasses.replace(self, target=target, only_rules=tuple(rules), kinds=frozenset())
-
-
-def is_document(path: str) -> bool:
-    """True if a file of this name is no program, but may have programs in it."""
-    return kind_of(os.path.basename(path)) in DOCUMENTS
 
 
 def reset_project_caches() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tfmemlint.config.selection import is_document
 from tfmemlint.engine.cache import digest
-from tfmemlint.engine.context import Context, is_document
+from tfmemlint.engine.context import Context
 
 
 def file_key(path: str, data: bytes | str, context: Context) -> str:

@@ -34,7 +34,7 @@ does not, 2 where a program could not be judged at all.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``verify``."""
+    """Give ``parser`` the options of ``verify``."""
     parser.description, parser.epilog = _ABOUT, _AFTER
     add = parser.add_argument
     add("paths", nargs="+", metavar="PATH", help="programs, or directories of programs, to run")
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Verify the programs; gives the exit code."""
+    """Verify the programs and return the exit code."""
     from tfmemlint.config.files import ConfigError, load
     from tfmemlint.engine.context import Context
     from tfmemlint.verify.prove import RunOptions
@@ -109,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _write_json(file: str | None, text: str) -> bool:
-    """Write the proofs where they are wanted; whether that worked."""
+    """Write the proofs to a file, or to standard output for ``-``; return whether that worked."""
     if file == "-":
         sys.stdout.write(text)
     elif file:
@@ -244,7 +244,7 @@ def _show_slices(proofs: list[Proof]) -> None:
 
 
 def target_of_version(version: str) -> Target:
-    """The release that programs are judged for is the one that they are run on."""
+    """Return the release that programs are judged for: the one that they are run on."""
     from tfmemlint.knowledge.releases import Target
 
     try:
