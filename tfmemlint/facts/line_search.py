@@ -100,14 +100,16 @@ def _shared_words(words: set[_Word]) -> dict[_Word, _Word]:
     for word in words:
         found = (_Word(part, word.any_case) for part in re.split(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])", word.text))
         parts.update(part for part in found if part.weight >= _RARE_WORD_LETTERS)
+    holders = {part: {word for word in words if _has(word, part)} for part in sorted(parts)}
     chosen: dict[_Word, _Word] = {}
     while len(chosen) < len(words):
-        left = words - chosen.keys()
-        holders = {part: [word for word in left if _has(word, part)] for part in sorted(parts)}
         best = max(holders, key=lambda part: (len(holders[part]), len(part.text)))
-        if len(holders[best]) == 1:
-            return chosen | {word: word for word in left}
-        chosen |= dict.fromkeys(holders[best], best)
+        covered = holders.pop(best)
+        if len(covered) == 1:
+            return {word: word for word in words} | chosen
+        chosen |= dict.fromkeys(covered, best)
+        for left in holders.values():
+            left -= covered
     return chosen
 
 
