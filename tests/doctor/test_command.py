@@ -103,7 +103,7 @@ def test_a_time_that_is_none_is_refused(seconds: str, capsys: pytest.CaptureFixt
 @scripts
 def test_the_time_for_tensorflow_can_be_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _run("--python", python(tmp_path, "import time; time.sleep(60)"), "--timeout", "1") == 1
-    assert "not through with being imported after 1 s" in capsys.readouterr().out
+    assert "did not finish being imported within 1 s" in capsys.readouterr().out
 
 
 @scripts
@@ -183,14 +183,14 @@ Python        3.12.1, linux x86_64
               /usr/bin/python3
 TensorFlow    2.21.0, GPU build for CUDA 12.5.1, cuDNN 9
               /site/tensorflow
-              GPU:0 NVIDIA H100, compute capability 9.0, card 0
+              GPU:0 NVIDIA H100, compute capability 9.0, NVML GPU 0
 Libraries     opened: libcuda.so.1
 Driver        550.54.15, for CUDA 12.4 and older
-GPUs          card 0 NVIDIA H100
+GPUs          NVML GPU 0 NVIDIA H100
                 GPU-1
                 81920 MiB, 20 used, 81900 free
                 used by process 4242 python3, 18 MiB
-Environment   nothing is set that bears on GPU memory
+Environment   no variable that affects GPU memory is set
 Verification  yes  gpu     the ground gpu
               yes  driver  the ground driver
               yes  edge    the ground edge
@@ -216,12 +216,12 @@ def test_a_machine_with_a_library_missing_is_shown_with_what_to_do() -> None:
 Libraries     opened: libcuda.so.1
               not found: libcudnn.so.9
 Driver        550.54.15, for CUDA 12.4 and older
-GPUs          card 0 NVIDIA H100
+GPUs          NVML GPU 0 NVIDIA H100
                 GPU-1
                 81920 MiB, 20 used, 81900 free
-                NVML does not tell which processes use it
+                NVML does not say which processes use it
 Environment   CUDA_VISIBLE_DEVICES='': hides every GPU
-              TF_FORCE_GPU_ALLOW_GROWTH=1: this value has no effect, only true and false have;
+              TF_FORCE_GPU_ALLOW_GROWTH=1: this value has no effect; only true and false do;
                 instead: TF_FORCE_GPU_ALLOW_GROWTH=true
 Verification  no   gpu     the ground gpu
                    - libcudnn.so.9 can't be opened
@@ -231,7 +231,7 @@ Verification  no   gpu     the ground gpu
               yes  edge    the ground edge
 
 Fixes can be verified here with the ground edge (edge). The next better ground is driver: what it
-  needs is said above.
+  needs is listed above.
 """
     )
 
@@ -245,7 +245,7 @@ def test_a_card_of_which_little_is_known_and_one_with_mig_are_shown() -> None:
         NvmlGpu(2, "A100", mig=True),
     )
     seen = _seen(_examination(interpreter(gpu_build()), NvmlReport("550", cards=cards)))
-    assert "card 0 (name not known)\n                memory not known\n" in seen
+    assert "NVML GPU 0 (name not known)\n                memory not known\n" in seen
     assert "NVML gives no access to it: GPU is lost" in seen
     assert "40960 MiB; MIG is on\n                MIG device A100 MIG 1g.5gb, 4864 MiB, MIG-1\n" in seen
     assert "used by no process" in seen
@@ -276,10 +276,10 @@ def test_cards_that_nvml_lists_are_compared_with_what_is_made_visible(tmp_path: 
     path = python(tmp_path, package(CPU_BUILD))
     env = {"PATH": os.environ["PATH"], "CUDA_VISIBLE_DEVICES": "3"}
     (one,) = diagnose(path, nvml=nvml(), env=env, root=str(tmp_path)).settings
-    assert one.note.startswith("there is no card 3, only 1 in all")
+    assert one.note.startswith("there is no GPU 3, only 1 in all")
     mig = nvml(nvmlDeviceGetMigMode=lambda handle: [1, 1])
     (one,) = diagnose(path, nvml=mig, env=env, root=str(tmp_path)).settings
-    assert one.note.startswith("card 3 becomes GPU 0"), "with MIG, CUDA counts MIG devices"
+    assert one.note.startswith("physical GPU 3 becomes GPU 0"), "with MIG, CUDA counts MIG devices"
 
 
 @scripts

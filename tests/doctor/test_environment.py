@@ -59,7 +59,7 @@ def test_a_value_without_effect_is_told(name: str, value: str, do: str) -> None:
         ("TF_PER_DEVICE_MEMORY_LIMIT_MB", "1000", "read when the devices are started"),
         ("TF_CPP_MIN_LOG_LEVEL", "2", "read while TensorFlow is imported"),
         ("KERAS_BACKEND", "jax", "TF_FORCE_GPU_ALLOW_GROWTH=true"),
-        ("LD_LIBRARY_PATH", "/opt/cuda/lib64", "looked for here first"),
+        ("LD_LIBRARY_PATH", "/opt/cuda/lib64", "looks for the CUDA libraries here first"),
     ],
 )
 def test_what_is_read_is_told_with_what_it_does(name: str, value: str, note: str) -> None:
@@ -71,14 +71,19 @@ def test_what_is_read_is_told_with_what_it_does(name: str, value: str, note: str
 @pytest.mark.parametrize(
     ("value", "cards", "order", "note"),
     [
-        ("2", 4, "PCI_BUS_ID", "card 2 becomes GPU 0"),
-        ("2,0", 4, "PCI_BUS_ID", "card 2 becomes GPU 0, card 0 becomes GPU 1"),
-        ("0", 1, "", "card 0 is GPU 0"),
-        ("2", 4, "", "card 2 becomes GPU 0; counted in CUDA's order, the fastest first"),
+        ("2", 4, "PCI_BUS_ID", "physical GPU 2 becomes GPU 0"),
+        ("2,0", 4, "PCI_BUS_ID", "physical GPU 2 becomes GPU 0, physical GPU 0 becomes GPU 1"),
+        ("0", 1, "", "physical GPU 0 is GPU 0"),
+        ("2", 4, "", "physical GPU 2 becomes GPU 0; counted in CUDA's order, the fastest first"),
         ("", 4, "", "hides every GPU"),
         ("-1", 4, "", "hides every GPU"),
-        ("5", 2, "", "there is no card 5, only 2 in all; CUDA ignores it and what follows it: no GPU is left"),
-        ("0,5,1", 2, "", "there is no card 5, only 2 in all; CUDA ignores it and what follows it; card 0 is GPU 0"),
+        ("5", 2, "", "there is no GPU 5, only 2 in all; CUDA ignores it and every entry after it: no GPU is left"),
+        (
+            "0,5,1",
+            2,
+            "",
+            "there is no GPU 5, only 2 in all; CUDA ignores it and every entry after it; physical GPU 0 is GPU 0",
+        ),
         ("GPU-abc", 2, "", "GPU-abc becomes GPU 0"),
     ],
 )
@@ -89,7 +94,7 @@ def test_which_gpus_are_visible_and_under_which_numbers(value: str, cards: int, 
 
 def test_without_knowing_the_cards_no_number_is_called_wrong() -> None:
     found = _one("CUDA_VISIBLE_DEVICES", "7")
-    assert (found.verdict, found.note.split(";")[0]) == (VariableVerdict.READ, "card 7 becomes GPU 0")
+    assert (found.verdict, found.note.split(";")[0]) == (VariableVerdict.READ, "physical GPU 7 becomes GPU 0")
 
 
 def test_what_has_nothing_to_do_with_it_is_left_out() -> None:

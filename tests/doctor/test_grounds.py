@@ -96,11 +96,11 @@ def test_a_cpu_build_is_told_with_the_build_to_install() -> None:
     ("machine", "around", "what", "do"),
     [
         (NO_DRIVER, Host(0), "there is no NVIDIA GPU in this machine", "run on a machine with one"),
-        (NO_DRIVER, Host(1), "there is an NVIDIA card, and no NVIDIA driver", "install the NVIDIA driver"),
+        (NO_DRIVER, Host(1), "there is an NVIDIA GPU, but no NVIDIA driver", "install the NVIDIA driver"),
         (NO_DRIVER, Host(None), "no NVIDIA driver is installed", "install it"),
-        (NO_DRIVER, Host(1, container=True), "in this container", "docker run --gpus all"),
+        (NO_DRIVER, Host(1, container=True), "this container sees no", "docker run --gpus all"),
         (NO_DRIVER, Host(0, container=True), "there is no NVIDIA GPU in this machine", "machine with one"),
-        (NO_DRIVER, Host(0, wsl=True), "in WSL", "on the Windows side"),
+        (NO_DRIVER, Host(0, wsl=True), "WSL has no library", "on the Windows side"),
         (NvmlReport("550", "12.4"), Host(None), "lists no GPU", "machine with one"),
         (NvmlReport("550", "12.4"), Host(None, container=True), "lists no GPU", "docker run --gpus all"),
         (NvmlReport("550", cards=(NvmlGpu(0, problem="lost"),)), HAS_CARD, "no GPU can be used: lost", "dmesg"),
@@ -110,10 +110,10 @@ def test_a_cpu_build_is_told_with_the_build_to_install() -> None:
             "there is no MIG device",
             "switch MIG off",
         ),
-        (NvmlReport(trouble=Trouble("broken", "mend it")), HAS_CARD, "broken", "mend it"),
-        (NvmlReport("470.1", "11.4", ONE_CARD.cards), HAS_CARD, "470.1 serves CUDA 11.4", "update the NVIDIA driver"),
-        (ONE_CARD, HAS_CARD, "all libraries can be opened, and still TensorFlow lists none", "/dev/nvidia*"),
-        (NvmlReport(trouble=NO_BINDING), HAS_CARD, "still TensorFlow lists none", "/dev/nvidia*"),
+        (NvmlReport(trouble=Trouble("broken", "repair it")), HAS_CARD, "broken", "repair it"),
+        (NvmlReport("470.1", "11.4", ONE_CARD.cards), HAS_CARD, "470.1 supports CUDA 11.4", "update the NVIDIA driver"),
+        (ONE_CARD, HAS_CARD, "all libraries can be opened, but TensorFlow lists none", "/dev/nvidia*"),
+        (NvmlReport(trouble=NO_BINDING), HAS_CARD, "but TensorFlow lists none", "/dev/nvidia*"),
         (NvmlReport(trouble=NO_BINDING), NO_SURROUNDINGS, "no NVIDIA GPU in this machine", "machine with one"),
     ],
 )
@@ -126,7 +126,7 @@ def test_what_the_machine_lacks_is_told(machine: NvmlReport, around: Host, what:
 def test_tensorflows_own_words_are_told_where_all_seems_to_be_there() -> None:
     python = interpreter(replace(gpu_build(), said=("failed call to cuInit: no CUDA-capable device",)))
     assert _only(_found(python, ONE_CARD, HAS_CARD)["gpu"]).what.endswith(
-        "still TensorFlow lists none: failed call to cuInit: no CUDA-capable device"
+        "but TensorFlow lists none: failed call to cuInit: no CUDA-capable device"
     )
 
 
@@ -144,7 +144,7 @@ def test_without_a_tensorflow_nothing_is_possible_and_each_ground_says_why() -> 
 
 def test_an_old_python_and_an_old_tensorflow_are_told() -> None:
     old = _found(interpreter(CPU_BUILD, version=(3, 8, 18)))
-    assert _only(old["edge"]).what == "Python 3.8.18 is too old: programs are run by Python 3.10 or newer"
+    assert _only(old["edge"]).what == "Python 3.8.18 is too old: running programs needs Python 3.10 or newer"
     older = _found(interpreter(replace(CPU_BUILD, version="2.1.4")))
     assert _only(older["edge"]).what == "TensorFlow 2.1.4 is too old: 2.4 is the oldest that was tried"
 

@@ -134,7 +134,7 @@ open({str(end)!r}, "w")
     found = probe(python(tmp_path, text), seconds=1.5)
     assert not end.exists()
     assert found.trouble is not None
-    assert found.trouble.what == "TensorFlow was not through with being imported after 1.5 s"
+    assert found.trouble.what == "TensorFlow did not finish being imported within 1.5 s"
     assert "--timeout" in found.trouble.do
     time.sleep(2.5)
     assert not mark.exists()

@@ -30,8 +30,8 @@ def run(*given: str) -> int:
     [
         (["--gpu-memory", "lots"], "--gpu-memory: 'lots' is not an amount"),
         (["--gpu-memory", "16"], "has no unit"),
-        (["--gpu-memory", "1MiB"], "512 MiB at the least"),
-        (["--in-use", "20GiB"], "nothing of the card would be left"),
+        (["--gpu-memory", "1MiB"], "at least 512 MiB"),
+        (["--in-use", "20GiB"], "no memory of the GPU would be left"),
         (["--gpus", "0"], "from 1 to 32"),
         (["--steps", "-1"], "0 or more"),
         (["--timeout", "0"], "more than 0 seconds"),
@@ -77,7 +77,7 @@ def test_the_report(ground: Ground) -> None:
     assert "1 simulated GPU of 8 GiB" in said
     assert "fits (it took no training step)" in said
     assert "weights float32 [1024, 1024]" in said
-    assert said.count("Not in these figures") == 1
+    assert said.count("These figures leave out") == 1
     data = json.loads(json.dumps(as_data("train.py", found)))
     assert (data["outcome"], data["exit_code"]) == ("fits", 0)
     assert data["devices"][0]["held_at_peak"]["trained variables"] >= 4 << 20

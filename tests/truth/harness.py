@@ -227,7 +227,7 @@ def _observed(case: Case, result: Result, gpus: int) -> Check:
         true = not failure(result)
     elif claim == "lacks":
         size = float(rest.split()[0])
-        true = any(one["limit_mib"] == size and "could be had" in str(one["trouble"]) for one in devices)
+        true = any(one["limit_mib"] == size and "could be allocated" in str(one["trouble"]) for one in devices)
     elif claim == "refuses":
         size = float(rest.split()[0])
         true = any(

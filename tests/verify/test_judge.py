@@ -87,7 +87,10 @@ def test_an_error_when_the_runtime_starts_is_what_the_intent_raises() -> None:
         ({"exception": "FileNotFoundError", "message": "no 'x.json'"}, "no 'x.json'"),
         ({"exception": "URLError", "message": "refused"}, "refused"),
         ({"exception": "SIGSEGV", "message": "the process was ended by SIGSEGV"}, "SIGSEGV"),
-        ({"exception": "TimeoutError", "message": "not ended after 5 s", "timed_out": True}, "not ended after 5 s"),
+        (
+            {"exception": "TimeoutError", "message": "did not end within 5 s", "timed_out": True},
+            "did not end within 5 s",
+        ),
         ({"exception": "MemoryError", "message": "took 9 MiB", "out_of_memory": True}, "took 9 MiB"),
         ({"exception": "ZeroDivisionError", "message": "division by zero"}, "ZeroDivisionError"),
     ],
@@ -317,14 +320,14 @@ def test_where_memory_can_not_be_seen_the_configuration_decides() -> None:
 def test_what_tensorflow_never_reads_has_no_effect_though_what_is_wanted_is_so(name: str) -> None:
     verdict = Ran(ENV.format(name, "true")).only(config=config(allow_growth=True))
     assert verdict.kind is VerdictKind.NOTHING
-    assert verdict.reason == f"TensorFlow never reads {name}; what is wanted is so without it"
+    assert verdict.reason == f"TensorFlow never reads {name}; the intent holds without it"
 
 
 def test_options_that_no_session_gets_have_no_effect_though_what_is_wanted_is_so() -> None:
     text = TF + "config = tf.compat.v1.ConfigProto()\nconfig.gpu_options.allow_growth = True\n"
     verdict = Ran(text).only(config=config(allow_growth=True))
     assert verdict.kind is VerdictKind.NOTHING
-    assert verdict.reason == "nothing is ever made with these options; what is wanted is so without it"
+    assert verdict.reason == "no session is ever made with these options; the intent holds without it"
 
 
 def test_growth_of_a_variable_whose_value_only_the_run_knows_is_that_of_the_run() -> None:

@@ -1,7 +1,7 @@
-"""What this machine has for TensorFlow and GPU memory, how fixes can be verified on it, and what is missing.
+"""Report what this machine has for TensorFlow and GPU memory, how fixes can be verified on it, and what is missing.
 
-`diagnose` puts it all together; `machine.read` (the cards, by NVML) and `tensorflow.probe` (what an interpreter's
-TensorFlow is and sees) can be used on their own. TensorFlow is imported in a child process only.
+`diagnose` collects everything. `nvml_query.read` (the GPUs, by NVML) and `tensorflow.probe` (an interpreter's
+TensorFlow and the GPUs that it lists) can be used on their own. TensorFlow is imported in a child process only.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Says what an interpreter and its TensorFlow are. Not imported: it is run by the interpreter that is asked about.
+"""Print facts about an interpreter and its TensorFlow. Not imported: the interpreter in question runs it.
 
-That interpreter may be any Python from 3.7 on and need not have tfmemlint, so there is nothing here but the standard
-library and TensorFlow. Each fact is one line of JSON, written at once: if TensorFlow crashes or hangs, what was found
-before is known, and so is the step at which it happened. Physical devices are listed, and no more: that asks the driver
-for the devices and takes no memory of any.
+That interpreter may be any Python from 3.7 on and need not have tfmemlint, so this file uses only the standard library
+and TensorFlow. Each fact is one line of JSON, written at once: if TensorFlow crashes or hangs, the facts before are
+known, and so is the step at which it happened. Physical devices are only listed: that asks the driver for the devices
+and takes no GPU memory.
 
-Arguments: this file, the file for the facts, and `libraries.NEEDED` as JSON.
+Arguments: this file, the file for the facts, and `cuda_libraries.NEEDED` as JSON.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DISTRIBUTIONS = (
 
 
 def main(facts: str, libraries: str) -> None:
-    """Find out, and write it down step by step."""
+    """Collect the facts, and write each to the file ``facts`` at once."""
     with Path(facts).open("a", encoding="utf-8") as out:
 
         def say(step: str, **found: Any) -> None:
@@ -88,7 +88,7 @@ def _needed(rows: list[list[Any]], build: dict[str, Any], version: str) -> list[
 
 
 def _distribution(folder: str) -> dict[str, Any]:
-    """What was installed, by pip's records: there is more than one package that brings ``tensorflow``."""
+    """Return what was installed, by pip's records: more than one package provides ``tensorflow``."""
     try:
         metadata = importlib.import_module("importlib.metadata")  # since Python 3.8
     except ImportError:
@@ -124,7 +124,7 @@ def _gpus(tf: Any) -> list[dict[str, Any]]:
 
 
 def _uuids() -> list[str]:
-    """Return the UUIDs of the cards that CUDA sees, in its order. TensorFlow has initialised the driver before."""
+    """Return the UUIDs of the GPUs that CUDA sees, in its order. TensorFlow has initialised the driver before."""
     try:
         cuda = ctypes.CDLL("libcuda.so.1")
         count = ctypes.c_int()
@@ -133,7 +133,7 @@ def _uuids() -> list[str]:
         found = []
         for number in range(count.value):
             device, uuid = ctypes.c_int(), (ctypes.c_ubyte * 16)()
-            # Not cuDeviceGetUuid_v2, which would give a MIG device's own: this one is its card's, as for NVML.
+            # Not cuDeviceGetUuid_v2, which would give a MIG device's own: this one is that of its physical GPU, as for NVML.
             if cuda.cuDeviceGet(ctypes.byref(device), number) or cuda.cuDeviceGetUuid(uuid, device):
                 return []
             digits = bytes(uuid).hex()
@@ -144,7 +144,7 @@ def _uuids() -> list[str]:
 
 
 def _open(name: str, folder: str) -> dict[str, Any]:
-    """Whether the loader finds a library by its name, or as one of pip's packages beside TensorFlow."""
+    """Return whether the loader finds a library by its name, or among pip's packages beside TensorFlow."""
     problem = ""
     for path in [name, *map(str, sorted(Path(folder).parent.glob("nvidia/*/lib/" + name)))]:
         try:

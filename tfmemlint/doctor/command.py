@@ -1,4 +1,4 @@
-"""``tfmemlint doctor``: what this machine has, and what is missing."""
+"""The command ``tfmemlint doctor``: report what this machine has, and what is missing."""
 
 from __future__ import annotations
 
@@ -10,25 +10,34 @@ import sys
 from tfmemlint.doctor.tensorflow import SECONDS
 
 POSSIBLE, IMPOSSIBLE, FAILED = 0, 1, 2
+_ABOUT = """\
+Reports the interpreter, its TensorFlow, the CUDA libraries, the NVIDIA driver, the GPUs and the environment variables
+of this machine, the grounds on which `verify` can run, and what is missing for the others. TensorFlow is imported in a
+child process. No GPU memory is taken.
+"""
+_AFTER = """\
+Exit code: 0 if there is a ground to verify on, 1 if there is none, 2 if the interpreter can't be run.
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``doctor`` to ``parser``."""
+    parser.description, parser.epilog = _ABOUT, _AFTER
     parser.add_argument("--json", action="store_true", help="print the report as one JSON object")
     parser.add_argument(
-        "--python", metavar="PATH", help="the interpreter whose TensorFlow is meant (default: the one that runs this)"
+        "--python", metavar="PATH", help="the interpreter whose TensorFlow is examined (default: this one)"
     )
     parser.add_argument(
         "--timeout",
         metavar="SECONDS",
         type=_seconds,
         default=SECONDS,
-        help="how long TensorFlow may take to start (default: %(default)g)",
+        help="time limit for the start of TensorFlow, in seconds (default: %(default)g)",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look, and print what was found.
+    """Examine the machine, and print the report.
 
     Returns:
         0 if a fix can be verified here on one ground at least, 1 if on none, 2 if the interpreter can't be run.
@@ -52,12 +61,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _waiting() -> contextlib.AbstractContextManager[object]:
-    """TensorFlow takes seconds to start: whoever sits in front of a terminal is told."""
+    """Return a context that shows a terminal's user why nothing happens: TensorFlow takes seconds to start."""
     if not sys.stderr.isatty():
         return contextlib.nullcontext()
     from rich.console import Console
 
-    return Console(stderr=True).status("Looking at the machine, and at its TensorFlow")
+    return Console(stderr=True).status("Examining the machine and its TensorFlow")
 
 
 def _seconds(text: str) -> float:

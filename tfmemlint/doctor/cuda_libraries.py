@@ -43,7 +43,7 @@ _PREFIX = re.compile(r"^.*?\.cc:\d+\] ")
 
 
 def tried(log: str) -> dict[str, str]:
-    """Return the libraries that TensorFlow tried by its own log, and the loader's complaint; "" for one that it
+    """Return the libraries that TensorFlow tried to open, by its own log, with the loader's error; "" if it was
     opened.
     """
     stems = {name.split(".so")[0] for _, name, _, _ in NEEDED}
@@ -53,7 +53,7 @@ def tried(log: str) -> dict[str, str]:
 
 
 def complaints(log: str, most: int = 4) -> tuple[str, ...]:
-    """What TensorFlow's own log says about why there is no GPU: without time and place, at most ``most`` messages."""
+    """Return at most ``most`` messages of TensorFlow's log that say why there is no GPU, without time and place."""
     found = [
         _PREFIX.sub("", line).strip()
         for line in log.splitlines()

@@ -1,4 +1,4 @@
-"""All that the doctor looks at, and what it makes of it."""
+"""Collect everything that the doctor reports."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tfmemlint.doctor.tensorflow import ProbedPython
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What was found.
+    """The facts about a machine, and the grounds that they allow.
 
     Attributes:
         python: the interpreter, and its TensorFlow. machine: the GPUs by NVML. around: the rest of the machine.
-        settings: the environment variables that matter. grounds: the ways to verify, the best first.
+        settings: the environment variables that affect GPU memory. grounds: the ways to verify, the best first.
     """
 
     python: ProbedPython
@@ -38,7 +38,7 @@ class Diagnosis:
 
     @property
     def better(self) -> GroundStatus | None:
-        """Return the next better ground than the best that is possible; None if there is no better one."""
+        """Return the next better ground than the best possible one; None if there is none."""
         place = self.grounds.index(self.best) if self.best is not None else len(self.grounds)
         return self.grounds[place - 1] if place else None
 
@@ -51,11 +51,11 @@ def diagnose(
     env: Mapping[str, str] | None = None,
     root: str = "/",
 ) -> Diagnosis:
-    """Look at this machine.
+    """Examine this machine.
 
     Args:
-        python: the interpreter whose TensorFlow is meant; by default the one that runs this.
-        seconds: how long its TensorFlow may take to be imported and to list its devices.
+        python: the interpreter whose TensorFlow is examined; by default the one that runs this.
+        seconds: the time limit for importing its TensorFlow and listing its devices.
         nvml: the binding of NVML; by default ``pynvml``.
         env: the environment; by default this process's. root: the root folder of the system.
 
@@ -66,7 +66,7 @@ def diagnose(
     found = tensorflow.probe(python or sys.executable, seconds=seconds, env=environment)
     cards = nvml_query.read(nvml)
     around = host.look(root)
-    # With MIG, CUDA counts MIG devices and not cards.
+    # With MIG, CUDA counts MIG devices, not physical GPUs.
     counted = None if cards.trouble or any(card.mig for card in cards.cards) else len(cards.cards)
     return Diagnosis(
         found,

@@ -1,4 +1,4 @@
-"""The environment variables that are set and bear on GPU memory, and what TensorFlow makes of them."""
+"""Judge the environment variables that are set and affect GPU memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tfmemlint.model.intent import Wish
 
 
 class VariableVerdict(Enum):
-    """What becomes of a variable."""
+    """The effect of a variable."""
 
     READ = "read"
     """TensorFlow, or the driver below it, reads it."""
@@ -26,8 +26,8 @@ class VariableReport:
     """A variable that is set.
 
     Attributes:
-        name, value: as in the environment. verdict: what becomes of it.
-        note: what that means, as a clause. do: what to write instead; "" where nothing needs to change.
+        name, value: as in the environment. verdict: its effect.
+        note: the effect in words, as a clause. do: what to write instead; "" if nothing needs to change.
     """
 
     name: str
@@ -44,7 +44,7 @@ _MOMENTS = {
     Moment.CONVOLUTION: "read at the first convolution",
     Moment.SHORTAGE: "read when memory has run out",
 }
-# Measured, as is what the knowledge of variables says: facts about values that are easily taken for something else.
+# Measured, like the tables of variables: effects of values that are easily mistaken.
 _MEANINGS = {
     ("TF_FORCE_GPU_ALLOW_GROWTH", "true"): "growth on every GPU, whatever the program sets",
     ("TF_FORCE_GPU_ALLOW_GROWTH", "false"): "no growth on any GPU: set_memory_growth(gpu, True) has no effect",
@@ -60,24 +60,24 @@ _INSTEAD = {
 }
 _ASIDE = {
     "CUDA_DEVICE_ORDER": "read by CUDA when the devices are first listed",
-    "LD_LIBRARY_PATH": "the CUDA libraries are looked for here first",
+    "LD_LIBRARY_PATH": "the loader looks for the CUDA libraries here first",
     "NVIDIA_VISIBLE_DEVICES": "read by NVIDIA's container toolkit when the container starts",
 }
 
 
 def settings(env: Mapping[str, str], cards: int | None = None) -> tuple[VariableReport, ...]:
-    """Return the variables in ``env`` that matter, in alphabetical order.
+    """Return the variables in ``env`` that affect GPU memory, in alphabetical order.
 
     Args:
         env: the environment of the program that is to run.
-        cards: how many cards NVML lists, for what ``CUDA_VISIBLE_DEVICES`` names; None where that isn't known.
+        cards: the number of GPUs that NVML lists, to check ``CUDA_VISIBLE_DEVICES``; None if it isn't known.
     """
     found = (_setting(name, value, env, cards) for name, value in sorted(env.items()))
     return tuple(variable for variable in found if variable is not None)
 
 
 def hides_all(env: Mapping[str, str]) -> bool:
-    """True if ``CUDA_VISIBLE_DEVICES`` leaves no GPU, whatever there is."""
+    """True if ``CUDA_VISIBLE_DEVICES`` hides every GPU."""
     value = env.get("CUDA_VISIBLE_DEVICES")
     return value is not None and (not value.strip() or value.strip().startswith("-"))
 
@@ -110,7 +110,7 @@ def _setting(name: str, value: str, env: Mapping[str, str], cards: int | None) -
     if values is not None and value not in values:
         known = _either(values)
         return VariableReport(
-            name, value, VariableVerdict.IGNORED, f"this value has no effect, only {known} have", _nearest(name, value)
+            name, value, VariableVerdict.IGNORED, f"this value has no effect; only {known} do", _nearest(name, value)
         )
     meaning = _MEANINGS.get((name, value))
     return VariableReport(name, value, VariableVerdict.READ, _MOMENTS[moment] + (f"; {meaning}" if meaning else ""))
@@ -121,7 +121,7 @@ def _either(values: tuple[str, ...]) -> str:
 
 
 def _nearest(name: str, value: str) -> str:
-    """Return the value that was meant, where that is plain."""
+    """Return the setting that was probably intended, or ""."""
     if name == "TF_FORCE_GPU_ALLOW_GROWTH":
         meant = value.strip().lower()
         if meant in ("1", "true", "yes", "on"):
@@ -147,10 +147,10 @@ def _visible(value: str, env: Mapping[str, str], cards: int | None) -> VariableR
         outside = next((place for place, number in enumerate(numbers) if number >= cards), None)
         if outside is not None:
             kept = numbers[:outside]
-            there = f"there is no card {numbers[outside]}, only {cards} in all; CUDA ignores it and what follows it"
+            there = f"there is no GPU {numbers[outside]}, only {cards} in all; CUDA ignores it and every entry after it"
             left = f"; {_renumbered(kept)}" if kept else ": no GPU is left"
             return setting(
-                there + left, VariableVerdict.IGNORED if not kept else VariableVerdict.READ, "name cards that are there"
+                there + left, VariableVerdict.IGNORED if not kept else VariableVerdict.READ, "name GPUs that exist"
             )
     note = _renumbered(kept)
     if (cards is None or cards > 1) and env.get("CUDA_DEVICE_ORDER") != "PCI_BUS_ID":
@@ -160,5 +160,6 @@ def _visible(value: str, env: Mapping[str, str], cards: int | None) -> VariableR
 
 def _renumbered(numbers: list[int]) -> str:
     return ", ".join(
-        f"card {number} {'becomes' if place != number else 'is'} GPU {place}" for place, number in enumerate(numbers)
+        f"physical GPU {number} {'becomes' if place != number else 'is'} GPU {place}"
+        for place, number in enumerate(numbers)
     )

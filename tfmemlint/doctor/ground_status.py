@@ -1,4 +1,4 @@
-"""On which grounds a fix can be verified here: real GPUs, a simulated driver, or GPUs simulated at the edge."""
+"""Find the grounds on which a fix can be verified: real GPUs, a simulated driver, or GPUs simulated at the edge."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from tfmemlint.doctor.nvml_query import NvmlReport
 from tfmemlint.doctor.tensorflow import ProbedPython
 from tfmemlint.doctor.trouble import Trouble
 
-_LITTLE_MIB = 1024
-_OLDEST_FOR_EDGE = (2, 4)
-_OLDEST_PYTHON = (3, 10)
+_BUSY_BELOW_MIB = 1024
+"""A GPU with less free memory gets a note; a bound without a deeper reason."""
+_FIRST_EDGE_RELEASE = (2, 4)
+"""The oldest TensorFlow release that was tried on the edge ground."""
+_FIRST_PYTHON = (3, 10)
+"""The oldest Python that tfmemlint supports."""
 
 WHAT = {
     "gpu": "real GPUs",
@@ -27,12 +30,12 @@ WHAT = {
 
 @dataclass(frozen=True, slots=True)
 class GroundStatus:
-    """A way to verify.
+    """A way to verify, and what it lacks.
 
     Attributes:
         name: ``gpu``, ``driver`` or ``edge``. what: the same in words.
-        missing: what stands in its way; empty if it is possible.
-        note: what to bear in mind where it is possible; "" for nothing.
+        missing: the problems that rule it out; empty if it is possible.
+        note: a caveat if it is possible; "" for none.
     """
 
     name: str
@@ -42,7 +45,7 @@ class GroundStatus:
 
     @property
     def possible(self) -> bool:
-        """True if nothing stands in its way."""
+        """True if nothing rules it out."""
         return not self.missing
 
 
@@ -67,21 +70,21 @@ def grounds(
 
 
 def _busy(python: ProbedPython, machine: NvmlReport) -> str:
-    """Whether the GPUs that TensorFlow lists have hardly any memory left."""
+    """Return a note if the GPUs that TensorFlow lists have hardly any free memory, else ""."""
     by_uuid = {card.uuid: card for card in machine.cards if card.uuid}
     known = [by_uuid[gpu.uuid] for gpu in python.tensorflow.gpus if gpu.uuid in by_uuid] if python.tensorflow else []
     free = [card.free_mib for card in known or machine.cards if card.free_mib is not None]
-    if free and max(free) < _LITTLE_MIB:
-        return f"only {max(free)} MiB are free: what is verified may run out of memory for want of it"
+    if free and max(free) < _BUSY_BELOW_MIB:
+        return f"only {max(free)} MiB are free: programs may run out of memory"
     return ""
 
 
 def _for_running(python: ProbedPython) -> tuple[Trouble, ...]:
-    """What every ground needs of the interpreter in which programs are run."""
+    """Return what every ground lacks in the interpreter that runs the programs."""
     found = []
-    if python.version < _OLDEST_PYTHON:
+    if python.version < _FIRST_PYTHON:
         version = ".".join(map(str, python.version))
-        found.append(Trouble(f"Python {version} is too old: programs are run by Python 3.10 or newer"))
+        found.append(Trouble(f"Python {version} is too old: running programs needs Python 3.10 or newer"))
     if not python.fork:
         found.append(Trouble("this system has no os.fork", "use Linux, or WSL2 on Windows"))
     return tuple(found)
@@ -100,7 +103,7 @@ def _for_driver(python: ProbedPython) -> tuple[Trouble, ...]:
         said: str = driver.missing(tensorflow.version, tensorflow.folder)
     except (ImportError, AttributeError):
         return (Trouble("this tfmemlint comes without a simulated driver"),)
-    what, _, do = said.partition("; ")  # what is wrong, then what helps
+    what, _, do = said.partition("; ")  # the problem, then the advice
     return (Trouble(what, do),) if said else ()
 
 
@@ -108,6 +111,6 @@ def _for_edge(python: ProbedPython) -> tuple[Trouble, ...]:
     tensorflow = python.tensorflow
     if tensorflow is None:
         return (python.trouble or Trouble("TensorFlow can't be imported"),)
-    if tensorflow.release < _OLDEST_FOR_EDGE:
+    if tensorflow.release < _FIRST_EDGE_RELEASE:
         return (Trouble(f"TensorFlow {tensorflow.version} is too old: 2.4 is the oldest that was tried"),)
     return ()

@@ -1,4 +1,4 @@
-"""What can be seen of an NVIDIA card without its driver, and where this process runs."""
+"""Look for NVIDIA GPUs without their driver, and for the kind of system that this process runs on."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ class Host:
     """The machine around the driver.
 
     Attributes:
-        nvidia_on_bus: how many NVIDIA GPUs there are on the PCI bus; None where that can't be seen.
-        container: whether this is a container. wsl: whether this is Linux under Windows, with a GPU passed through.
+        nvidia_on_bus: the number of NVIDIA GPUs on the PCI bus; None if the bus isn't visible.
+        container: True in a container. wsl: True on Linux under Windows, with a GPU passed through.
     """
 
     nvidia_on_bus: int | None = None
@@ -21,7 +21,7 @@ class Host:
 
 
 def look(root: str | Path = "/") -> Host:
-    """Look at the files of the running system. Never raises.
+    """Read the files of the running system. It never raises.
 
     Args:
         root: the folder that holds ``sys``, ``dev`` and ``run``.

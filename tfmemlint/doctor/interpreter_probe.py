@@ -1,4 +1,4 @@
-"""Runs `child` in another interpreter, with a time limit, and brings back what it found and what was printed."""
+"""Run `child` in another interpreter, with a time limit, and return its facts and its output."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tfmemlint.doctor.cuda_libraries import NEEDED
 from tfmemlint.doctor.trouble import one_line
 
 _ENTER = (
-    "import sys; sys.path[:] = [folder for folder in sys.path if folder]; "  # a tensorflow.py here is not meant
+    "import sys; sys.path[:] = [folder for folder in sys.path if folder]; "  # not a tensorflow.py of this folder
     "import runpy; runpy.run_path(sys.argv[1], run_name='__main__')"
 )
 
@@ -30,10 +30,10 @@ class InterpreterError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of the child.
+    """The result of the child.
 
     Attributes:
-        path: the interpreter. facts: what it found, by the step. log: what it and TensorFlow printed.
+        path: the interpreter. facts: its facts, by step. log: the output of the child and of TensorFlow.
         status: its exit status, negative for a signal; None if it did not end in time.
     """
 
@@ -44,13 +44,13 @@ class Answer:
 
     @property
     def last_words(self) -> str:
-        """Return the last line of the log that isn't mere information."""
+        """Return the last line of the log that is not just information."""
         lines = [line for line in self.log.splitlines() if line.strip()]
         return next((line for line in reversed(lines) if ": I " not in line and not line.startswith("I0")), "")
 
     @property
     def death(self) -> str:
-        """How it ended: the name of a signal, or the exit status."""
+        """Return the name of the signal that ended it, or its exit status."""
         if self.status is not None and self.status < 0:
             with contextlib.suppress(ValueError):
                 return signal.Signals(-self.status).name
@@ -62,10 +62,10 @@ def ask(python: str | None, seconds: float, env: Mapping[str, str]) -> Answer:
 
     Args:
         python: the interpreter, as a path or a command; by default the one that runs this.
-        seconds: how long it may take. env: its environment.
+        seconds: the time limit. env: the child's environment.
 
     Raises:
-        InterpreterError: there is no such interpreter, or it is no Python that can be run.
+        InterpreterError: there is no such interpreter, or it is not a Python that can be run.
     """
     path = _interpreter(python)
     with tempfile.TemporaryDirectory(prefix="tfmemlint-") as folder:
@@ -91,8 +91,8 @@ def _interpreter(python: str | None) -> str:
 
 
 def _run(path: str, folder: Path, seconds: float, env: Mapping[str, str]) -> tuple[int | None, str]:
-    """Run the child; its exit status, None if it did not end in time, and what it printed."""
-    # TensorFlow's own log tells which libraries it opens. Nothing in it changes which devices there are.
+    """Run the child, and return its exit status (None if it did not end in time) and its output."""
+    # TensorFlow's own log says which libraries it opens. These settings don't change which devices there are.
     told = {name: value for name, value in env.items() if name != "TF_CPP_MAX_VLOG_LEVEL"}
     told.update(TF_CPP_MIN_LOG_LEVEL="0", TF_CPP_VMODULE="dso_loader=1", PYTHONIOENCODING="utf-8:backslashreplace")
     child, facts = str(Path(__file__).with_name("child.py")), str(folder / "facts")
@@ -120,7 +120,7 @@ def _run(path: str, folder: Path, seconds: float, env: Mapping[str, str]) -> tup
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the child and what it started, whether it is through or not."""
+    """Kill the child and its processes, whether it has ended or not."""
     with contextlib.suppress(OSError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
@@ -130,7 +130,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _facts(path: Path) -> dict[str, dict[str, Any]]:
-    """Return the facts by their step; a line that was cut off in the middle is left out."""
+    """Return the facts by their step. A line that was cut off is ignored."""
     found: dict[str, dict[str, Any]] = {}
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     for line in text.split("\n")[:-1]:

@@ -1,4 +1,4 @@
-"""Why TensorFlow has no GPU here, and what would give it one."""
+"""Explain why TensorFlow has no GPU here, and what would give it one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tfmemlint.doctor.trouble import Trouble
 
 _PLATFORMS = {
     "win32": Trouble(
-        "TensorFlow's releases after 2.10 use no GPU on Windows", "use TensorFlow in WSL2, Linux under Windows"
+        "TensorFlow releases after 2.10 do not use GPUs on Windows", "use TensorFlow in WSL2, Linux under Windows"
     ),
     "darwin": Trouble("there is no CUDA on macOS", "use a Linux machine with an NVIDIA GPU"),
 }
@@ -23,7 +23,7 @@ _FIRST_WITH_LIBRARIES = (2, 14)
 
 
 def troubles(python: ProbedPython, machine: NvmlReport, around: Host, env: Mapping[str, str]) -> tuple[Trouble, ...]:
-    """What stands between this TensorFlow and a GPU, the machine's part first. For one that lists no GPU.
+    """Return the problems that keep this TensorFlow from a GPU, those of the machine first. It must list no GPU.
 
     Args:
         python: the interpreter, and its TensorFlow. machine, around: the hardware and the driver.
@@ -49,14 +49,12 @@ def troubles(python: ProbedPython, machine: NvmlReport, around: Host, env: Mappi
 
 
 def _unexplained(machine: NvmlReport, tensorflow: TensorFlowBuild) -> Trouble:
-    """Return all seems to be there: then TensorFlow's own words, if it has any, say most."""
+    """Return the problem if nothing seems to be missing: TensorFlow's own messages, if there are any, say most."""
     there = ["NVML lists a GPU"] * bool(machine.cards) + ["all libraries can be opened"] * bool(tensorflow.libraries)
     said = f": {'; '.join(tensorflow.said)}" if tensorflow.said else ""
     return Trouble(
-        f"{', '.join([*there, 'and still TensorFlow lists none'])}{said}"
-        if there
-        else f"TensorFlow lists no GPU{said}",
-        "see whether other CUDA programs run, and whether this user may use /dev/nvidia*",
+        f"{', '.join([*there, 'but TensorFlow lists none'])}{said}" if there else f"TensorFlow lists no GPU{said}",
+        "check that other CUDA programs run, and that this user may use /dev/nvidia*",
     )
 
 
@@ -68,10 +66,10 @@ def _of_machine(machine: NvmlReport, around: Host) -> Iterator[Trouble]:
                 "the NVIDIA driver runs but lists no GPU", _into_container(around) or "run on a machine with one"
             )
         elif not usable:
-            yield Trouble(f"no GPU can be used: {machine.cards[0].problem}", "`nvidia-smi` and `dmesg` tell more")
+            yield Trouble(f"no GPU can be used: {machine.cards[0].problem}", "see `nvidia-smi` and `dmesg`")
         elif all(card.mig and not card.slices for card in usable):
             yield Trouble(
-                "MIG is switched on and there is no MIG device: CUDA sees no GPU",
+                "MIG is on but there is no MIG device, so CUDA sees no GPU",
                 "make one (`nvidia-smi mig -cgi ... -C`), or switch MIG off",
             )
         return
@@ -80,11 +78,11 @@ def _of_machine(machine: NvmlReport, around: Host) -> Iterator[Trouble]:
     elif machine.trouble == NO_BINDING and around.nvidia_on_bus != 0:
         return  # it's tfmemlint that can't ask; TensorFlow doesn't need the binding
     elif around.container and around.nvidia_on_bus != 0:
-        yield Trouble("no NVIDIA driver can be seen in this container", _into_container(around))
+        yield Trouble("this container sees no NVIDIA driver", _into_container(around))
     elif around.wsl:
-        yield Trouble("there is no NVIDIA driver's library in WSL", "install the NVIDIA driver on the Windows side")
+        yield Trouble("WSL has no library of the NVIDIA driver", "install the NVIDIA driver on the Windows side")
     elif around.nvidia_on_bus:
-        yield Trouble("there is an NVIDIA card, and no NVIDIA driver", "install the NVIDIA driver")
+        yield Trouble("there is an NVIDIA GPU, but no NVIDIA driver", "install the NVIDIA driver")
     elif around.nvidia_on_bus == 0:
         yield Trouble("there is no NVIDIA GPU in this machine", "run on a machine with one")
     else:
@@ -92,27 +90,27 @@ def _of_machine(machine: NvmlReport, around: Host) -> Iterator[Trouble]:
 
 
 def _into_container(around: Host) -> str:
-    """What gives a container the GPUs of its host, whose PCI bus it sees."""
+    """Return how to give a container the GPUs of its host, whose PCI bus it sees; "" if this is not that case."""
     if around.container and around.nvidia_on_bus != 0:
         return "start the container with its GPUs, as with `docker run --gpus all`"
     return ""
 
 
 def not_for_cuda(python: ProbedPython, tensorflow: TensorFlowBuild, *, libraries: bool = True) -> Trouble:
-    """Return that this TensorFlow is no CUDA build, and which to install.
+    """Return the problem that this TensorFlow is not a CUDA build, and which one to install.
 
     Args:
-        python: the interpreter. tensorflow: what it has.
-        libraries: whether the CUDA libraries are wanted as well.
+        python: the interpreter. tensorflow: its TensorFlow.
+        libraries: True to install the CUDA libraries as well.
     """
     if tensorflow.rocm_build:
-        return Trouble("this TensorFlow is built for ROCm; tfmemlint knows CUDA only")
+        return Trouble("this TensorFlow is built for ROCm; tfmemlint supports CUDA only")
     named = f" ({tensorflow.distribution})" if tensorflow.distribution not in ("", "tensorflow") else ""
     what = f"TensorFlow {tensorflow.version}{named} is a CPU build"
     if python.machine != "x86_64":
         return Trouble(what, "use an x86-64 machine: the packages for others have no GPU code")
     pip = f"{python.command} -m pip"
-    # Both packages put their files into the same folder: the one must go before the other comes.
+    # Both packages put their files into the same folder: remove the one before installing the other.
     remove = f"{pip} uninstall {tensorflow.distribution} && " if tensorflow.distribution.endswith("-cpu") else ""
     name = "tensorflow" if tensorflow.release >= (2, 1) else "tensorflow-gpu"
     extra = "[and-cuda]" if libraries and tensorflow.release >= _FIRST_WITH_LIBRARIES else ""
@@ -121,13 +119,13 @@ def not_for_cuda(python: ProbedPython, tensorflow: TensorFlowBuild, *, libraries
 
 def _of_libraries(python: ProbedPython, tensorflow: TensorFlowBuild, *, driver: bool) -> Iterator[Trouble]:
     missing = [library for library in tensorflow.libraries if not library.opened]
-    # Without a driver there are none of its libraries, and that was said.
+    # Without a driver its libraries are missing, too; that has been reported.
     for library in missing:
         if driver and library.name in OF_THE_DRIVER:
             inside = "start the container with its GPUs, or " if library.name == "libcuda.so.1" else ""
             yield Trouble(
                 f"{library.name} can't be opened: {library.problem}",
-                f"{inside}install all of the NVIDIA driver: the library is part of it",
+                f"{inside}install the complete NVIDIA driver, which contains it",
             )
     others = [library for library in missing if library.name not in OF_THE_DRIVER]
     if not others:
@@ -142,13 +140,14 @@ def _of_libraries(python: ProbedPython, tensorflow: TensorFlowBuild, *, driver: 
 
 
 def _of_versions(machine: NvmlReport, tensorflow: TensorFlowBuild) -> Iterator[Trouble]:
-    """Yield a driver serves the CUDA that it is made for, and older ones; within one major version, later ones as
-    well.
+    """Yield a problem if the driver is too old.
+
+    A driver supports the CUDA that it is made for and older ones, and within one major version later ones, too.
     """
     has, needs = (text.split(".")[0] for text in (machine.cuda, tensorflow.cuda))
     if has.isdecimal() and needs.isdecimal() and int(has) < int(needs):
         yield Trouble(
-            f"the NVIDIA driver {machine.driver} serves CUDA {machine.cuda} and older,"
+            f"the NVIDIA driver {machine.driver} supports CUDA {machine.cuda} and older,"
             f" and TensorFlow {tensorflow.version} is built with CUDA {tensorflow.cuda}",
             f"update the NVIDIA driver to one for CUDA {needs}",
         )

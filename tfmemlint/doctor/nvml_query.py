@@ -1,7 +1,7 @@
-"""The GPUs of this machine, as NVML, the driver's own interface, knows them.
+"""Ask NVML, the driver's own interface, for the GPUs of this machine.
 
-NVML sees every card, whatever ``CUDA_VISIBLE_DEVICES`` says, and takes no memory of any. Much of it may be refused: in
-containers, on MIG slices, on notebook cards, by old drivers. What is refused is None, and the rest is told.
+NVML sees every GPU, whatever ``CUDA_VISIBLE_DEVICES`` says, and takes no memory of any. Much of it may be refused: in
+containers, on MIG devices, on notebook GPUs, by old drivers. A refused value is None, and the others are returned.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from tfmemlint.doctor.trouble import Trouble, one_line
 
 MIB = 1024 * 1024
 SECONDS = 20.0
-"""How long NVML may take; with a wedged driver it never answers."""
+"""The time limit for NVML, in seconds, as it never answers with a wedged driver; a bound without a deeper reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process that uses a card.
+    """A process that uses a GPU.
 
     Attributes:
-        pid: its number; inside a container, that which the host knows it by.
-        name: its program; "" where NVML doesn't tell.
-        used_mib: the card's memory that it holds, in MiB; None where NVML doesn't tell, as on Windows.
+        pid: its number; inside a container, its number on the host.
+        name: its program; "" if NVML doesn't say.
+        used_mib: the GPU memory that it holds, in MiB; None if NVML doesn't say, as on Windows.
     """
 
     pid: int
@@ -35,11 +35,11 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class MigSlice:
-    """A MIG device: a part of a card that CUDA takes for a GPU of its own.
+    """A MIG device: a part of a GPU that CUDA treats as a GPU of its own.
 
     Attributes:
         name: such as ``NVIDIA A100-SXM4-40GB MIG 1g.5gb``. uuid: such as ``MIG-...``.
-        total_mib: its memory in MiB; None where NVML doesn't tell.
+        total_mib: its memory in MiB; None if NVML doesn't say.
     """
 
     name: str
@@ -49,17 +49,17 @@ class MigSlice:
 
 @dataclass(frozen=True, slots=True)
 class NvmlGpu:
-    """A physical GPU.
+    """A physical GPU, as NVML reports it.
 
     Attributes:
         index: NVML's number, which is ``nvidia-smi``'s; not always CUDA's or TensorFlow's.
-        name: the model; "" where NVML doesn't tell, as with all that is "" below.
-        uuid: such as ``GPU-...``; the same for NVML and for CUDA. bus_id: the place on the PCI bus.
-        total_mib, used_mib, free_mib: its memory in MiB, rounded down; None where NVML doesn't tell.
-        processes: who uses it; None where NVML doesn't tell, empty where nobody does.
-        mig: whether MIG is switched on; None where the card has none, or NVML doesn't tell.
+        name: the model; "" if NVML doesn't say, as for all other texts below.
+        uuid: such as ``GPU-...``; the same for NVML and for CUDA. bus_id: the address on the PCI bus.
+        total_mib, used_mib, free_mib: its memory in MiB, rounded down; None if NVML doesn't say.
+        processes: the processes that use it; None if NVML doesn't say, empty if there are none.
+        mig: True if MIG is on; None if the GPU has no MIG, or NVML doesn't say.
         slices: its MIG devices.
-        problem: what is wrong with the card as a whole, or was refused for want of permission; else "".
+        problem: what is wrong with the GPU as a whole, or was refused for lack of permission; else "".
     """
 
     index: int
@@ -77,13 +77,13 @@ class NvmlGpu:
 
 @dataclass(frozen=True, slots=True)
 class NvmlReport:
-    """What NVML says.
+    """The answers of NVML. Names of attributes are keys of ``doctor --json``.
 
     Attributes:
-        driver: the driver's version, such as ``550.54.15``; "" where unknown.
-        cuda: the newest CUDA that the driver can serve, such as ``12.4``; "" where unknown.
+        driver: the driver's version, such as ``550.54.15``; "" if unknown.
+        cuda: the newest CUDA that the driver supports, such as ``12.4``; "" if unknown.
         cards: the GPUs, in NVML's order.
-        trouble: why NVML says nothing; None if it does.
+        trouble: why NVML has no answers; None if it has.
     """
 
     driver: str = ""
@@ -93,11 +93,11 @@ class NvmlReport:
 
 
 def read(nvml: Any = None, *, seconds: float = SECONDS) -> NvmlReport:
-    """Ask NVML. Never raises: what goes wrong is the result's ``trouble``, or a card's ``problem``.
+    """Ask NVML. It never raises: errors are the result's ``trouble``, or a GPU's ``problem``.
 
     Args:
         nvml: the binding to use, with the functions of ``pynvml``; by default ``pynvml`` is imported.
-        seconds: how long it may take.
+        seconds: the time limit.
     """
     answers: list[NvmlReport] = []
 
@@ -107,7 +107,7 @@ def read(nvml: Any = None, *, seconds: float = SECONDS) -> NvmlReport:
         except Exception as error:
             answers.append(NvmlReport(trouble=Trouble(f"NVML failed: {_said(error)}")))
 
-    # In a thread, as no signal ends a call that waits for the driver.
+    # It runs in a thread, as no signal interrupts a call that waits for the driver.
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
     thread.join(seconds)
@@ -115,18 +115,18 @@ def read(nvml: Any = None, *, seconds: float = SECONDS) -> NvmlReport:
         return answers[0]
     hangs = Trouble(
         f"NVML gave no answer within {seconds:g} s",
-        "see whether `nvidia-smi` hangs as well; if so, restart the machine",
+        "check whether `nvidia-smi` hangs as well; if so, restart the machine",
     )
     return NvmlReport(trouble=hangs)
 
 
-NO_BINDING = Trouble("pynvml, by which NVML is asked, can't be imported", "pip install nvidia-ml-py")
-NO_LIBRARY = Trouble("there is no NVML library, which comes with the NVIDIA driver")
+NO_BINDING = Trouble("pynvml, the binding of NVML, can't be imported", "pip install nvidia-ml-py")
+NO_LIBRARY = Trouble("there is no NVML library, which is part of the NVIDIA driver")
 _AT_START = {
     "LibraryNotFound": NO_LIBRARY,
     "DriverNotLoaded": Trouble(
         "the NVIDIA driver is installed but not loaded",
-        "load it (`sudo modprobe nvidia`), or restart the machine; `dmesg` tells why it doesn't load",
+        "load it (`sudo modprobe nvidia`), or restart the machine; `dmesg` says why it doesn't load",
     ),
     "NoPermission": Trouble(
         "NVML is not allowed to talk to the driver", "let this user read and write /dev/nvidiactl and /dev/nvidia0"
@@ -168,7 +168,7 @@ class _NvmlCalls:
         self.forbidden = False
 
     def ask(self, function: str, *arguments: object) -> Any:
-        """What NVML says; None if it is refused, for whatever reason: old drivers and bindings lack functions."""
+        """Return NVML's answer; None if it is refused for any reason: old drivers and bindings lack functions."""
         try:
             return getattr(self.nvml, function)(*arguments)
         except Exception as error:
@@ -177,7 +177,7 @@ class _NvmlCalls:
             return None
 
     def text(self, function: str, *arguments: object) -> str:
-        """As `ask`, for names; "" if it is refused. Older bindings give bytes."""
+        """Return a name, as `ask`; "" if it is refused. Older bindings return bytes."""
         return _text(self.ask(function, *arguments))
 
 
@@ -188,7 +188,7 @@ def _card(nvml: Any, index: int) -> NvmlGpu:
         return NvmlGpu(index, problem=f"NVML gives no access to it: {asked.last}")
     memory = asked.ask("nvmlDeviceGetMemoryInfo", handle)
     bus_id = getattr(asked.ask("nvmlDeviceGetPciInfo", handle), "busId", "")
-    modes = asked.ask("nvmlDeviceGetMigMode", handle)  # what is now, and what will be after a reset
+    modes = asked.ask("nvmlDeviceGetMigMode", handle)  # the mode now, and the mode after a reset
     name, uuid = asked.text("nvmlDeviceGetName", handle), asked.text("nvmlDeviceGetUUID", handle)
     processes = _processes(asked, handle)
     return NvmlGpu(
@@ -202,7 +202,7 @@ def _card(nvml: Any, index: int) -> NvmlGpu:
         processes=processes,
         mig=bool(modes[0]) if modes else None,
         slices=_slices(asked, handle) if modes and modes[0] else (),
-        problem="NVML refuses some of it for want of permission" if asked.forbidden else "",
+        problem="NVML refuses some values for lack of permission" if asked.forbidden else "",
     )
 
 
@@ -216,7 +216,7 @@ def _processes(asked: _NvmlCalls, handle: Any) -> tuple[Process, ...] | None:
         before = found.get(process.pid)
         if before is None:
             found[process.pid] = Process(process.pid, asked.text("nvmlSystemGetProcessName", process.pid), used)
-        elif used is not None and used > (before.used_mib or 0):  # it computes and draws: NVML has it twice
+        elif used is not None and used > (before.used_mib or 0):  # NVML lists a process twice if it computes and draws
             found[process.pid] = Process(process.pid, before.name, used)
     return tuple(sorted(found.values(), key=lambda process: (-(process.used_mib or 0), process.pid)))
 
@@ -225,7 +225,7 @@ def _slices(asked: _NvmlCalls, handle: Any) -> tuple[MigSlice, ...]:
     found = []
     for number in range(asked.ask("nvmlDeviceGetMaxMigDeviceCount", handle) or 0):
         part = asked.ask("nvmlDeviceGetMigDeviceHandleByIndex", handle, number)
-        if part is not None:  # of the seven places, those without a MIG device are "not found"
+        if part is not None:  # of the seven indices, those without a MIG device are "not found"
             memory = asked.ask("nvmlDeviceGetMemoryInfo", part)
             name, uuid = asked.text("nvmlDeviceGetName", part), asked.text("nvmlDeviceGetUUID", part)
             found.append(MigSlice(name, uuid, _mib(getattr(memory, "total", None))))
@@ -241,7 +241,7 @@ def _mib(size: int | None) -> int | None:
 
 
 def _cuda(number: int | None) -> str:
-    """NVML's 12040 is CUDA 12.4."""
+    """Return the version of CUDA for NVML's number: 12040 is CUDA 12.4."""
     return f"{number // 1000}.{number % 1000 // 10}" if number else ""
 
 

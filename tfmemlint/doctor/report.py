@@ -1,4 +1,4 @@
-"""The doctor's report: for people, and as JSON."""
+"""Print the doctor's report, for people and as JSON."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tfmemlint.doctor.ground_status import GroundStatus
 from tfmemlint.reporters.paint import Line, Segment, columns, painter
 
 SCHEMA = 1
-"""Goes up when a key of the JSON changes its meaning or goes away; new keys may come without that."""
+"""The version of the JSON. It rises when a key is removed or changes its meaning, not for a new key."""
 WIDTH = 100
-"""Columns where the output is no terminal, and at most on one."""
+"""The width of the report, in columns: at most on a terminal, always elsewhere."""
 
 
 def show(found: Diagnosis, stream: IO[str], *, color: bool | None = None) -> None:
-    """Print the report for people: plain, or in colour on a terminal."""
+    """Print the report for people, in plain text, or in colour on a terminal."""
     width = min(columns(stream) or WIDTH, WIDTH)
     painter(stream, color)(_lines(found, width))
 
@@ -44,7 +44,7 @@ def _lines(found: Diagnosis, width: int) -> Iterator[Line]:
 
 
 def as_json(found: Diagnosis) -> str:
-    """Return one object; sizes are in MiB, and what isn't known is null, or "" where text is expected."""
+    """Return the report as one JSON object. Sizes are in MiB; unknown values are null, or "" for texts."""
     python = asdict(found.python)
     tensorflow = python.pop("tensorflow")
     shown: dict[str, Any] = {

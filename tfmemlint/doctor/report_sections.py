@@ -1,4 +1,4 @@
-"""The parts of the doctor's report for people, each a list of paragraphs."""
+"""The sections of the doctor's report for people, each a list of paragraphs."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from tfmemlint.doctor.trouble import Trouble
 from tfmemlint.reporters.paint import Line, Segment, printable
 
 LABEL = 14
-"""Columns of the titles."""
+"""The width of the titles, in columns."""
 Paragraph = list[Segment]
 _INDENT = "  "
 _UNDER = " " * 5
-"""Below the words for a ground."""
+"""The indentation below a ground."""
 _SPACES = re.compile("( +)")
 
 
 def python(found: Diagnosis) -> list[Paragraph]:
-    """Return the interpreter."""
+    """Describe the interpreter."""
     about = found.python
     version = ".".join(map(str, about.version))
     return [_plain(f"{version}, {about.platform} {about.machine}"), _dim(about.path)]
 
 
 def tensorflow(found: Diagnosis) -> list[Paragraph]:
-    """What is installed, and what it lists."""
+    """Describe the installed TensorFlow, and the GPUs that it lists."""
     about, trouble = found.python.tensorflow, found.python.trouble
     broken = [[Segment(printable(trouble.what), "error")]] if trouble is not None else []
     if about is None:
@@ -47,16 +47,16 @@ def tensorflow(found: Diagnosis) -> list[Paragraph]:
     indices = {card.uuid: card.index for card in found.machine.cards if card.uuid}
     for gpu in about.gpus:
         capability = f", compute capability {'.'.join(map(str, gpu.capability))}" if gpu.capability else ""
-        place = f", card {indices[gpu.uuid]}" if gpu.uuid in indices else ""
+        place = f", NVML GPU {indices[gpu.uuid]}" if gpu.uuid in indices else ""
         lines.append([Segment(gpu.name, "good"), Segment(printable(f" {gpu.model}{capability}{place}"))])
     return lines
 
 
 def libraries(found: Diagnosis) -> list[Paragraph]:
-    """What TensorFlow needs for GPUs, and whether it can be opened."""
+    """List the libraries that TensorFlow needs for GPUs, by whether they can be opened."""
     about = found.python.tensorflow
     if about is None or not about.libraries:
-        return [_dim("none are needed by a CPU build" if about and not about.cuda_build else "not known")]
+        return [_dim("a CPU build needs none" if about and not about.cuda_build else "not known")]
     opened = [library for library in about.libraries if library.opened]
     lines: list[Paragraph] = []
     if opened:
@@ -74,7 +74,7 @@ def libraries(found: Diagnosis) -> list[Paragraph]:
 
 
 def driver(found: Diagnosis) -> list[Paragraph]:
-    """Return the NVIDIA driver, or why nothing is known of one."""
+    """Describe the NVIDIA driver, or say why nothing is known of it."""
     machine = found.machine
     lines: list[Paragraph] = []
     if machine.driver:
@@ -85,7 +85,7 @@ def driver(found: Diagnosis) -> list[Paragraph]:
 
 
 def cards(found: Diagnosis) -> list[Paragraph]:
-    """Return the cards, with their memory and who uses it."""
+    """Describe the GPUs by NVML, with their memory and the processes that use it."""
     if not found.machine.cards:
         on_bus = found.around.nvidia_on_bus
         seen = "" if on_bus is None else f"; {on_bus or 'no'} NVIDIA GPU{'s' * (on_bus > 1)} on the PCI bus"
@@ -94,7 +94,7 @@ def cards(found: Diagnosis) -> list[Paragraph]:
 
 
 def _card(card: NvmlGpu) -> Iterator[Paragraph]:
-    yield [Segment(f"card {card.index}", "path"), Segment(printable(f" {card.name or '(name not known)'}"))]
+    yield [Segment(f"NVML GPU {card.index}", "path"), Segment(printable(f" {card.name or '(name not known)'}"))]
     if card.uuid:
         yield _dim(_INDENT + printable(card.uuid))
     sizes = ((card.total_mib, "MiB"), (card.used_mib, "used"), (card.free_mib, "free"))
@@ -106,7 +106,7 @@ def _card(card: NvmlGpu) -> Iterator[Paragraph]:
     if card.mig and not card.slices:
         yield [Segment(f"{_INDENT}no MIG device", "warning")]
     if card.processes is None:
-        yield _dim(f"{_INDENT}NVML does not tell which processes use it")
+        yield _dim(f"{_INDENT}NVML does not say which processes use it")
     for process in card.processes or ():
         yield _plain(f"{_INDENT}used by {_process(process)}")
     if card.processes == ():
@@ -121,8 +121,8 @@ def _process(process: Process) -> str:
 
 
 def environment(found: Diagnosis) -> list[Paragraph]:
-    """Return the variables that are set."""
-    return [_setting(setting) for setting in found.settings] or [_dim("nothing is set that bears on GPU memory")]
+    """Describe the variables that are set."""
+    return [_setting(setting) for setting in found.settings] or [_dim("no variable that affects GPU memory is set")]
 
 
 def _setting(setting: VariableReport) -> Paragraph:
@@ -133,7 +133,7 @@ def _setting(setting: VariableReport) -> Paragraph:
 
 
 def verification(found: Diagnosis) -> list[Paragraph]:
-    """Return the grounds, the best first, and what is missing for each."""
+    """List the grounds, the best first, and what each lacks."""
     lines: list[Paragraph] = []
     said: set[Trouble] = set()
     for ground in found.grounds:
@@ -150,16 +150,16 @@ def verification(found: Diagnosis) -> list[Paragraph]:
 
 
 def conclusion(found: Diagnosis) -> Paragraph:
-    """Where that leaves the reader."""
+    """Return the conclusion for the reader."""
     best, better = found.best, found.better
     if best is None:
-        return [Segment("Nothing can be verified here.", "error"), Segment(" What is missing is said above.")]
-    closing = f" The next better ground is {better.name}: what it needs is said above." if better else ""
+        return [Segment("Nothing can be verified here.", "error"), Segment(" What is missing is listed above.")]
+    closing = f" The next better ground is {better.name}: what it needs is listed above." if better else ""
     return [Segment(f"Fixes can be verified here with {best.what} ({best.name}).", "good"), Segment(closing)]
 
 
 def wrapped(paragraph: Paragraph, width: int) -> Iterator[Line]:
-    """Break a paragraph between words; what follows the first line is indented. A longer word stays whole."""
+    """Wrap a paragraph between words. Lines after the first are indented; a word that is too long stays whole."""
     start = len(paragraph[0].text) - len(paragraph[0].text.lstrip(" ")) if paragraph else 0
     line: Line = []
     used, gap = 0, Segment("")
@@ -177,7 +177,7 @@ def wrapped(paragraph: Paragraph, width: int) -> Iterator[Line]:
 
 
 def _words(paragraph: Paragraph) -> list[Paragraph]:
-    """Return the words, and the spaces between them; a word may have parts of different styles."""
+    """Return the words and the spaces between them. A word may have parts of different styles."""
     found: list[Paragraph] = []
     for part in paragraph:
         for text in _SPACES.split(part.text):
@@ -189,7 +189,7 @@ def _words(paragraph: Paragraph) -> list[Paragraph]:
 
 
 def _joined(line: Line) -> Line:
-    """Return the line with as few parts as there are styles one after the other."""
+    """Return the line with adjacent parts of one style merged."""
     parts: Line = []
     for part in line:
         if parts and parts[-1].style == part.style:

@@ -1,4 +1,4 @@
-"""What an interpreter's TensorFlow is, and which GPUs it sees: asked in a child process, with a time limit."""
+"""Ask an interpreter for its TensorFlow and the GPUs that it lists, in a child process with a time limit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tfmemlint.doctor.trouble import Trouble, one_line
 __all__ = ["SECONDS", "CudaLibrary", "InterpreterError", "ListedGpu", "ProbedPython", "TensorFlowBuild", "probe"]
 
 SECONDS = 120.0
-"""How long importing TensorFlow and listing devices may take."""
+"""The time limit for importing TensorFlow and listing devices, in seconds; a bound without a deeper reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,9 @@ class ListedGpu:
     """A physical GPU in TensorFlow's list.
 
     Attributes:
-        name: as in a program, such as ``GPU:0``. model: the driver's name for it; "" where TensorFlow doesn't tell.
-        capability: its compute capability, such as (9, 0); () where TensorFlow doesn't tell.
-        uuid: of the card, as NVML has it; of a MIG device, that of its card; "" where unknown.
+        name: as in a program, such as ``GPU:0``. model: the driver's name for it; "" if TensorFlow doesn't say.
+        capability: its compute capability, such as (9, 0); () if TensorFlow doesn't say.
+        uuid: as NVML has it; for a MIG device, that of its physical GPU; "" if unknown.
     """
 
     name: str
@@ -40,9 +40,9 @@ class CudaLibrary:
     """A library that TensorFlow needs for GPUs.
 
     Attributes:
-        name: such as ``libcudnn.so.9``. opened: whether it can be opened.
-        problem: the loader's complaint, else "".
-        by_tensorflow: whether TensorFlow itself tried, or it was tried for it.
+        name: such as ``libcudnn.so.9``. opened: True if it can be opened.
+        problem: the loader's error, or "".
+        by_tensorflow: True if TensorFlow itself tried; False if the child tried in its place.
     """
 
     name: str
@@ -56,15 +56,16 @@ class TensorFlowBuild:
     """An installed TensorFlow.
 
     Attributes:
-        version: such as ``2.21.0``. folder: where its package is.
-        distribution: the package that pip installed, such as ``tensorflow-cpu``; "" where unknown.
-        and_cuda: whether that package has the extra ``and-cuda``, which brings the CUDA libraries.
+        version: such as ``2.21.0``. folder: the folder of its package.
+        distribution: the package that pip installed, such as ``tensorflow-cpu``; "" if unknown.
+        and_cuda: True if that package has the extra ``and-cuda``, which brings the CUDA libraries.
         cuda_build, rocm_build: what it is built for; neither for a CPU build.
-        cuda, cudnn: what it is built with, such as ``12.5.1`` and ``9``; "" for a CPU build, or where unknown.
+        cuda, cudnn: the versions that it is built with, such as ``12.5.1`` and ``9``; "" for a CPU build, or if
+            unknown.
         capabilities: the compute capabilities that it is built for, such as ``sm_80``.
         gpus: its physical GPUs, in its order.
         libraries: what it needs for GPUs; empty for a CPU build, and for builds whose needs aren't known.
-        said: what its own log said about GPUs, such as why there is none.
+        said: messages about GPUs in its log, such as why there is none.
     """
 
     version: str
@@ -82,19 +83,19 @@ class TensorFlowBuild:
 
     @property
     def release(self) -> tuple[int, ...]:
-        """Return the version's numbers, such as (2, 21)."""
+        """Return the version's first two numbers, such as (2, 21)."""
         return tuple(int(part) for part in self.version.split(".")[:2] if part.isdigit())
 
 
 @dataclass(frozen=True, slots=True)
 class ProbedPython:
-    """A Python, and its TensorFlow.
+    """A Python interpreter, and its TensorFlow.
 
     Attributes:
-        path: of the interpreter, as asked for. version: such as (3, 12, 1).
-        platform, machine: as ``sys.platform`` and ``platform.machine()`` have them. fork: whether it has ``os.fork``.
-        tensorflow: what is installed; None if there is none that can be imported.
-        trouble: why there is none, or why its devices could not be listed; None if all went well.
+        path: the interpreter, as given. version: such as (3, 12, 1).
+        platform, machine: as in ``sys.platform`` and ``platform.machine()``. fork: True if it has ``os.fork``.
+        tensorflow: its TensorFlow; None if none can be imported.
+        trouble: why there is none, or why its devices could not be listed; None if there was no problem.
     """
 
     path: str
@@ -107,20 +108,20 @@ class ProbedPython:
 
     @property
     def command(self) -> str:
-        """Return the interpreter, as it is written in a shell."""
+        """Return the interpreter as it is written in a shell."""
         return shlex.quote(self.path)
 
 
 def probe(python: str | None = None, *, seconds: float = SECONDS, env: Mapping[str, str] | None = None) -> ProbedPython:
-    """Ask an interpreter about itself and its TensorFlow. Takes no GPU memory: no device is started.
+    """Ask an interpreter about itself and its TensorFlow. It takes no GPU memory, as no device is started.
 
     Args:
         python: the interpreter, as a path or a command; by default the one that runs this.
-        seconds: how long it may take.
+        seconds: the time limit.
         env: its environment; by default this process's.
 
     Raises:
-        InterpreterError: there is no such interpreter, or it is no Python that can be run.
+        InterpreterError: there is no such interpreter, or it is not a Python that can be run.
     """
     answer = interpreter_probe.ask(python, seconds, os.environ if env is None else env)
     path, facts = answer.path, answer.facts
@@ -136,7 +137,7 @@ def _tensorflow(facts: dict[str, dict[str, Any]], log: str) -> TensorFlowBuild:
     build = about["build"]
     listed = facts.get("devices", {}).get("gpus", [])
     uuids = facts.get("uuids", {}).get("uuids", [])
-    if len(uuids) != len(listed):  # TensorFlow leaves out small cards: then which is which is not known
+    if len(uuids) != len(listed):  # TensorFlow leaves out small GPUs: then the UUIDs can't be assigned
         uuids = [""] * len(listed)
     gpus = tuple(
         ListedGpu(gpu["name"], gpu["model"], tuple(gpu["capability"]), uuid)
@@ -159,7 +160,9 @@ def _tensorflow(facts: dict[str, dict[str, Any]], log: str) -> TensorFlowBuild:
 
 
 def _libraries(facts: dict[str, dict[str, Any]], log: str) -> tuple[CudaLibrary, ...]:
-    """What TensorFlow tried counts; where it gave up before it tried, what was tried for it."""
+    """Return the libraries that TensorFlow tried to open, and those that the child tried because TensorFlow gave up
+    before.
+    """
     found = {
         library["name"]: CudaLibrary(library["name"], library["opened"], one_line(library["problem"]))
         for library in facts.get("libraries", {}).get("opened", [])
@@ -173,7 +176,7 @@ def _trouble(python: ProbedPython, answer: interpreter_probe.Answer, seconds: fl
     facts, status = answer.facts, answer.status
     doing = "listing its devices" if "tensorflow" in facts else "being imported"
     if status is None:
-        return Trouble(f"TensorFlow was not through with {doing} after {seconds:g} s", "allow more with --timeout")
+        return Trouble(f"TensorFlow did not finish {doing} within {seconds:g} s", "raise --timeout")
     if "failed" in facts:
         failed = facts["failed"]
         if failed["absent"]:
@@ -192,4 +195,4 @@ def _trouble(python: ProbedPython, answer: interpreter_probe.Answer, seconds: fl
 
 
 def _by_hand(python: ProbedPython) -> str:
-    return f"`{python.command} -c 'import tensorflow'` shows all of it"
+    return f"`{python.command} -c 'import tensorflow'` shows the whole error"

@@ -15,43 +15,56 @@ if TYPE_CHECKING:
 
 FAILED = 2
 MAX_GPUS = 32
+"""The simulated driver has no more."""
 MIN_GPU_MEMORY_MIB = 512
+"""Less than the memory that others use by default leaves next to nothing; a bound without a deeper reason."""
 _ABOUT = """\
-Runs a training script, or its first steps, on a simulated GPU with TensorFlow's own allocator, and says how much GPU
-memory it takes, whether that fits a card, and what the memory was for. No GPU is needed: it lies in this machine's
-memory, and only what is written to it is really taken. Kernels compute nothing: the numbers that come out are
-meaningless.
+Runs a training script, or its first steps, on a simulated GPU with TensorFlow's own allocator. Reports how much GPU
+memory it takes, whether that fits the GPU, and what the memory is for. No GPU is needed: the simulated one is in this
+machine's memory, and takes only as much as is written to it. Kernels compute nothing, so computed values have no
+meaning.
 THIS RUNS THE SCRIPT, with your rights, in this directory (as `python SCRIPT` would; see --cwd), so that it finds its
-data: files that it writes are written. It is run twice if it does not fit, and more often with --check-limit.
+data. Files that it writes are really written. It runs twice if it does not fit, and more often with --check-limit.
 """
 _AFTER = """\
-Arguments after -- are the script's own. A training step is a call of what takes gradients: Keras, a tf.function or a
-loop of your own, a session of TensorFlow 1. Variables of the environment that begin with TF_, KERAS_ or XLA_ reach the
-script. Exit code: 0 where it fits, 1 where it does not, 2 where that could not be found out.
+Arguments after -- are passed to the script. A training step is a call that takes gradients: by Keras, by a tf.function
+or a loop of your own, or by a session of TensorFlow 1. Environment variables that begin with TF_, KERAS_ or XLA_ are
+passed to the script. Exit code: 0 if it fits, 1 if it does not, 2 if that could not be found out.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``fit``."""
+    """Add the options of ``fit`` to ``parser``."""
     parser.description, parser.epilog = _ABOUT, _AFTER
     add = parser.add_argument
     add("script", metavar="SCRIPT", help="the training script to run")
-    add("--gpu-memory", metavar="SIZE", default="16GiB", help="the memory of the card (default: 16GiB)")
-    add("--gpus", type=int, metavar="N", default=1, help="how many of them (default: 1)")
+    add("--gpu-memory", metavar="SIZE", default="16GiB", help="the memory of each GPU (default: 16GiB)")
+    add("--gpus", type=int, metavar="N", default=1, help="the number of GPUs (default: 1)")
     add(
         "--in-use",
         metavar="SIZE",
         default="300MiB",
-        help="what of the card is not TensorFlow's to take: other processes, and the CUDA context (default: 300MiB)",
+        help="memory of each GPU that TensorFlow can't take: of other processes, and of the CUDA context"
+        " (default: 300MiB)",
     )
-    add("--steps", type=int, metavar="N", default=3, help="end after N training steps, 0 for none (default: 3)")
-    add("--check-limit", action="store_true", help="find the smallest memory limit that will do, by running under it")
+    add(
+        "--steps",
+        type=int,
+        metavar="N",
+        default=3,
+        help="stop after N training steps; 0 runs the script to its end (default: 3)",
+    )
+    add(
+        "--check-limit",
+        action="store_true",
+        help="search for the smallest memory limit that works, by running under it",
+    )
     add_options(parser, timeout=600, cwd="this one", json="what was found")
-    add("-v", "--verbose", action="store_true", help="show what the script prints, too")
+    add("-v", "--verbose", action="store_true", help="show the script's output, too")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the script; gives the exit code."""
+    """Run the script, and return the exit code."""
     from tfmemlint.fit.measure import measure
     from tfmemlint.fit.report import as_data, exit_code, show
     from tfmemlint.sources import Unreadable, decode, read_bytes
@@ -90,18 +103,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _conditions(arguments: argparse.Namespace) -> FitOptions:
-    """What the options ask for.
+    """Return the options of the run.
 
     Raises:
-        ValueError: an option can't be followed.
+        ValueError: an option has an impossible value.
     """
     from tfmemlint.fit.measure import FitOptions
 
     memory, in_use = size("--gpu-memory", arguments.gpu_memory), size("--in-use", arguments.in_use, zero=True)
     if memory < MIN_GPU_MEMORY_MIB:
-        raise ValueError(f"--gpu-memory: a card has {MIN_GPU_MEMORY_MIB} MiB at the least")
+        raise ValueError(f"--gpu-memory: at least {MIN_GPU_MEMORY_MIB} MiB")
     if in_use >= memory:
-        raise ValueError("--in-use: nothing of the card would be left")
+        raise ValueError("--in-use: no memory of the GPU would be left")
     if not 1 <= arguments.gpus <= MAX_GPUS:
         raise ValueError(f"--gpus: from 1 to {MAX_GPUS}")
     if arguments.steps < 0:

@@ -1,8 +1,8 @@
-"""Runs a script on the simulated driver, and takes from what comes back whether it fits.
+"""Run a script on the simulated driver, and find out whether it fits.
 
-The first run is the script as it is, on the card that is asked for: whether it fits is what TensorFlow's allocator
-makes of it there, with the script's own limits and growth. Where it doesn't fit, a second run on a card of a TiB, with
-the limits lifted, finds how much it would take. Runs under other limits are made only where they are asked for.
+The first run is the script as it is, on the GPU that the user describes: TensorFlow's allocator decides there whether
+it fits, with the script's own limits and growth. If it doesn't fit, a second run on a GPU of a TiB, without limits,
+finds how much it needs. Runs under other limits are made only on request.
 """
 
 from __future__ import annotations
@@ -22,16 +22,18 @@ if TYPE_CHECKING:
     from tfmemlint.verify.ground import Ground
 
 ROOMY_MIB = 1024 * 1024
-"""The card on which nothing is refused: address space only, which costs nothing."""
+"""The memory of a GPU that refuses nothing, in MiB. It is address space only, which costs nothing."""
 DEFAULT_IN_USE_MIB = 300.0
+"""What other processes and the CUDA context use of a GPU by default, in MiB; see ``--in-use``."""
 MAX_LIMIT_RUNS = 8
+"""The number of runs to search for a memory limit: halving comes within 1 % of it by then. A bound on the time."""
 _OBSERVER = "tfmemlint.fit.child.observe"
 _PASSED = ("KERAS_", "TF_", "XLA_")
-"""Variables of the caller that the script is given. Not CUDA's: they choose among the GPUs of another machine."""
+"""Prefixes of the caller's variables that the script gets. Not CUDA's, which select the GPUs of another machine."""
 
 
 class FitOutcome(enum.Enum):
-    """What came of it."""
+    """The outcome of a measurement."""
 
     FITS = "fits"
     TOO_BIG = "does not fit"
@@ -40,14 +42,14 @@ class FitOutcome(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class FitOptions:
-    """Under which conditions the script is run.
+    """The options of a measurement.
 
     Attributes:
-        memory_mib: the memory of each simulated GPU, in MiB. gpus: how many of them.
-        in_use_mib: what others use of each card, in MiB: other processes, and the CUDA context of this one.
-        steps: end after so many training steps; 0 for none. argv: the script's arguments.
-        timeout: seconds for one run. host_mib: MiB of this machine's own memory for one run. cwd: where to run.
-        check_limit: look for the smallest memory limit by further runs.
+        memory_mib: the memory of each simulated GPU, in MiB. gpus: their number.
+        in_use_mib: the memory of each GPU that others use, in MiB: other processes, and this process's CUDA context.
+        steps: end after this many training steps; 0 to run to the end. argv: the script's arguments.
+        timeout: seconds for one run. host_mib: MiB of this machine's own memory for one run. cwd: the folder to run in.
+        check_limit: search for the smallest memory limit by further runs.
     """
 
     memory_mib: int = 16384
@@ -63,9 +65,9 @@ class FitOptions:
 
 @dataclass(slots=True)
 class LimitSearch:
-    """What the runs under other limits came to, in MiB: it runs with ``works`` and not with ``fails``.
+    """The result of the runs under other limits, in MiB: the script runs with ``works`` and not with ``fails``.
 
-    ``None`` where there was no such run.
+    ``None`` if there was no such run.
     """
 
     works: int | None = None
@@ -75,11 +77,11 @@ class LimitSearch:
 
 @dataclass(slots=True)
 class FitResult:
-    """All that was found out.
+    """Everything that a measurement found.
 
     Attributes:
-        outcome: whether it fits. asked: the run on the card that was asked for. roomy: the run without limits, where
-            the first one ran out of memory. limit: see `LimitSearch`; None where that wasn't asked for.
+        outcome: whether it fits. asked: the run on the GPU that the user describes. roomy: the run without limits, if
+            the first one ran out of memory. limit: see `LimitSearch`; None if it wasn't requested.
         problem: why nothing is known, or "". tensorflow: the release.
     """
 
@@ -94,12 +96,12 @@ class FitResult:
 
     @property
     def measured(self) -> FitRun:
-        """Return the run whose peak says what the script needs."""
+        """Return the run whose peak is what the script needs."""
         return self.asked if self.roomy is None else self.roomy
 
 
 def measure(script: Path, code: str, ground: Ground, conditions: FitOptions, say: Callable[[str], None]) -> FitResult:
-    """Whether a script fits, and what it needs; ``say`` is told what is going on.
+    """Find out whether a script fits, and what it needs; ``say`` is called with the progress.
 
     Raises:
         GroundError: the ground failed. ValueError: there is no such machine.
@@ -109,12 +111,12 @@ def measure(script: Path, code: str, ground: Ground, conditions: FitOptions, say
     found = FitResult(conditions, ground.version, runner.run())
     if found.asked.out_of_memory:
         found.outcome = FitOutcome.TOO_BIG
-        say(f"it doesn't fit; running {script.name} with room for everything, to see what it needs")
+        say(f"it does not fit; running {script.name} without limits, to see what it needs")
         roomy = runner.run(lifted=True)
         if roomy.devices or not roomy.failed:
             found.roomy = roomy
         if roomy.failed:
-            found.notes.append(f"with room for everything {describe_failure(roomy, conditions)}")
+            found.notes.append(f"without limits {describe_failure(roomy, conditions)}")
     elif found.asked.failed:
         found.problem = describe_failure(found.asked, conditions)
     elif not _used(found.asked):
@@ -131,7 +133,7 @@ def _used(seen: FitRun) -> bool:
 
 
 class _Runner:
-    """Runs one script again and again."""
+    """Runs one script repeatedly."""
 
     def __init__(self, script: Path, code: str, ground: Ground, conditions: FitOptions) -> None:
         self._script, self._code, self._ground, self._conditions = script, code, ground, conditions
@@ -139,7 +141,7 @@ class _Runner:
     def run(self, *, lifted: bool = False, limit_mib: int | None = None, trace: bool = True) -> FitRun:
         conditions = self._conditions
         memory = ROOMY_MIB if lifted else conditions.memory_mib
-        # Under a limit it is the limit that decides, not the card.
+        # The limit must decide, not the memory of the GPU.
         if limit_mib is not None:
             memory = max(memory, 4 * limit_mib)
         with tempfile.TemporaryDirectory(prefix="tfmemlint-") as folder:
@@ -172,10 +174,10 @@ class _Runner:
 
 
 def _search(runner: _Runner, seen: FitRun, say: Callable[[str], None]) -> LimitSearch:
-    """Return the smallest limit under which the script runs.
+    """Search the smallest limit under which the script runs.
 
-    It lies near the peak: above it where memory is in pieces that are too small, below it where the allocator had given
-    more than it was asked for because there was enough.
+    It is near the peak: above it if the free memory is in pieces that are too small, below it if the allocator gave
+    more than was requested because there was enough.
     """
     found = LimitSearch()
     most = max((device.peak or 0 for device in seen.devices), default=0)
@@ -190,7 +192,7 @@ def _search(runner: _Runner, seen: FitRun, say: Callable[[str], None]) -> LimitS
         found.runs += 1
         if again.failed and not again.out_of_memory:
             break
-        # Whoever gets less than was asked for, and goes on, doesn't do what it was to do.
+        # A script that goes on after more errors than without the limit doesn't do the same work.
         if again.failed or again.times_exhausted > seen.times_exhausted:
             found.fails = max(guess, found.fails or 0)
             low = guess
@@ -207,28 +209,27 @@ def _search(runner: _Runner, seen: FitRun, say: Callable[[str], None]) -> LimitS
 
 
 def describe_failure(seen: FitRun, conditions: FitOptions) -> str:
-    """Return why a run says nothing, in one or two sentences."""
+    """Say in one or two sentences why a run has no result."""
     result = seen.result
     if result.timed_out:
         so_far = f", after {steps_words(seen.steps)}" if seen.steps else ", before its first training step ended"
-        return f"it had not come to its end after {conditions.timeout:g} s{so_far}; --timeout gives it longer"
+        return f"it had not ended after {conditions.timeout:g} s{so_far}; raise --timeout"
     if result.out_of_memory:
         return (
-            f"it {result.message}; --host-memory allows more. Its data and its weights lie in this machine's memory,"
-            " and TensorFlow itself keeps there 1/32 of a card that it takes as a whole"
-            " (not where TF_FORCE_GPU_ALLOW_GROWTH=true)"
+            f"it {result.message}; raise --host-memory. Its data and its weights are in this machine's memory, as is"
+            " 1/32 of a GPU that TensorFlow takes as a whole (not with TF_FORCE_GPU_ALLOW_GROWTH=true)"
         )
     where = f"line {result.traceback_line}: " if result.traceback_line else ""
     if result.exit_code and not result.exception:
-        return f"it left with exit code {result.exit_code}"
+        return f"it ended with exit code {result.exit_code}"
     if seen.out_of_memory:
         return f"it ran out of GPU memory: {memory_line(result.message)}"
     lines = result.error.splitlines()
-    return f"it failed: {where}{lines[0][:500] if lines else 'without a word'}"
+    return f"it failed: {where}{lines[0][:500] if lines else 'without a message'}"
 
 
 def steps_words(steps: int) -> str:
-    """Return so many training steps."""
+    """Return a number of training steps in words."""
     return "1 training step" if steps == 1 else f"{steps} training steps"
 
 

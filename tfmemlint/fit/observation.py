@@ -1,4 +1,4 @@
-"""What was seen of one run: how it ended, and the memory of each logical GPU."""
+"""The observations of one run: how it ended, and the memory of each logical GPU."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ MIB = 1024 * 1024
 
 @dataclass(slots=True)
 class DeviceUsage:
-    """One logical GPU. Sizes are bytes.
+    """The memory of one logical GPU. Sizes are bytes.
 
     Attributes:
-        name: as TensorFlow has it, such as ``GPU:0``. card: the number of the card that it is on.
-        peak: the most that its allocator has given out at a time; None where it doesn't tell.
-        room: what its allocator may take. growth: whether it takes it piece by piece. limited: the script's own
-            configuration gives it less than there is. free: what others leave of the card.
-        held: what was held at the peak, see ``child/trace.py``; None where that is not known.
+        name: TensorFlow's name, such as ``GPU:0``. card: the number of its physical GPU.
+        peak: the most that its allocator had given out at a time; None if it doesn't say.
+        room: the most that its allocator may take. growth: True if it takes it piece by piece. limited: True if the
+            script's own configuration gives it less than there is. free: the memory of the physical GPU that others
+            leave.
+        held: what was held at the peak, see ``child/trace.py``; None if it isn't known.
     """
 
     name: str
@@ -43,9 +44,9 @@ class FitRun:
     """One run.
 
     Attributes:
-        result: how it ended. usage: what the driver saw. devices: the logical GPUs, if any were used.
-        steps: the training steps that came to their end. exhausted: the texts of out-of-memory errors, the first ones.
-        times_exhausted: how many of these errors there were.
+        result: how it ended. usage: what the driver recorded. devices: the logical GPUs, if any were used.
+        steps: the training steps that ended. exhausted: the texts of the first out-of-memory errors.
+        times_exhausted: the number of these errors.
     """
 
     result: Result
@@ -57,28 +58,28 @@ class FitRun:
 
     @property
     def failed(self) -> bool:
-        """Return the script ended otherwise than a script should."""
+        """True if the script did not end as a script should."""
         return not self.result.ok or bool(self.result.exit_code)
 
     @property
     def out_of_memory(self) -> bool:
-        """It ended because a GPU had too little memory."""
+        """True if it ended because a GPU had too little memory."""
         return self.failed and not self.result.timed_out and not self.result.out_of_memory and self._exhausted_last()
 
     def _exhausted_last(self) -> bool:
         if is_out_of_memory(self.result.message) or self.result.exception == "ResourceExhaustedError":
             return True
-        # A script that catches the error often ends with one of its own, or just leaves.
+        # A script that catches the error often raises one of its own, or just exits.
         return bool(self.exhausted)
 
 
 def observe(result: Result, usage: Usage) -> FitRun:
-    """What a run's report, its journal and the driver's log come to."""
+    """Combine a run's report, its journal and the driver's log."""
     told = result.observer or {}
     steps, exhausted = told.get("steps", 0), list(told.get("exhausted", []))
     peaks: dict[str, int | None] = {}
     for note in result.notes if not told else ():
-        # It was ended from outside, or has died: what it wrote down on its way is all that is known.
+        # It was killed or crashed: its journal is all that is known.
         steps, peaks = note.get("step", steps), note.get("peaks", peaks)
         exhausted += [note["exhausted"]] if "exhausted" in note else []
     for device in told.get("devices", []):
@@ -113,7 +114,7 @@ def _devices(
 
 
 def _room(gpu: GpuUsage, limit: float | None, growth: bool) -> int:
-    """What an allocator may take of its card."""
+    """Return the most that an allocator may take of its physical GPU, in bytes."""
     if limit is not None and limit >= 1:
         return min(int(limit * MIB), gpu.total - gpu.others)
     if not growth and gpu.regions:

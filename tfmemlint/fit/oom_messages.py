@@ -1,4 +1,4 @@
-"""What TensorFlow says when a GPU's memory is exhausted."""
+"""Parse TensorFlow's messages for exhausted GPU memory."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _DEVICE = re.compile(r"device:(GPU:\d+)")
 
 @dataclass(frozen=True, slots=True)
 class RefusedAllocation:
-    """What there was no room for.
+    """An allocation that failed.
 
     Attributes:
-        device: such as ``GPU:0``, or "". operation: who asked, or "". what: the tensor or the size.
+        device: such as ``GPU:0``, or "". operation: the operation that asked, or "". what: the tensor or the size.
     """
 
     device: str
@@ -35,9 +35,9 @@ def is_out_of_memory(message: str) -> bool:
 
 
 def refused(message: str) -> RefusedAllocation:
-    """What an error's text says of the allocation that failed."""
+    """Return the allocation that failed, from an error's text."""
     tensor, size, device = _TENSOR.search(message), _BYTES.search(message), _DEVICE.search(message)
-    # A function is named by the call of it, after what failed in it.
+    # The call of a function is named after the operation in it that failed.
     names = [match[1] or match[2] for match in _NODE.finditer(message)]
     told = [name for name in names if not name.endswith("PartitionedCall") and not name.startswith("__inference_")]
     operation = told[0] if told else ""

@@ -1,4 +1,4 @@
-"""What was found out about a script, for people and for programs."""
+"""Print the result of a measurement, for people and as JSON."""
 
 from __future__ import annotations
 
@@ -12,30 +12,32 @@ from tfmemlint.fit.oom_messages import memory_line, refused
 from tfmemlint.reporters.paint import Line, Segment, colourful, columns, painter, printable
 
 PIPED_COLUMNS = 100
+"""The width of a report that goes to no terminal, in columns; a bound for readability."""
 MAX_OUTPUT_LINES = 20
+"""The number of lines of the script's output that are shown; a bound for readability."""
 NOT_KNOWN = (
-    "Not in these figures, because no kernel runs: the workspaces of cuDNN and cuBLAS, the memory of algorithms that"
-    " are chosen by timing them, and what the CUDA context and its libraries take of the card (some hundreds of MiB;"
-    " see --in-use). XLA's temporaries are in them where the script uses XLA. Operations that run at the same time may"
-    " come in another order, and change the peak by some of their results. Values are not computed: a script whose"
-    " course depends on them may take another one."
+    "These figures leave out what depends on kernels that run: the workspaces of cuDNN and cuBLAS, the memory of"
+    " algorithms that are chosen by timing them, and the memory of the CUDA context and its libraries (some hundreds of"
+    " MiB; see --in-use). They include XLA's temporaries if the script uses XLA. Operations that run at the same time"
+    " may run in another order, which changes the peak by some of their results. Values are not computed: a script"
+    " whose course depends on them may take another one."
 )
-"""What no simulation of memory alone can know."""
+"""The limits of a simulation of memory alone, for the reader of the report."""
 OTHER_VALUES = (
-    "Kernels compute nothing on the simulated GPU: a script that looks at what comes out of them can fail there though"
-    " it runs on a real one."
+    "Kernels compute nothing on the simulated GPU: a script that checks their results can fail there though it runs on"
+    " a real GPU."
 )
 COPIED = "copied to the GPU"
 _STYLE = {FitOutcome.FITS: "good", FitOutcome.TOO_BIG: "error", FitOutcome.UNKNOWN: "warning"}
 
 
 def exit_code(found: FitResult) -> int:
-    """0: it fits. 1: it does not. 2: that could not be found out."""
+    """Return 0 if it fits, 1 if it does not, 2 if that could not be found out."""
     return {FitOutcome.FITS: 0, FitOutcome.TOO_BIG: 1, FitOutcome.UNKNOWN: 2}[found.outcome]
 
 
 def as_data(script: str, found: FitResult) -> dict[str, Any]:
-    """As plain data; sizes in bytes where they are not named MiB."""
+    """Return the result as plain data; sizes are bytes unless the name says MiB."""
     conditions, seen = found.conditions, found.measured
     return {
         "script": script,
@@ -74,7 +76,7 @@ def _device(device: DeviceUsage, found: FitResult) -> dict[str, Any]:
 
 
 def show(script: str, found: FitResult, stream: IO[str], *, verbose: bool = False) -> None:
-    """Print what was found out."""
+    """Print the result for people."""
     width = min(columns(stream) or PIPED_COLUMNS, 120)
     lines = _lines(script, found, width, verbose)
     painter(stream, colourful(stream, None))(lines)
@@ -106,7 +108,7 @@ def _lines(script: str, found: FitResult, width: int, verbose: bool) -> list[Lin
 
 
 def _refused(found: FitResult) -> str:
-    """What there was no room for."""
+    """Return the allocation that had no room, in words."""
     messages = found.asked.exhausted or [found.asked.result.message]
     failed = refused(messages[-1])
     if not failed.what and not failed.operation:
@@ -128,7 +130,7 @@ def _devices(found: FitResult, width: int) -> list[Line]:
             words = "no memory_limit was found under which it runs"
         else:
             beyond = f", and not with {limit.fails}" if limit.fails is not None else ""
-            words = f"runs with memory_limit={limit.works}{beyond} (found by {limit.runs} runs)"
+            words = f"runs with memory_limit={limit.works}{beyond} (found in {limit.runs} runs)"
         lines.append([Segment("  "), Segment("limit ", "label"), Segment(words)])
     return lines
 
@@ -137,9 +139,9 @@ def _of_device(device: DeviceUsage, found: FitResult, width: int) -> list[Line]:
     asked = next((candidate for candidate in found.asked.devices if candidate.name == device.name), device)
     head: Line = [Segment("  "), Segment(device.name, "label")]
     if device.peak is None:
-        return [[*head, Segment(" its allocator does not tell how much it has given out")]]
+        return [[*head, Segment(" its allocator does not report how much it gave out")]]
     whose = "the script lets TensorFlow" if asked.limited else "TensorFlow may"
-    share = f"; {whose} take {_mib(asked.room)} of the card{', piece by piece' if asked.growth else ''}"
+    share = f"; {whose} take {_mib(asked.room)} of the GPU{', piece by piece' if asked.growth else ''}"
     lines: list[Line] = [[*head, Segment(" peak "), Segment(_mib(device.peak), "label"), Segment(share)]]
     if device is not asked and device.peak > asked.room:
         lines += _wrapped(_would_do(device.peak, asked, found), width, "", indent=8)
@@ -147,12 +149,12 @@ def _of_device(device: DeviceUsage, found: FitResult, width: int) -> list[Line]:
     if held is None:
         return lines
     waste = device.peak - held["asked"]
-    words = f"{_mib(held['asked_peak'])} were asked for at a time; a memory_limit has to be above that"
+    words = f"{_mib(held['asked_peak'])} were requested at a time; a memory_limit has to be above that"
     if waste >= MIB and held["peak"] == device.peak:
         words += f"; at the peak {_mib(waste)} more were taken, because the allocator's pieces were larger"
     lines += _wrapped(words, width, "dim", indent=8)
     if held["peak"] < device.peak:
-        text = f"what follows was seen at {_mib(held['peak'])}: allocations are written down for a while only"
+        text = f"the list below is from {_mib(held['peak'])}: allocations are recorded only for a while"
         lines += _wrapped(text, width, "warning", indent=8)
     for role, size in sorted(held["roles"].items(), key=lambda item: -item[1]):
         lines.append([Segment(f"    {_mib(size):>12}  "), Segment(role, "label")])
@@ -163,13 +165,13 @@ def _of_device(device: DeviceUsage, found: FitResult, width: int) -> list[Line]:
 
 
 def _would_do(peak: int, asked: DeviceUsage, found: FitResult) -> str:
-    """What there would have to be for a peak, in words."""
+    """Return the GPU that a peak would need, in words."""
     if asked.limited and peak <= asked.free:
-        return f"the card has the room for it ({_mib(asked.free)} are free), but the script's own limit has not"
-    # TensorFlow leaves something free of a card that it takes as a whole.
+        return f"the GPU has room for it ({_mib(asked.free)} are free), but the script's own limit has not"
+    # TensorFlow leaves some memory free on a GPU that it takes as a whole.
     kept = 0 if asked.growth or asked.limited else asked.free - asked.room
     size = (peak + kept) / MIB + found.conditions.in_use_mib
-    return f"a card of {math.ceil(size / 102.4) / 10:g} GiB would do"
+    return f"a GPU of {math.ceil(size / 102.4) / 10:g} GiB would be enough"
 
 
 def _piece(entry: dict[str, Any]) -> Line:
@@ -191,16 +193,18 @@ def _notes(found: FitResult) -> list[str]:
         )
     if found.outcome is FitOutcome.FITS and seen.steps < found.conditions.steps:
         ended = "the script ended by itself" if seen.steps else "no training step was seen"
-        notes.append(f"{ended}, so all of it was run")
+        notes.append(f"{ended}, so all of it ran")
     variables = seen.result.environment
     if variables.get("TF_GPU_ALLOCATOR") == "cuda_malloc_async":
-        notes.append("TF_GPU_ALLOCATOR=cuda_malloc_async: no memory_limit holds, and nobody tells what memory was for")
+        notes.append(
+            "TF_GPU_ALLOCATOR=cuda_malloc_async: no memory_limit is enforced, and the use of the memory isn't known"
+        )
     if found.measured.usage.unsimulated:
         names = ", ".join(found.measured.usage.unsimulated[:5])
-        notes.append(f"the simulated driver lacks what the script called: {names}")
+        notes.append(f"the script called functions that the simulated driver lacks: {names}")
     trouble = (found.measured.result.observer or {}).get("error")
     if trouble:
-        notes.append(f"not all could be found out: {trouble}")
+        notes.append(f"some observations failed: {trouble}")
     return notes
 
 
@@ -209,7 +213,7 @@ def _times(number: int) -> str:
 
 
 def _output(seen: FitRun) -> list[Line]:
-    """Return the end of what the script has printed."""
+    """Return the end of the script's output."""
     said = (seen.result.stdout + seen.result.stderr).strip().splitlines()
     shown = [line[:500] for line in said[-MAX_OUTPUT_LINES:]]
     if not shown:

@@ -127,9 +127,9 @@ def _sane(verdict: Verdict, sizes: Sequence[float], seen: Observation, facts: Gr
     most = min(facts.total_mib, default=math.inf)
     reason = ""
     if seen.result.environment.get(ALLOCATOR_VARIABLE) == "cuda_malloc_async":
-        reason = "whether cuda_malloc_async keeps to a limit only an allocator can show (--device driver)"
+        reason = "only an allocator can show if cuda_malloc_async keeps to a limit (--device driver)"
     elif any(not 1 <= size <= most for size in sizes):
-        reason = "what a limit of this size comes to only an allocator can show (--device driver)"
+        reason = "only an allocator can show the effect of such a limit (--device driver)"
     return Verdict(verdict.wanted, VerdictKind.UNPROVEN, verdict.configuration, reason=reason) if reason else verdict
 
 
@@ -145,13 +145,13 @@ def fraction(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Seque
         return _no_target(wanted, seen, words)
     if own and (share is None or math.isclose(own, share, rel_tol=1e-6)):
         if not 0 < own <= 1 and not facts.allocates:
-            reason = "what such a share comes to only an allocator can show (--device driver)"
+            reason = "only an allocator can show the effect of such a share (--device driver)"
             return Verdict(wanted, VerdictKind.UNPROVEN, words, reason=reason)
         return Verdict(wanted, VerdictKind.HOLDS, words)
     for gpu in targets:
         found = seen.limits_of(gpu)
         if not found:
-            reason = "0 stands for the default" if share == 0 else _made_before(seen)
+            reason = "0 means the default" if share == 0 else _made_before(seen)
             return Verdict(wanted, VerdictKind.NOTHING, words, reason=reason)
         total = facts.total_mib[gpu] if gpu < len(facts.total_mib) else None
         if share is not None and total and abs(sum(found) - share * total) > max(1.0, total / 1000):
@@ -202,7 +202,7 @@ def visible(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequen
         names = last if isinstance(last, list) else [last]
         want = sorted(number for number in map(gpu_number, names) if number is not None) if asked else None
     if want is None:
-        return Verdict(wanted, VerdictKind.UNPROVEN, words, reason="which devices were meant isn't known")
+        return Verdict(wanted, VerdictKind.UNPROVEN, words, reason="the intended devices aren't known")
     if set(want) == set(now):
         return Verdict(wanted, VerdictKind.HOLDS, words)
     return Verdict(wanted, VerdictKind.NOTHING, words, reason=_made_before(seen))
@@ -222,7 +222,7 @@ def allocator(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequ
         reason = "it is set after the devices were made" if got is None else "another value was there when it was read"
         return Verdict(wanted, VerdictKind.NOTHING, words, reason=reason)
     if got not in known:
-        return Verdict(wanted, VerdictKind.NOTHING, words, reason=f"TensorFlow knows {', '.join(known)} only")
+        return Verdict(wanted, VerdictKind.NOTHING, words, reason=f"TensorFlow knows only {', '.join(known)}")
     return Verdict(wanted, VerdictKind.HOLDS, words)
 
 

@@ -13,11 +13,11 @@ def cards_lost(value: str, physical: int, facts: GroundFacts) -> str:
     if cards[0].startswith(("GPU-", "MIG-")):
         return "" if physical else "there is no GPU of that name in this run"
     if not all(card.isascii() and card.isdigit() for card in cards):
-        return "" if physical else "CUDA knows no card by that name"
+        return "" if physical else "CUDA knows no GPU by that name"
     if physical >= len(cards):
         return ""
     if len(set(map(int, cards))) < len(cards):
-        return "CUDA shows no card at all where one is named twice"
+        return "CUDA shows no GPU at all if one is named twice"
     missing = next((int(card) for card in cards if int(card) >= len(facts.total_mib)), None)
     if facts.ground == "gpu" or missing is None:
         return "there is no such GPU here"

@@ -55,10 +55,10 @@ def judge(wanted: Wanted, seen: Observation, facts: GroundFacts, places: Sequenc
             reason = f"TensorFlow has no {wanted.name}; the program catches the error and goes on"
             verdict = replace(verdict, kind=VerdictKind.RAISES, reason=reason)
         if verdict.kind is VerdictKind.HOLDS and _is_read_by_nobody(wanted):
-            reason = f"{_why_nothing(wanted, asked)}; what is wanted is so without it"
+            reason = f"{_why_nothing(wanted, asked)}; the intent holds without it"
             verdict = replace(verdict, kind=VerdictKind.NOTHING, reason=reason)
         if wanted.by == "handed-on" and verdict.kind is VerdictKind.NOTHING:
-            reason = "the options are handed on to something that this run may have left out"
+            reason = "the options are passed to something that this run may have left out"
             verdict = replace(verdict, kind=VerdictKind.UNPROVEN, reason=reason)
         if verdict.kind is VerdictKind.NOTHING and not verdict.reason:
             verdict = replace(verdict, reason=_why_nothing(wanted, asked))
@@ -70,9 +70,9 @@ def _why_nothing(wanted: Wanted, asked: Sequence[ConfigCall]) -> str:
     if wanted.by == "assignment" or (wanted.by == "made-up" and isinstance(wanted.event, EnvWrite)):
         return f"TensorFlow never reads {wanted.name}"
     if wanted.by == "proto":
-        return "nothing is ever made with these options"
+        return "no session is ever made with these options"
     if wanted.by == "call" and not asked:
-        return "the line was run, but TensorFlow was never asked for it"
+        return "the line was run, but it never reached TensorFlow"
     return ""
 
 
@@ -186,11 +186,11 @@ def _ending(seen: Observation) -> str:
     """How a program ended that didn't come to its end, with what it said last."""
     result = seen.result
     if result.timed_out or result.out_of_memory:
-        return f"the program was {result.message}" if result.timed_out else f"the program {result.message}"
+        return f"the program {result.message}"
     said = [line.strip() for line in result.stderr.splitlines() if line.strip()]
     if result.exit_code is not None and not result.exception:
         last = f": {said[-1]}" if said and result.exit_code else ""
-        return f"the program left with exit code {result.exit_code}{last}"
+        return f"the program ended with exit code {result.exit_code}{last}"
     line = f"line {result.traceback_line}" if result.traceback_line else "the program"
     if result.exception.startswith("SIG") or result.exception in ("Exited", "HarnessError"):
         return result.message

@@ -22,7 +22,7 @@ def confirm(verdict: Verdict, seen: Observation, facts: GroundFacts) -> Verdict:
     if probe is None or verdict.kind in (VerdictKind.RAISES, VerdictKind.UNPROVEN):
         return verdict
     if probe.get("error"):
-        return replace(verdict, kind=VerdictKind.UNPROVEN, reason=f"looking at the memory failed: {probe['error']}")
+        return replace(verdict, kind=VerdictKind.UNPROVEN, reason=f"the memory could not be measured: {probe['error']}")
     devices: list[dict[str, Any]] = probe["devices"]
     wish = verdict.wanted.intent.wish
     if isinstance(verdict.wanted.gpu, int):

@@ -236,7 +236,7 @@ def _how_far(seen: Observation, rows: Rows | None) -> str:
         where = line(result.traceback_line) if result.traceback_line else "it"
         return f"until {where} raised {result.exception}" if not result.timed_out else f"and {result.message}"
     if result.exit_code:
-        return f"until it left with exit code {result.exit_code}"
+        return f"until it ended with exit code {result.exit_code}"
     return "to its end"
 
 
@@ -252,7 +252,7 @@ def _table(run: ProofRun, rows: Rows | None) -> Padding:
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, expand=False)
     table.add_column("line", justify="right", no_wrap=True)
-    table.add_column("wanted", ratio=3, overflow="fold")
+    table.add_column("intent", ratio=3, overflow="fold")
     observed = any(verdict.observed for verdict in run.verdicts)
     if run.before is not None:
         table.add_column("before", ratio=4, overflow="fold")
@@ -299,8 +299,8 @@ def _close(proofs: Sequence[Proof], where: GroundInfo, console: Any) -> None:
     verdicts = [verdict for proof in proofs for verdict in proof.verdicts]
     silent = sum(not proof.runs and not proof.problem and proof.begun is None for proof in proofs)
     if silent:
-        files = "1 file asks" if silent == 1 else f"{silent} files ask"
-        console.print(f"{files} for nothing of GPU memory")
+        files = "1 file has" if silent == 1 else f"{silent} files have"
+        console.print(f"{files} no intent about GPU memory")
     if verdicts:
         counts = Counter(verdict.kind for verdict in verdicts)
         parts = [f"{counts[kind]} {_plural(kind, counts[kind])}" for kind in VerdictKind if counts[kind]]

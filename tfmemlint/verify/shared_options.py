@@ -15,8 +15,19 @@ def add_options(parser: argparse.ArgumentParser, *, timeout: float, cwd: str, js
     """The limits of one run, where it takes place, and where the outcome goes; ``timeout`` is the default in seconds,
     ``cwd`` and ``json`` are words for the help."""
     add = parser.add_argument
-    add("--timeout", type=float, metavar="SECONDS", default=timeout, help=f"for one run (default: {timeout:g})")
-    add("--host-memory", metavar="SIZE", default="8GiB", help="of this machine's memory, for one run (default: 8GiB)")
+    add(
+        "--timeout",
+        type=float,
+        metavar="SECONDS",
+        default=timeout,
+        help=f"time limit of one run (default: {timeout:g})",
+    )
+    add(
+        "--host-memory",
+        metavar="SIZE",
+        default="8GiB",
+        help="limit on this machine's memory for one run (default: 8GiB)",
+    )
     add("--cwd", metavar="DIR", help=f"run in this directory (default: {cwd})")
     add("--python", metavar="PATH", help="the interpreter that has TensorFlow (default: this one)")
     add("--json", metavar="FILE", help=f"write {json} to FILE as JSON; - is standard output")

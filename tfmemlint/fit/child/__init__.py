@@ -1,1 +1,1 @@
-"""What runs beside the script: needs nothing but Python's standard library, and TensorFlow."""
+"""Code that runs beside the script. It needs only Python's standard library and TensorFlow."""

@@ -1,6 +1,6 @@
-"""Puts other sizes under a script than it configures, at the border between TensorFlow's Python and its runtime.
+"""Override the memory limits that a script configures, at the border between TensorFlow's Python and its runtime.
 
-All of TensorFlow's own checks of the script's configuration have been made by then.
+By then TensorFlow has made all its own checks of the script's configuration.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any
 from tfmemlint.verify.child.recording import Recorder, module
 
 LIFTED_LIMIT_MIB = 512 * 1024
-"""The limit of a logical GPU where the script's own is lifted: the GPU was split by it, and has to stay split."""
+"""The limits of a GPU's logical devices together, in MiB, if the script's own are lifted: the GPU must stay split."""
 _IN_THE_WAY = ("TF_PER_DEVICE_MEMORY_LIMIT_MB", "TF_DEVICE_MIN_SYS_MEMORY_IN_MB")
 
 
 def override_limits(limit_mib: float | None, lifted: bool, recorder: Recorder, on_devices: Callable[[], None]) -> None:
-    """Rewrite what the runtime is started with.
+    """Rewrite the configuration with which the runtime is started.
 
     Args:
         limit_mib: the memory limit of every logical GPU; None for the script's own.
-        lifted: take away the script's limits, and let memory grow.
-        recorder: tells how many GPUs there are.
+        lifted: remove the script's limits, and let memory grow.
+        recorder: knows the number of GPUs.
         on_devices: called when the GPU devices have been made.
     """
     binding = module("tensorflow.python.pywrap_tfe")
@@ -34,7 +34,7 @@ def override_limits(limit_mib: float | None, lifted: bool, recorder: Recorder, o
 
     def rewritten(config: Any) -> Any:
         if lifted:
-            # The runtime reads them when it makes the devices, whatever the script has done to them before.
+            # The runtime reads them when it makes the devices, whatever the script has set before.
             os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = "true"
             for name in _IN_THE_WAY:
                 os.environ.pop(name, None)
@@ -72,7 +72,7 @@ def override_limits(limit_mib: float | None, lifted: bool, recorder: Recorder, o
 
 
 def remove_limits(config: Any) -> None:
-    """Take all limits out of a ``ConfigProto``."""
+    """Remove all limits from a ``ConfigProto``."""
     options = config.gpu_options
     options.allow_growth = True
     options.per_process_gpu_memory_fraction = 0.0
@@ -81,7 +81,7 @@ def remove_limits(config: Any) -> None:
 
 
 def set_limits(config: Any, limit_mib: float, gpus: int) -> None:
-    """Give every logical GPU of a ``ConfigProto`` the same limit; ``gpus``: how many physical ones there are."""
+    """Give every logical GPU of a ``ConfigProto`` the same limit; ``gpus`` is the number of physical ones."""
     options = config.gpu_options
     options.allow_growth = False
     options.per_process_gpu_memory_fraction = 0.0

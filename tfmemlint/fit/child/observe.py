@@ -1,4 +1,4 @@
-"""Watches a script's GPU memory from beside it, in its own process, and reports when it ends."""
+"""Watch a script's GPU memory from inside its process, and report when it ends."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from tfmemlint.fit.child.variables import addresses
 from tfmemlint.verify.child.recording import Recorder, module
 
 MAX_MESSAGES = 5
+"""The number of out-of-memory messages that are kept; all are counted. A bound without a deeper reason."""
 MAX_MESSAGE_CHARACTERS = 3000
+"""The part of a message that is kept, as TensorFlow may append the allocator's state; a bound without a deeper reason."""
 
 
 class Observer:
-    """What is seen of one run."""
+    """The observations of one run."""
 
     def __init__(
         self,
@@ -25,9 +27,14 @@ class Observer:
         note: Callable[..., None],
         enough: Callable[[], None],
     ) -> None:
-        """``options``: ``steps`` (end after so many training steps, 0 for never), ``limit_mib`` (a memory limit for
-        every logical GPU), ``lifted`` (no limits, growth), ``trace`` (write down every allocation). ``note`` writes a
-        line into the journal of the run, ``enough`` ends it."""
+        """Watch TensorFlow.
+
+        Args:
+            options: ``steps`` (end after this many training steps, 0 for never), ``limit_mib`` (a memory limit for
+                every logical GPU), ``lifted`` (no limits, growth), ``trace`` (record every allocation).
+            recorder: records what the runtime is configured with.
+            note: writes a line into the journal of the run. enough: ends the run.
+        """
         self._recorder = recorder
         self._note = note
         self._peaks: dict[str, int] = {}
@@ -42,7 +49,7 @@ class Observer:
         self._watch_resets()
 
     def report(self) -> dict[str, Any]:
-        """What was seen, as fields of `Result`."""
+        """Return the observations, as fields of `Result`."""
         seen: dict[str, Any] = {
             "steps": self._steps.done,
             "exhausted": self._exhausted,
@@ -72,17 +79,17 @@ class Observer:
         }
 
     def _on_devices(self) -> None:
-        """The GPUs are there, and nothing has been allocated yet."""
+        """Start the trace: the GPUs exist, and nothing has been allocated yet."""
         if self._trace is None:
             return
         try:
             self._trace.start()
-        except Exception as error:  # the script can do without
+        except Exception as error:  # the script runs without a trace
             self._trace = None
             self._trouble = f"{type(error).__name__}: {str(error)[:300]}"
 
     def _after_step(self, done: int) -> None:
-        """What is known so far goes into the journal: a run that is ended from outside says nothing any more."""
+        """Write what is known so far into the journal: a run that is killed can't report any more."""
         self._take_peaks(self._logical_gpus())
         self._note(step=done, peaks=self._peaks)
         if self._trace is not None and done >= self._trace.most_steps:
@@ -111,7 +118,7 @@ class Observer:
         return dict(type(context).get_memory_info(context, name))
 
     def _watch_errors(self) -> None:
-        """A script may catch the error, and go on with less: it is known all the same."""
+        """Record out-of-memory errors, also those that the script catches."""
         kind = module("tensorflow.python.framework.errors_impl").ResourceExhaustedError
         real = kind.__init__
 
@@ -126,7 +133,7 @@ class Observer:
         kind.__init__ = initialise
 
     def _watch_resets(self) -> None:
-        """A script may reset the peak, to measure by itself."""
+        """Record the peak before the script resets it to measure by itself."""
         context = module("tensorflow.python.eager.context").Context
         real = context.reset_memory_stats
 

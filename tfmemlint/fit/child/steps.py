@@ -1,9 +1,9 @@
-"""Counts training steps, however they are written: whatever trains takes gradients.
+"""Count training steps, however they are written, by the fact that training takes gradients.
 
-Where a gradient is taken at once, each call is a step. Where it is taken inside a function that is being traced, each
-call of that function is one; where it is put into a graph of TensorFlow 1, each run of a session that fetches something
-behind it. Keras does one of the first two. Calls from different places are counted apart, so that the two networks
-of a GAN don't count twice.
+If a gradient is taken eagerly, each call is a step. If it is taken inside a function that is being traced, each call of
+that function is a step. If it is put into a graph of TensorFlow 1, each run of a session that fetches something behind
+it is a step. Keras does one of the first two. Calls from different places are counted separately, so that the two
+networks of a GAN don't count twice.
 """
 
 from __future__ import annotations
@@ -22,8 +22,14 @@ class StepCounter:
     """The training steps of a run."""
 
     def __init__(self, wanted: int, after: Callable[[int], None], enough: Callable[[], None]) -> None:
-        """``wanted``: after how many to call ``enough``, which doesn't come back; 0 for never. It is called when the
-        next one would begin: what belongs to a step is over then. ``after``: called after each, with its number."""
+        """Prepare to count.
+
+        Args:
+            wanted: the number of steps after which ``enough`` is called; 0 for never.
+            after: called after each step, with its number.
+            enough: ends the run and does not return. It is called when the next step would begin, so that everything
+                that belongs to the last step is over.
+        """
         self._wanted = wanted
         self._after = after
         self._enough = enough
@@ -33,7 +39,7 @@ class StepCounter:
 
     @property
     def done(self) -> int:
-        """Return how many steps have come to their end."""
+        """Return the number of steps that have ended."""
         return max(self._counts.values(), default=0)
 
     def install(self) -> None:
@@ -85,7 +91,7 @@ class StepCounter:
         gradients._GradientsHelper = helper
 
     def _mark(self) -> None:
-        """Something that is being traced now trains, and so does what it is traced for."""
+        """Mark the graph that is being traced as training, and the graphs around it."""
         graph = module("tensorflow.python.framework.ops").get_default_graph()
         while graph is not None:
             self._training.add(graph)
@@ -139,7 +145,7 @@ class StepCounter:
 
 
 def _depends(operation: Any, known: dict[str, bool]) -> bool:
-    """True if an operation has one before it that ``known`` has as true; adds what was found out to ``known``."""
+    """True if an operation depends on one that ``known`` maps to True. The result is added to ``known``."""
     waiting = [operation]
     names: set[str] = set()
     while waiting:
@@ -157,7 +163,7 @@ def _depends(operation: Any, known: dict[str, bool]) -> bool:
 
 
 def _concrete_function() -> Any:
-    """Return the class of traced functions, which has moved between releases."""
+    """Return the class of traced functions, whose module differs between releases."""
     package = "tensorflow.python.eager.polymorphic_function"
     try:
         return importlib.import_module(f"{package}.concrete_function").ConcreteFunction

@@ -1,4 +1,4 @@
-"""Every allocation of a run, as TensorFlow's profiler writes it down: who asked for it, and how it is shaped."""
+"""Record every allocation of a run with TensorFlow's profiler: the operation that asked for it, and its shape."""
 
 from __future__ import annotations
 
@@ -18,19 +18,22 @@ from tfmemlint.fit.child.xspace import Event, events
 from tfmemlint.verify.child.recording import module
 
 MAX_TRACE_SECONDS = 90.0
-"""The profiler writes down everything that happens, into this machine's memory: not for longer than this."""
+"""The time limit of the profiler, which records everything in this machine's memory; a bound without a deeper
+reason.
+"""
 MAX_TRACE_STEPS = 20
+"""The number of training steps that the profiler records, as `MAX_TRACE_SECONDS`."""
 MAX_LISTED_ALLOCATIONS = 12
-"""How many of the largest are told one by one."""
+"""The number of the largest allocations that are listed; a bound for readability, without a deeper reason."""
 _LEVELS = {"host_tracer_level": 2, "device_tracer_level": 0, "python_tracer_level": 0}
-"""What a GPU does is of no interest, and there is none: only the host is looked at."""
+"""Only the host is traced, as there is no GPU."""
 _COPIED = ("SameWorkerRecvDone", "RecvAsync", "_EagerConst", "EagerCopyToDevice")
-"""What the allocations of copies from the machine's memory are marked with, instead of an operation."""
+"""The names that mark copies from the machine's memory in place of an operation."""
 
 
 @dataclass(slots=True)
 class Allocation:
-    """A piece of GPU memory: what was asked for, and what the allocator gave, in bytes."""
+    """A piece of GPU memory. ``asked`` is what was requested and ``given`` what the allocator gave, in bytes."""
 
     address: int
     asked: int
@@ -42,22 +45,22 @@ class Allocation:
 
 @dataclass(slots=True)
 class HeldMemory:
-    """What one allocator held when it held most."""
+    """The memory that one allocator held at its peak. Sizes are bytes."""
 
     peak: int = 0
     blocks: list[Allocation] = field(default_factory=list)
-    """In the order of their allocation."""
+    """Ordered by time."""
     asked_peak: int = 0
-    """The most that was asked for at a time, in the allocator's pieces of 256 bytes: no limit below can do."""
+    """The most that was requested at a time, in the allocator's pieces of 256 bytes. No lower limit can work."""
     lasting: set[int] = field(default_factory=set)
-    """The addresses of those blocks that were held to the end of the run, too."""
+    """The addresses of the blocks that were held to the end of the run."""
 
     def report(self, known: Mapping[int, VariableInfo]) -> dict[str, Any]:
-        """As plain data; ``known``: the variables at the end of the run, by address."""
+        """Return it as plain data; ``known`` are the variables at the end of the run, by address."""
         groups: dict[tuple[str, str, str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
         roles: dict[str, int] = defaultdict(int)
         for block in self.blocks:
-            # Where nobody has said what it is for, it stands there as an empty tensor.
+            # An allocation without a known tensor is recorded as an empty one.
             kind, shape = (_type(block.kind), block.shape) if block.shape != "[0]" else ("", "")
             variable = known.get(block.address) if block.address in self.lasting else None
             if variable is not None:
@@ -98,11 +101,11 @@ class AllocationTrace:
         self._started = False
         profiler = module("tensorflow.python.profiler.internal._pywrap_profiler")
         self._session_of = profiler.ProfilerSession
-        # There can be one session only: the script's own finds nothing to do, instead of failing.
+        # There can be only one session: the script gets one that does nothing instead of one that fails.
         profiler.ProfilerSession = _Idle
 
     def start(self) -> None:
-        """Begin, the first time that this is called."""
+        """Start the session, the first time that this is called."""
         if self._started:
             return
         self._started = True
@@ -116,7 +119,7 @@ class AllocationTrace:
         timer.start()
 
     def stop(self) -> None:
-        """End, and keep what was written down."""
+        """End the session, and keep its recording."""
         with self._lock:
             if self.running:
                 self.running = False
@@ -124,7 +127,7 @@ class AllocationTrace:
                     self._session.export_to_tb()
 
     def read(self) -> dict[str, HeldMemory]:
-        """What each GPU's allocator held when it held most, by the device's name."""
+        """Return the memory that each GPU's allocator held at its peak, by the device's name."""
         found: list[Event] = []
         for path in self._folder.rglob("*.xplane.pb"):
             found += events(path.read_bytes(), ("MemoryAllocation", "MemoryDeallocation"))
@@ -140,7 +143,9 @@ class AllocationTrace:
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """What the profiler says about a GPU's own part of it, which isn't simulated, is no output of the script's."""
+    """Hide the profiler's messages about the GPU part of it, which isn't simulated: they are not the script's
+    output.
+    """
     kept = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
@@ -153,28 +158,28 @@ def _silence() -> Iterator[None]:
 
 
 class _Idle:
-    """Takes the profiler's place for the script."""
+    """A stand-in for the profiler that the script gets."""
 
     def start(self, *args: Any) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def stop(self, *args: Any) -> bytes:
-        """Nothing was recorded."""
+        """Return an empty recording."""
         return b""
 
     def export_to_tb(self, *args: Any) -> None:
-        """Nothing to export."""
+        """Export nothing."""
 
 
 def memory(recorded: list[Event]) -> HeldMemory:
-    """Play the allocations of one allocator again."""
+    """Replay the allocations of one allocator."""
     recorded.sort(key=lambda event: event.time_ps)
     held: dict[int, Allocation] = {}
     found = HeldMemory()
     given = asked = 0
     peak_at: dict[int, Allocation] = {}
     highest = 0
-    # Twice: copying what is held at each new peak would take longer than all the rest.
+    # Two passes: copying the held blocks at each new peak would take longer than all the rest.
     for last in (False, True):
         held.clear()
         given = asked = 0

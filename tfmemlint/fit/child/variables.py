@@ -1,4 +1,4 @@
-"""Where the values of a script's variables lie in GPU memory."""
+"""Find the GPU addresses of the values of a script's variables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class VariableInfo:
 
 
 def addresses() -> dict[int, VariableInfo]:
-    """Return the variable at each address. Empty where there are none, or where TensorFlow doesn't tell."""
+    """Return the variable at each address; empty if there are none, or TensorFlow doesn't say."""
     found: dict[int, VariableInfo] = {}
     context = module("tensorflow.python.eager.context")
     if not context.executing_eagerly():
@@ -44,7 +44,9 @@ def addresses() -> dict[int, VariableInfo]:
 
 
 def _keras_paths(objects: list[Any]) -> dict[int, str]:
-    """Keras 3 wraps TensorFlow's variables, and knows more of them than their short names."""
+    """Return the paths of Keras 3's variables, which say more than their short names, by the TensorFlow variable
+    inside.
+    """
     found: dict[int, str] = {}
     for candidate in objects:
         if type(candidate).__module__.startswith("keras.") and isinstance(
@@ -57,7 +59,7 @@ def _keras_paths(objects: list[Any]) -> dict[int, str]:
 
 
 def _address(tensor: Any) -> int:
-    """Return the address of a tensor's memory, by DLPack: its structure begins with it."""
+    """Return the address of a tensor's memory, by DLPack, whose structure begins with it."""
     capsule = module("tensorflow.python.dlpack.dlpack").to_dlpack(tensor)
     interface = ctypes.pythonapi
     interface.PyCapsule_GetName.restype = ctypes.c_char_p

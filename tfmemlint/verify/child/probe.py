@@ -130,13 +130,13 @@ def _one(name: str, physical: int, limit: float | None, meter: Meter) -> dict[st
     if limit is not None and 1 <= limit <= total:
         part = max(limit / PARTS, 0.25)
         granted, error = _fill(name, [part] * (PARTS - 1), kept)
-        told["trouble"] = f"of {limit:g} MiB only {granted:g} could be had: {error}" if error else ""
+        told["trouble"] = f"only {granted:g} of {limit:g} MiB could be allocated: {error}" if error else ""
         told["beyond_mib"] = limit + part
     else:
         granted, error = _fill(name, [SMALL_MIB, LARGE_MIB], kept)
         told["trouble"] = error
         if limit is not None and not error:
-            told["trouble"] = f"{limit:g} MiB is no limit that holds: {told['first_mib'] or 0:.0f} MiB were taken"
+            told["trouble"] = f"{limit:g} MiB is not enforced as a limit: {told['first_mib'] or 0:.0f} MiB were taken"
     told.update(granted_mib=granted, after_mib=meter.used_mib(physical))
     return told
 

@@ -203,7 +203,7 @@ def _wait(
             elif asker.poll(0):
                 raise Gone
             elif now > limit:
-                message = f"not ended after {timeout:g} s"
+                message = f"did not end within {timeout:g} s"
                 broken = {"ok": False, "exception": "TimeoutError", "message": message, "timed_out": True}
             elif now > look:
                 look = now + LOOK_SECONDS

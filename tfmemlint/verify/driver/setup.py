@@ -49,7 +49,7 @@ def missing(tensorflow: str, folder: str | os.PathLike[str] | None = None) -> st
 def _gpu_build(tensorflow: str) -> str:
     """How the GPU build of a release is had."""
     if platform.machine() != "x86_64":
-        return "which the official wheels for this processor aren't"
+        return "the official wheels for this processor have no GPU code"
     return f"`pip install tensorflow=={tensorflow}` on Linux x86-64 brings it, `tensorflow-cpu` does not"
 
 
@@ -123,7 +123,7 @@ def environment(
     if context_mib < 0:
         raise ValueError(f"a CUDA context of {context_mib} MiB")
     if not re.fullmatch(r"\d{1,2}\.\d", capability):
-        raise ValueError(f"the compute capability {capability!r}; one such as '9.0' is meant")
+        raise ValueError(f"the compute capability {capability!r}; expected one such as '9.0'")
     variables = {
         "TFMEMLINT_SIM_GPUS": str(gpus),
         "TFMEMLINT_SIM_MEMORY_MIB": _list(sizes),

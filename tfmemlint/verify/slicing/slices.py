@@ -241,7 +241,7 @@ def _call_of(bindings: Bindings, entry: str) -> str:
     ]
     if len(found) != 1 or isinstance(found[0], ast.AsyncFunctionDef):
         name = "the lambda" if entry == "<lambda>" else f"{entry}()"
-        raise CannotSlice(f"{name} is nowhere called in this file; verify the program that calls it")
+        raise CannotSlice(f"nothing in this file calls {name}; verify the program that calls it")
     arguments = found[0].args
     given = len(arguments.defaults)
     needed = [argument.arg for argument in [*arguments.posonlyargs, *arguments.args]]
