@@ -133,7 +133,7 @@ def _uuids() -> list[str]:
         found = []
         for number in range(count.value):
             device, uuid = ctypes.c_int(), (ctypes.c_ubyte * 16)()
-            # Not cuDeviceGetUuid_v2, which would give a MIG device's own: this one is that of its physical GPU, as for NVML.
+            # Not cuDeviceGetUuid_v2, which returns a MIG device's own: this is that of its physical GPU, as in NVML.
             if cuda.cuDeviceGet(ctypes.byref(device), number) or cuda.cuDeviceGetUuid(uuid, device):
                 return []
             digits = bytes(uuid).hex()

@@ -1,4 +1,4 @@
-"""Proof on the real TensorFlow: what a program asks of GPU memory, held against what TensorFlow does with it.
+"""Prove intents on the real TensorFlow: compare what a program asks of GPU memory with what TensorFlow does.
 
-Reached from the command line alone. Nothing here imports TensorFlow, save in child processes (``child/``, ``edge/``).
+Only the command line uses this package. It imports TensorFlow in child processes only (``child/``, ``edge/``).
 """

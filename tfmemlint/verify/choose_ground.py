@@ -1,4 +1,4 @@
-"""The three grounds, and which of them this machine has."""
+"""The three grounds, and the choice of the best that this machine has."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from tfmemlint.verify.edge import Edge
 from tfmemlint.verify.ground import Ground
 from tfmemlint.verify.result import GroundError
 
-MOST_GPUS = 8
+MAX_GPUS = 8
+"""The number of GPUs up to which a machine is simulated by default; a bound without a deeper reason."""
 KINDS = ("gpu", "driver", "edge")
 """The grounds, the best first."""
 
@@ -44,7 +45,7 @@ class Installed:
 
 
 FIRST_REGION_MIB = 2.0
-"""What TensorFlow's allocator takes of a GPU first under memory growth (measured on 2.12 to 2.21)."""
+"""The first region that TensorFlow's allocator takes under memory growth, in MiB (measured on 2.12 to 2.21)."""
 _CALIBRATION = """
 import tensorflow as tf
 for gpu in tf.config.list_physical_devices("GPU"):
@@ -53,14 +54,14 @@ for gpu in tf.config.list_physical_devices("GPU"):
 
 
 class AllocatingGround(Ground):
-    """A ground on which memory is really taken."""
+    """A ground that really allocates memory."""
 
     _overhead: tuple[float, ...] | None = None
 
     def overhead_mib(self) -> tuple[float, ...]:
-        """Measured with memory growth, by a process that uses next to nothing: what it holds, less the first region."""
+        """Measure the overhead with memory growth, in a process that uses next to nothing, less the first region."""
         if self._overhead is None:
-            result = self.run(_CALIBRATION, gpus=MOST_GPUS)
+            result = self.run(_CALIBRATION, gpus=MAX_GPUS)
             devices = (result.probe or {}).get("devices", [])
             held = {device["physical"]: device["first_mib"] for device in devices if device["first_mib"] is not None}
             number = max(held, default=-1) + 1
@@ -68,24 +69,26 @@ class AllocatingGround(Ground):
         return self._overhead
 
     def complete(self, request: dict[str, Any]) -> None:
-        """Look at the memory after the program, by the NVML module of this Python: the other one may not have it."""
+        """Request a probe of the memory after the program, with this Python's NVML module: the other one may have
+        none.
+        """
         request["probe"] = {"pynvml": _pynvml_file()}
 
 
 class GpuGround(AllocatingGround):
-    """Runs programs on the machine's real GPUs, and looks at what they take of them."""
+    """Runs programs on the machine's real GPUs, and measures what they take."""
 
     kind = "gpu"
 
     def at_once(self) -> int:
-        """Return one by one: they would take each other's memory."""
+        """Return 1: programs that run at the same time would take each other's memory."""
         return 1
 
     def ensure_seen(self) -> None:
         """Make sure that TensorFlow uses the GPUs that NVML knows.
 
         Raises:
-            GroundError: it doesn't; the message says what is to be done.
+            GroundError: it doesn't; the message says what to do.
         """
         if self.overhead_mib():
             return
@@ -97,7 +100,7 @@ class GpuGround(AllocatingGround):
         raise GroundError(f"no real GPU: NVML knows one, but TensorFlow doesn't list it; {what}")
 
     def server_environment(self) -> dict[str, str]:
-        """Return the choice of cards that the caller made stays."""
+        """Keep the caller's choice of GPUs."""
         kept = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
         return {name: os.environ[name] for name in kept if name in os.environ}
 
@@ -108,8 +111,10 @@ class DriverGround(AllocatingGround):
     kind = "driver"
 
     def __init__(self, python: str | None = None) -> None:
-        """Raises:
-        GroundError: this TensorFlow, or this machine, can't have it.
+        """Build the simulated driver if it isn't built yet.
+
+        Raises:
+            GroundError: this TensorFlow, or this machine, does not support it.
         """
         super().__init__(python)
         found = installed(self.python)
@@ -123,15 +128,15 @@ class DriverGround(AllocatingGround):
             raise GroundError(f"no simulated driver: {error}") from None
 
     def server_environment(self) -> dict[str, str]:
-        """Return the stand-ins are seen by this one process and its children only."""
+        """Return the variables by which this one process and its children, and no others, find the stand-ins."""
         return driver.server_environment(self._libraries)
 
     def at_once(self) -> int:
-        """More than there are processors: who goes beyond a limit waits for ten seconds."""
+        """Return more than the number of processors, as a program that exceeds a limit waits for ten seconds."""
         return 4 * (os.cpu_count() or 1)
 
     def complete(self, request: dict[str, Any]) -> None:
-        """The simulated machine is described by variables; the program's own are added to them."""
+        """Describe the simulated machine by variables, and add the program's own."""
         super().complete(request)
         given = dict(request["env"])
         machine = driver.environment(
@@ -145,10 +150,11 @@ class DriverGround(AllocatingGround):
 
 
 def choose(kind: str, python: str | None = None) -> tuple[Ground, str]:
-    """Return a ground of ``kind`` (``auto`` for the best that there is), and why no better one was taken ("" for none).
+    """Return a ground of ``kind`` (``auto`` for the best available), and why there is no better one ("" if there is
+    none).
 
     Raises:
-        GroundError: it can't be had; the message says what is missing.
+        GroundError: it is not available; the message says what is missing.
     """
     if kind == "edge":
         return Edge(python), ""
@@ -175,7 +181,7 @@ def choose(kind: str, python: str | None = None) -> tuple[Ground, str]:
 
 
 def no_gpu() -> str:
-    """Return why there is no real GPU to be used, as NVML has it; "" where there is one."""
+    """Return why no real GPU is available, by NVML; "" if one is."""
     try:
         import pynvml  # type: ignore[import-untyped]
     except ImportError:

@@ -1,4 +1,4 @@
-"""What the configuration in force says of a wish, one function a wish."""
+"""Check an intent against the configuration in force, one function per kind of intent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VISIBLE_VARIABLE = "CUDA_VISIBLE_DEVICES"
 
 
 def growth(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
-    """Memory growth: one setting for the whole process."""
+    """Check memory growth, one setting for the whole process."""
     config = _in_force(seen)
     got = config["allow_growth"]
     told = [call.args[1] for call in asked if len(call.args) > 1]
@@ -33,7 +33,7 @@ def growth(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequenc
     if isinstance(wanted.intent.value, bool):
         want = wanted.intent.value
     elif wanted.by == "environment" and _written(wanted) is None:
-        want = forced != "false"  # it is for the run to tell what the program put there
+        want = forced != "false"  # the run shows what the program put there
     words = "allow_growth unset" if got is None else f"allow_growth={got}"
     if wanted.by == "environment" and wanted.name == GROWTH_VARIABLE:
         words += f", {GROWTH_VARIABLE}={forced}" if forced is not None else f", {GROWTH_VARIABLE} not set in time"
@@ -53,7 +53,7 @@ def growth(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequenc
 
 
 def _written(wanted: Wanted) -> str | None:
-    """Return the value that an assignment to a variable has in the program's text, None where it isn't known."""
+    """Return the value that the program's text assigns to a variable; None if it isn't known."""
     event = wanted.event
     value = event.value.value if isinstance(event, EnvWrite) and isinstance(event.value, Const) else None
     return value if isinstance(value, str) else None
@@ -77,7 +77,7 @@ def _why_no_growth(seen: Observation, forced: str | None, *, want: bool) -> str:
 
 
 def _made_before(seen: Observation) -> str:
-    """Who made the GPU devices, where that was somebody else than the eager context."""
+    """Return what made the GPU devices, if it was not the eager context."""
     by = seen.result.allocator
     if by and by != "the eager context":
         return f"{by} had made the GPU devices with its own options"
@@ -87,7 +87,7 @@ def _made_before(seen: Observation) -> str:
 
 
 def limit(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
-    """Limits in MiB, GPU by GPU."""
+    """Check limits in MiB, GPU by GPU."""
     targets = _targets(wanted, seen, asked)
     words = describe_limits(seen, facts, targets)
     if wanted.by == "environment" and wanted.name == LIMIT_VARIABLE:
@@ -101,7 +101,7 @@ def limit(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequence
     if not targets:
         return _no_target(wanted, seen, words)
     if wanted.gpu == EACH:
-        # Those that are hidden take nothing anyway.
+        # Hidden GPUs use no memory anyway.
         targets = [gpu for gpu in targets if gpu in seen.visible] or targets
     for gpu in targets:
         found = seen.limits_of(gpu)
@@ -121,7 +121,9 @@ def limit(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequence
 
 
 def _sane(verdict: Verdict, sizes: Sequence[float], seen: Observation, facts: GroundFacts) -> Verdict:
-    """Return a limit that TensorFlow's configuration has, but of which only its allocator can say what it comes to."""
+    """Return the verdict for a limit that TensorFlow's configuration has; unproven if only the allocator knows its
+    effect.
+    """
     if facts.allocates:
         return verdict
     most = min(facts.total_mib, default=math.inf)
@@ -134,7 +136,7 @@ def _sane(verdict: Verdict, sizes: Sequence[float], seen: Observation, facts: Gr
 
 
 def fraction(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
-    """Return a share of each GPU's memory: as TensorFlow's own option, or as a limit in MiB that comes to it."""
+    """Check a share of each GPU's memory: TensorFlow's own option, or an equivalent limit in MiB."""
     config = _in_force(seen)
     own = config["per_process_gpu_memory_fraction"]
     value = wanted.intent.value
@@ -162,12 +164,12 @@ def fraction(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Seque
 
 
 def visible(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
-    """Which GPUs TensorFlow uses."""
+    """Check the GPUs that TensorFlow uses."""
     result = seen.result
     own = (
         result.config if wanted.by == "call" and not (result.sessions and (result.config or {}).get("forced")) else None
     )
-    # What `device_lib` has made changes nothing about what the eager context sees.
+    # Devices that `device_lib` made don't change what the eager context sees.
     now = list(own["visible"] if own is not None else seen.visible)
     numbers = ", ".join(map(str, now))
     words = f"GPU{'s' if len(now) > 1 else ''} {numbers} of {result.physical}" if now else f"none of {result.physical}"
@@ -209,7 +211,7 @@ def visible(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequen
 
 
 def allocator(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
-    """Return the allocator that the environment asks for."""
+    """Check the allocator that the environment asks for."""
     got = seen.result.environment.get(ALLOCATOR_VARIABLE)
     words = f"{ALLOCATOR_VARIABLE}={got}" if got is not None else f"{ALLOCATOR_VARIABLE} unset"
     if wanted.by != "environment":
@@ -236,7 +238,7 @@ BY_WISH: Mapping[Wish, Decide] = {
 
 
 def describe_limits(seen: Observation, facts: GroundFacts, gpus: Sequence[int]) -> str:
-    """Return the limits in force on ``gpus`` in words: ``GPU 0: 4096 MiB (25 %), GPU 1: no limit``."""
+    """Describe the limits in force on ``gpus``: ``GPU 0: 4096 MiB (25 %), GPU 1: no limit``."""
     parts = []
     for gpu in gpus:
         if gpu not in seen.visible:
@@ -255,7 +257,7 @@ def _gpus(number: int) -> str:
 
 
 def _targets(wanted: Wanted, seen: Observation, asked: Sequence[ConfigCall]) -> list[int]:
-    """Return the physical GPUs that a wish is about: those that the run named, or that the program says."""
+    """Return the physical GPUs that an intent is about: those that the run named, or that the program says."""
     named = [gpu_number(call.args[0]) for call in asked if call.args]
     known = sorted({number for number in named if number is not None})
     if known:
@@ -274,7 +276,7 @@ def _no_target(wanted: Wanted, seen: Observation, words: str) -> Verdict:
 
 
 def _asked_sizes(asked: Sequence[ConfigCall]) -> dict[int, tuple[float, ...]]:
-    """Return the limits in MiB that were asked for last of each GPU, as far as they can be read."""
+    """Return the limits in MiB that the last calls set for each GPU, if they can be read."""
     found: dict[int, tuple[float, ...]] = {}
     for call in asked:
         gpu = gpu_number(call.args[0]) if call.args else None
@@ -298,5 +300,5 @@ def _same(found: Sequence[float], wanted: Sequence[float]) -> bool:
 
 def _in_force(seen: Observation) -> dict[str, Any]:
     config = seen.in_force
-    assert config is not None  # `judge` asks no further without one
+    assert config is not None  # `judge` calls no check without one
     return config

@@ -1,4 +1,4 @@
-"""What ``CUDA_VISIBLE_DEVICES`` asks for, and what comes of it."""
+"""Check the effect of ``CUDA_VISIBLE_DEVICES``."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from tfmemlint.verify.verdict import GroundFacts
 
 
 def cards_lost(value: str, physical: int, facts: GroundFacts) -> str:
-    """Return why TensorFlow sees fewer GPUs than a value of ``CUDA_VISIBLE_DEVICES`` asks for; "" where it doesn't, or
-    where that can't be told.
+    """Return why TensorFlow sees fewer GPUs than a value of ``CUDA_VISIBLE_DEVICES`` asks for; "" if it doesn't.
+
+    It is also "" if the reason isn't known.
     """
     cards = [card.strip() for card in value.split(",")]
     if cards[0].startswith(("GPU-", "MIG-")):

@@ -1,6 +1,6 @@
-"""A ground: where programs are run on the real TensorFlow, each in a process of its own.
+"""A ground: run programs on the real TensorFlow, each in a process of its own.
 
-The caller's side: starts the server that holds TensorFlow, sends programs, and gives back results.
+This is the caller's side. It starts the server that holds TensorFlow, sends programs, and returns results.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 START_SECONDS = 180.0
-"""How long importing TensorFlow may take."""
+"""The time limit for importing TensorFlow; a bound without a deeper reason."""
 GRACE_SECONDS = 30.0
+"""The time for the server's answer beyond the program's own limit: for the probe, and for killing processes."""
 _ROOT = str(Path(__file__).resolve().parents[1])
-# The package is loaded from its own place: the folder that it lies in may hold packages of another Python.
+# The package is loaded by its path, as its folder may contain packages of another Python.
 _ENTER = """
 import importlib.util, os, sys
 if sys.version_info < (3, 10):
@@ -48,15 +49,15 @@ _STEERING = ("CUDA_", "KERAS_", "NVIDIA_", "TF_", "TFMEMLINT_SIM_", "XLA_")
 class Ground:
     """Runs programs on an installed TensorFlow, one process for each.
 
-    TensorFlow is imported once, when the first program is run; variables that it reads while being imported can't be
-    given to a program. Use it as a context manager, or `shared` for one that lives as long as the process.
+    TensorFlow is imported once, when the first program is run, so a program can't get variables that it reads while it
+    is imported. Use it as a context manager, or `shared` for one that lives as long as the process.
     """
 
     kind = ""
     """``gpu``, ``driver`` or ``edge``."""
 
     def __init__(self, python: str | None = None) -> None:
-        """``python``: the interpreter that has TensorFlow; this one where none is given.
+        """Prepare the ground. ``python`` is the interpreter that has TensorFlow; by default this one.
 
         Raises:
             GroundError: this system can't fork.
@@ -81,11 +82,12 @@ class Ground:
 
     @property
     def version(self) -> str:
-        """TensorFlow's version, such as ``2.21.0``; starts the server."""
+        """Return TensorFlow's version, such as ``2.21.0``. It starts the server."""
         return str(self.about()["version"])
 
     def about(self) -> dict[str, Any]:
-        """TensorFlow's ``version``, its ``folder``, and whether it was built with ``cuda``; starts the server.
+        """Return TensorFlow's ``version``, its ``folder``, and whether it was built with ``cuda``. It starts the
+        server.
 
         Raises:
             GroundError: TensorFlow can't be imported.
@@ -95,16 +97,18 @@ class Ground:
             return self._about
 
     def overhead_mib(self) -> tuple[float, ...]:
-        """What a process takes of each physical GPU before TensorFlow's allocator has anything, in MiB, measured on
-        first use; empty where nothing is allocated."""
+        """Return the memory of each physical GPU that a process takes before TensorFlow's allocator has any, in MiB.
+
+        It is measured on first use, and empty if nothing is allocated.
+        """
         return ()
 
     def at_once(self) -> int:
-        """Return how many programs are worth running at the same time."""
+        """Return the number of programs to run at the same time."""
         return os.cpu_count() or 1
 
     def server_environment(self) -> dict[str, str]:
-        """Variables for the process that imports TensorFlow, over those of the caller."""
+        """Return variables for the process that imports TensorFlow, in addition to those of the caller."""
         return {}
 
     def run(
@@ -132,23 +136,23 @@ class Ground:
 
         Args:
             code: the program's text.
-            gpus: how many GPUs the machine has, where it is a simulated one.
-            memory_mib: the total memory of each in MiB; 16384 where not given.
+            gpus: the number of GPUs of a simulated machine.
+            memory_mib: the total memory of each in MiB; 16384 by default.
             env: variables added to the program's environment; ``CUDA_VISIBLE_DEVICES`` is unset otherwise.
             filename: the program's name in tracebacks and ``sys.argv[0]``.
             argv: the program's arguments.
-            timeout: seconds after which the program and all its processes are ended.
+            timeout: seconds after which the program and all its processes are killed.
             host_mib: MiB of the machine's own memory that they may take together (Linux); None for any.
-            cwd: the folder to run in; an empty one of its own where not given.
-            cuda_order: the cards (as NVML numbers them) in CUDA's default order, the fastest first; effective
+            cwd: the folder to run in; by default an empty one.
+            cuda_order: the GPUs (as NVML numbers them) in CUDA's default order, the fastest first; effective
                 unless the program's environment has ``CUDA_DEVICE_ORDER=PCI_BUS_ID``.
-            rows: the first rows of statements of which to tell whether they were reached.
-            stop: end the program once these of them are done and the runtime has started; None: let it come to its end.
-            observer: the ``module`` whose ``Observer`` watches the program in its process, and reports on it instead;
-                what else is in here is for it.
-            modules: the texts to run in the place of those of the program's own modules, by their files.
-            imported: modules to import first. package: what its relative imports start from; None to tell by where it
-                lies. path: further folders to look for modules in.
+            rows: the first rows of the statements to watch: the result says whether they were reached.
+            stop: end the program once these of them are done and the runtime has started; None to run it to its end.
+            observer: the ``module`` whose ``Observer`` watches the program in its process and reports on it instead;
+                its other items are options of that observer.
+            modules: texts to run instead of those of the program's own modules, by their files.
+            imported: modules to import first. package: the package for its relative imports; None to derive it from the
+                file's place. path: further folders to look for modules in.
 
         Raises:
             GroundError: TensorFlow can't be imported, or the server died.
@@ -187,10 +191,10 @@ class Ground:
             return Result.from_json(self._ask(ours, request, timeout + GRACE_SECONDS))
 
     def complete(self, request: dict[str, Any]) -> None:
-        """Look over a request before it is sent, and add to it what this ground needs.
+        """Check a request before it is sent, and add what this ground needs.
 
         Raises:
-            ValueError: the machine that is asked for doesn't add up.
+            ValueError: the machine that is described is not consistent.
         """
 
     def close(self) -> None:
@@ -200,7 +204,7 @@ class Ground:
 
     def _ensure_started(self) -> None:
         server = self._server
-        # A forked copy of this process must not talk over the pipes of its parent.
+        # A forked copy of this process must not use the pipes of its parent.
         if server is not None and self._owner == os.getpid() and server.poll() is None:
             return
         self._close()
@@ -233,7 +237,7 @@ class Ground:
         )
 
     def _ask(self, connection: socket.socket, request: dict[str, Any], patience: float) -> dict[str, Any]:
-        """Send a request and wait for its answer; closing the connection meanwhile ends the program."""
+        """Send a request and wait for its answer. Closing the connection meanwhile kills the program."""
         try:
             connection.sendall(json.dumps(request).encode())
             connection.shutdown(socket.SHUT_WR)
@@ -249,9 +253,7 @@ class Ground:
         return answer
 
     def _failure(self, what: str, *, alive: bool = False) -> GroundError:
-        """Return the error for a server that is gone, with its last words; ``alive``: it may go on with other
-        programs.
-        """
+        """Return the error for a failed server, with its last output; ``alive``: it still runs other programs."""
         said = ""
         if self._log is not None:
             self._log.seek(0)
@@ -277,7 +279,7 @@ class Ground:
             self._log = None
         if self._owner == os.getpid():
             try:
-                server.wait(1)  # it leaves when its socket is closed
+                server.wait(1)  # it ends when its socket is closed
             except subprocess.TimeoutExpired:
                 server.terminate()
                 try:
@@ -288,7 +290,7 @@ class Ground:
 
 
 def _read(connection: socket.socket, patience: float, until: bytes = b"") -> bytes | None:
-    """What comes in up to ``until``, or to the end; None where nothing more comes within ``patience`` seconds."""
+    """Read up to ``until``, or to the end; None if nothing more arrives within ``patience`` seconds."""
     data = b""
     limit = time.monotonic() + patience
     while not (until and data.endswith(until)):

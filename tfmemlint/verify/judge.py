@@ -1,4 +1,4 @@
-"""Holding an intent against a run: does TensorFlow do what was wanted?"""
+"""Judge an intent by a run: does TensorFlow do what the program intends?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FUNCTIONS = {
     Wish.REPORT: "get_memory_info",
 }
 _NODE = re.compile(r"\{\{function_node [^}]*\}\}\s*|\s*\[Op:\w+\](?: name:.*)?")
-"""What TensorFlow says of the operation that an error came out of."""
+"""TensorFlow's note about the operation that raised an error."""
 _ELSEWHERE = (
     "ModuleNotFoundError",
     "ImportError",
@@ -37,11 +37,11 @@ _ELSEWHERE = (
     "TimeoutError",
     "EOFError",
 )
-"""What a program dies of because something is missing here, not because of what it does to TensorFlow."""
+"""Errors because something is missing on this machine, not because of the use of TensorFlow."""
 _OWN_NAMES = re.compile(r"'(?:tensorflow|keras)[.']")
-"""The packages that are not missing here: what can't be imported of them does not exist."""
+"""Packages that exist here: a name that can't be imported from them does not exist."""
 _TENSORFLOW = re.compile(r"tensorflow|(?:Logical|Virtual)DeviceConfiguration|PhysicalDevice")
-"""Words of an error that TensorFlow's own code raises."""
+"""Words in errors that TensorFlow's own code raises."""
 
 
 def judge(wanted: Wanted, seen: Observation, facts: GroundFacts, places: Sequence[Span]) -> Verdict:
@@ -66,7 +66,7 @@ def judge(wanted: Wanted, seen: Observation, facts: GroundFacts, places: Sequenc
 
 
 def _why_nothing(wanted: Wanted, asked: Sequence[ConfigCall]) -> str:
-    """Return why a line that ran without an error did nothing, where the configuration in force doesn't tell."""
+    """Return why a line that ran without an error had no effect, if the configuration in force doesn't say."""
     if wanted.by == "assignment" or (wanted.by == "made-up" and isinstance(wanted.event, EnvWrite)):
         return f"TensorFlow never reads {wanted.name}"
     if wanted.by == "proto":
@@ -77,13 +77,14 @@ def _why_nothing(wanted: Wanted, asked: Sequence[ConfigCall]) -> str:
 
 
 def _is_read_by_nobody(wanted: Wanted) -> bool:
-    """True if a wish is put where TensorFlow never looks, so that it can't be the cause of anything."""
+    """True if an intent is stated where TensorFlow never looks, so that it can't have any effect."""
     return wanted.by in ("assignment", "proto") or (wanted.by == "made-up" and isinstance(wanted.event, EnvWrite))
 
 
 def judge_elsewhere(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
-    """Return the verdict on an intent of another text of the program (before it was fixed), by what is in force now;
-    ``asked``: what the other text asked TensorFlow for at the intent's place, where it came that far.
+    """Return the verdict on an intent of another text of the program (before its fixes), by what is in force now.
+
+    ``asked`` are the calls of the other text at the intent's place, if it was reached.
     """
     result = seen.result
     if result.error and not seen.stopped:
@@ -97,19 +98,19 @@ def judge_elsewhere(wanted: Wanted, seen: Observation, facts: GroundFacts, asked
 
 
 def asked_for(wanted: Wanted, seen: Observation) -> list[ConfigCall]:
-    """What the run asked of TensorFlow at the place of an intent."""
+    """Return the calls of TensorFlow's configuration that the run made at the place of an intent."""
     function = _FUNCTIONS.get(wanted.intent.wish)
     found = list(seen.calls(function, wanted.span)) if function is not None else []
     if not isinstance(wanted.gpu, int):
         return found
-    # A helper is called for one GPU after the other: each call is a wish of its own.
+    # A helper is called for one GPU after the other: each call is an intent of its own.
     return [call for call in found if call.args and gpu_number(call.args[0]) == wanted.gpu] or found
 
 
 def _at_its_place(
     wanted: Wanted, seen: Observation, asked: Sequence[ConfigCall], places: Sequence[Span]
 ) -> Verdict | None:
-    """Return the verdict where the place itself decides: an error there, or that it was never reached."""
+    """Return the verdict if the place itself decides: an error there, or that it was never reached."""
     result, span = seen.result, wanted.span
     row = span.row
     here = result.traceback_line is not None and span.row <= result.traceback_line <= span.end_row
@@ -127,7 +128,7 @@ def _at_its_place(
         never = wanted.by == "call" and wanted.intent.wish in _FUNCTIONS and seen.result.physical
         return Verdict(wanted, VerdictKind.NOTHING, reason=_why_nothing(wanted, asked)) if never else None
     if wanted.by in ("proto", "handed-on"):
-        return None  # it has no place of its own: nobody ever uses it
+        return None  # it has no place of its own, as nothing uses it
     if result.error:
         line = result.traceback_line
         blamed = any(place.row <= line <= place.end_row for place in places) if line is not None else False
@@ -144,7 +145,7 @@ def _at_its_place(
 
 
 def died_elsewhere(result: Result) -> bool:
-    """True if something that is missing here ended the program."""
+    """True if the program ended because something is missing on this machine."""
     own = result.exception.endswith(("ImportError", "ModuleNotFoundError")) and _OWN_NAMES.search(result.message)
     return result.exception in _ELSEWHERE and not own
 
@@ -183,7 +184,7 @@ def _reported(wanted: Wanted, asked: Sequence[ConfigCall]) -> str:
 
 
 def _ending(seen: Observation) -> str:
-    """How a program ended that didn't come to its end, with what it said last."""
+    """Say how a program failed, with its last output."""
     result = seen.result
     if result.timed_out or result.out_of_memory:
         return f"the program {result.message}"
@@ -200,7 +201,7 @@ def _ending(seen: Observation) -> str:
 
 
 def first_line(error: str) -> str:
-    """Return an error's first line: TensorFlow's own go on with what is of no use to a reader."""
+    """Return an error's first line. The lines that TensorFlow adds are of no use to a reader."""
     lines = error.splitlines()
     if not lines:
         return ""

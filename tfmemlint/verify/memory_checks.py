@@ -1,4 +1,4 @@
-"""Holding a verdict on the configuration against the memory that was really taken."""
+"""Check a verdict on the configuration against the memory that was really taken."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tfmemlint.verify.observation import Observation
 from tfmemlint.verify.verdict import GroundFacts, Verdict, VerdictKind
 
 SLACK_MIB = 64.0
-"""What may be taken beyond limit and overhead before it counts: an allowance, far below what shows where a limit
-is not kept, or growth is not there."""
+"""The memory beyond limit and overhead that is tolerated. It is far below what a missing limit or growth takes; the
+exact number has no deeper reason."""
 
 
 def confirm(verdict: Verdict, seen: Observation, facts: GroundFacts) -> Verdict:
-    """Return the verdict with what was observed of each GPU, corrected where the memory tells another story."""
+    """Return the verdict with the observation of each GPU, corrected if the memory contradicts it."""
     probe = seen.result.probe
     if probe is None or verdict.kind in (VerdictKind.RAISES, VerdictKind.UNPROVEN):
         return verdict
@@ -80,13 +80,13 @@ def _limit(verdict: Verdict, devices: Sequence[dict[str, Any]], facts: GroundFac
 
 
 def _left(device: dict[str, Any]) -> str:
-    """What another process would still find free of the card, once this one has begun to use it."""
+    """Return the memory that another process would still find free, in words."""
     free = device.get("free_mib")
     return f" ({free:.0f} MiB left to others)" if free is not None else ""
 
 
 def _too_much(devices: Sequence[dict[str, Any]], facts: GroundFacts) -> str:
-    """What is held beyond the limits of a card and what every process takes of it; "" where nothing is."""
+    """Return how much is held beyond the limits of a GPU and the overhead of a process; "" if nothing is."""
     for physical in sorted({device["physical"] for device in devices}):
         own = [device for device in devices if device["physical"] == physical]
         held = [device["after_mib"] - _overhead(device, facts) for device in own if device["after_mib"] is not None]

@@ -1,4 +1,4 @@
-"""What was seen of one run: which lines were reached, what they asked for, what is in force."""
+"""The observations of one run: the lines that were reached, their calls, and the configuration in force."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tfmemlint.verify.result import Result
 
 @dataclass(frozen=True, slots=True)
 class ConfigCall:
-    """One call of TensorFlow's configuration, as it came in.
+    """One call of TensorFlow's configuration.
 
     Attributes:
         function: of TensorFlow's context, such as ``set_memory_growth``.
@@ -40,11 +40,11 @@ class ObservedStart:
 
 
 class Observation:
-    """A run, with its notes read.
+    """A run, with its notes parsed.
 
     Attributes:
-        result: the run. reached: the watched rows that were reached. asked: what was asked of TensorFlow, in order.
-        starts: the attempts to start the runtime that the program made. stopped: it was ended when all was seen.
+        result: the run. reached: the watched rows that were reached. asked: the calls of TensorFlow, in order.
+        starts: the program's attempts to start the runtime. stopped: True if it was ended because all was seen.
     """
 
     def __init__(self, result: Result) -> None:
@@ -68,35 +68,35 @@ class Observation:
                 self.stopped = True
 
     def calls(self, function: str, span: Span) -> Iterator[ConfigCall]:
-        """Yield the calls of one function that were made in the rows of ``span``."""
+        """Return the calls of one function that were made in the rows of ``span``."""
         return (call for call in self.asked if call.function == function and call.within(span))
 
     @property
     def in_force(self) -> dict[str, Any] | None:
-        """Return the configuration that counts: that of the first allocators, which no later one changes."""
+        """Return the configuration in force: that of the first allocators, which no later one changes."""
         return self.result.effective or self.result.config
 
     @property
     def start_error(self) -> str:
-        """What was raised when the runtime was started last, by the program or after it; "" if it started."""
+        """Return the error of the last start of the runtime, by the program or after it; "" if it started."""
         if self.result.config is not None and not self.result.init_error:
             return ""
         if self.starts and self.starts[-1].error:
             return self.starts[-1].error
-        # The sessions that the program made work, whether an eager context, which it has none of, could start or not.
+        # The program's sessions work, even if an eager context, which it doesn't have, could not start.
         made = self.result.effective is not None and not self.result.effective["forced"]
         return "" if made and self.result.sessions else self.result.init_error
 
     @property
     def start_line(self) -> int | None:
-        """Return the program's line that started the runtime, None where the harness had to."""
+        """Return the program's line that started the runtime; None if the harness had to."""
         for start in self.starts:
             if not start.error and start.lines:
                 return start.lines[0]
         return None
 
     def limits_of(self, gpu: int) -> list[float] | None:
-        """Return the sizes in MiB of a physical GPU's logical devices; None where it isn't visible."""
+        """Return the sizes of a physical GPU's logical devices in MiB; None if it isn't visible."""
         config = self.in_force
         if config is None or gpu not in config["visible"]:
             return None

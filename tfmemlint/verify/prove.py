@@ -1,4 +1,4 @@
-"""Proving one program: its intents, its slices, their runs, and a verdict for each intent."""
+"""Prove one program: find its intents, run its slices, and judge each intent."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class ProofRun:
     """One run of an entry point.
 
     Attributes:
-        entry: ``module``, or the function that was called. slice: what was run; None for the whole program.
-        seen: what was seen; None where nothing could be run. verdicts: one for each intent of the entry point.
-        before: the verdicts on the text as it is, where ``verdicts`` are those on the text after its fixes.
-        written: then, one verdict for each intent that the fixes themselves have written, in terms of the new text.
+        entry: ``module``, or the function that was called. slice: the slice that was run; None for the whole program.
+        seen: its observations; None if nothing could be run. verdicts: one for each intent of the entry point.
+        before: the verdicts on the text before its fixes, if ``verdicts`` are those on the text after them.
+        written: then, one verdict for each intent that the fixes themselves have written, with rows of the new text.
         notes: what a reader has to know, a sentence each. failure: the output of a program that failed.
     """
 
@@ -52,11 +52,11 @@ class ProofRun:
 
 @dataclass(slots=True)
 class Proof:
-    """All that was found out about one file.
+    """The result for one file.
 
     Attributes:
-        path: the file. gpus: how many GPUs its runs had. runs: one for each entry point that wants something.
-        problem: why nothing could be run, or "". fixes: how many fixes were applied, None where none were tried.
+        path: the file. gpus: the number of GPUs of its runs. runs: one for each entry point with an intent.
+        problem: why nothing could be run, or "". fixes: the number of fixes that were applied, None if none were tried.
         rows: of the program's files. rows_after: those after the fixes.
         begun: how a configuration file starts the program; None for a start by hand.
     """
@@ -71,7 +71,7 @@ class Proof:
     begun: Launch | None = None
 
     def rows_of(self, run: ProofRun) -> Rows | None:
-        """Of the files that ``run`` is a run of."""
+        """Return the rows of the files that ``run`` is a run of."""
         return self.rows_after if run.before is not None else self.rows
 
     @property

@@ -1,4 +1,4 @@
-"""A proof for people (a table) and for programs (JSON)."""
+"""Print a proof, for people as a table and for programs as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 PIPED_COLUMNS = 100
-"""How wide a report is that goes to no terminal."""
+"""The width of a report that goes to no terminal, in columns; a bound for readability."""
 
 _STYLE = {
     VerdictKind.HOLDS: "good",
@@ -37,12 +37,12 @@ _MEANING = {
 
 @dataclass(frozen=True, slots=True)
 class GroundInfo:
-    """What programs were run on.
+    """The ground on which programs were run.
 
     Attributes:
         ground: ``gpu``, ``driver`` or ``edge``. tensorflow: its version. python: the interpreter.
         memory_mib: the memory of a simulated GPU in MiB.
-        why: why no better ground was taken; "" where that was the caller's choice, or there is none.
+        why: why no better ground was taken; "" if the caller chose it, or there is no better one.
     """
 
     ground: str
@@ -53,7 +53,9 @@ class GroundInfo:
 
 
 def exit_code(proofs: Sequence[Proof]) -> int:
-    """0: all that could be judged takes effect. 1: something doesn't. 2: a program could not be judged at all."""
+    """Return 0 if all that could be judged takes effect, 1 if something doesn't, 2 if a program could not be judged at
+    all.
+    """
     if any(proof.problem for proof in proofs):
         return 2
     if any(verdict.kind in (VerdictKind.NOTHING, VerdictKind.RAISES) for proof in proofs for verdict in proof.verdicts):
@@ -66,8 +68,9 @@ def _unjudged(proof: Proof) -> bool:
 
 
 def as_json(proofs: Sequence[Proof], where: GroundInfo) -> str:
-    """Return the proofs as one JSON object; ``verdict`` is one of ``takes effect``, ``no effect``, ``raises``, ``not
-    provable here``.
+    """Return the proofs as one JSON object.
+
+    ``verdict`` is one of ``takes effect``, ``no effect``, ``raises``, ``not provable here``.
     """
     data = {
         "ground": where.ground,
@@ -154,7 +157,7 @@ def _outcome(verdict: Verdict) -> dict[str, Any]:
 
 
 def show(proofs: Sequence[Proof], where: GroundInfo, stream: IO[str], *, verbose: bool = False) -> None:
-    """Print the proofs as tables, and what they come to."""
+    """Print the proofs as tables, and a summary."""
     from rich.console import Console
     from rich.padding import Padding
 
@@ -198,7 +201,7 @@ def show(proofs: Sequence[Proof], where: GroundInfo, stream: IO[str], *, verbose
                     console.print(f"    {printable(line)}")
                 console.print()
     _close(proofs, where, console)
-    # A table pads its lines; whoever reads them from a file has no use for that.
+    # A table pads its lines, which is of no use in a file.
     write(stream, page.getvalue() if colour else "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines()))
 
 
@@ -241,7 +244,7 @@ def _how_far(seen: Observation, rows: Rows | None) -> str:
 
 
 def _failed(run: ProofRun) -> bool:
-    """True if the program came to an end that no intent explains."""
+    """True if the program ended in a way that no intent explains."""
     return any(verdict.kind is VerdictKind.UNPROVEN for verdict in run.verdicts)
 
 

@@ -1,4 +1,4 @@
-"""Under which conditions programs are run, and what is known of the machine then."""
+"""The options of a run, and the facts about the ground that a verdict needs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tfmemlint.intents import Wanted
 from tfmemlint.interpreter.program import EnvWrite, Program
 from tfmemlint.interpreter.values import Const
 from tfmemlint.model.intent import Wish
-from tfmemlint.verify.choose_ground import MOST_GPUS
+from tfmemlint.verify.choose_ground import MAX_GPUS
 from tfmemlint.verify.edge.machine import DEFAULT_MIB
 from tfmemlint.verify.verdict import GroundFacts
 
@@ -24,10 +24,10 @@ _NUMBERED = re.compile(r"\bgpus?\[(\d+)\]|\bGPU:(\d+)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Under which conditions programs are run.
+    """The options of runs.
 
     Attributes:
-        gpus: how many GPUs a simulated machine has; None for as many as the program names.
+        gpus: the number of GPUs of a simulated machine; None for as many as the program names.
         memory_mib: the memory of each of them, in MiB.
         timeout: seconds for one run. host_mib: MiB of this machine's own memory that one run may take.
         argv: the program's arguments. whole: run the program itself, not its slice.
@@ -45,7 +45,7 @@ class RunOptions:
 
 
 def facts_of(ground: Ground, result: Result, conditions: RunOptions, gpus: int) -> GroundFacts:
-    """What is known of the ground of a run."""
+    """Return the facts about the ground of a run."""
     total: list[float] = [float(conditions.memory_mib)] * gpus
     if ground.kind == "gpu":
         devices = (result.probe or {}).get("devices", [])
@@ -56,7 +56,7 @@ def facts_of(ground: Ground, result: Result, conditions: RunOptions, gpus: int) 
 
 
 def gpus_named(program: Program, wishes: Sequence[Wanted]) -> int:
-    """Return how many GPUs a machine needs to have all that a program names; at least one."""
+    """Return the number of GPUs of a machine that has all that a program names; at least one."""
     numbers = [intent.gpu for intent in wishes if isinstance(intent.gpu, int)]
     for match in _NUMBERED.finditer(program.source.text):
         numbers.append(int(match[1] or match[2]))
@@ -67,4 +67,4 @@ def gpus_named(program: Program, wishes: Sequence[Wanted]) -> int:
     for wish in wishes:
         if wish.intent.wish is Wish.VISIBLE and isinstance(wish.intent.value, str):
             numbers += [int(part) for part in wish.intent.value.split(",") if part.strip().isdigit()]
-    return min(max(numbers, default=0) + 1, MOST_GPUS)
+    return min(max(numbers, default=0) + 1, MAX_GPUS)

@@ -1,4 +1,4 @@
-"""What the commands have in common that run a user's code: their options, and a line that says what is going on."""
+"""The options and messages that `verify` and `fit` share, as both run a user's code."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-MOST_SECONDS = 1_000_000
+MAX_SECONDS = 1_000_000
+"""A longer time limit is taken for a mistake; a bound without a deeper reason."""
 
 
 def add_options(parser: argparse.ArgumentParser, *, timeout: float, cwd: str, json: str) -> None:
-    """The limits of one run, where it takes place, and where the outcome goes; ``timeout`` is the default in seconds,
-    ``cwd`` and ``json`` are words for the help."""
+    """Add the options for the limits of one run, its folder, its interpreter and its JSON.
+
+    ``timeout`` is the default in seconds; ``cwd`` and ``json`` are words for the help.
+    """
     add = parser.add_argument
     add(
         "--timeout",
@@ -37,10 +40,10 @@ def seconds(timeout: float) -> float:
     """Return the value of ``--timeout``.
 
     Raises:
-        ValueError: it is none that can be waited for.
+        ValueError: it is not positive, or too large.
     """
-    if not 0 < timeout <= MOST_SECONDS:
-        raise ValueError(f"--timeout: more than 0 seconds, and no more than {MOST_SECONDS}")
+    if not 0 < timeout <= MAX_SECONDS:
+        raise ValueError(f"--timeout: more than 0 seconds, and no more than {MAX_SECONDS}")
     return timeout
 
 
@@ -56,10 +59,10 @@ def folder(name: str | None) -> str | None:
 
 
 def size(option: str, text: str, *, zero: bool = False) -> float:
-    """Return an amount of memory in MiB; ``zero``: it may be nothing.
+    """Return an amount of memory in MiB; ``zero``: 0 is allowed.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it can't be parsed.
     """
     from tfmemlint.config.files import parse_memory
 
@@ -73,7 +76,7 @@ def size(option: str, text: str, *, zero: bool = False) -> float:
 
 @contextlib.contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
-    """A line on a terminal that says what is going on; nothing where nobody watches."""
+    """Show a line with the progress on a terminal; elsewhere, show nothing."""
     if not sys.stderr.isatty():
         yield lambda words: None
         return
@@ -85,5 +88,5 @@ def progress() -> Iterator[Callable[[str], None]]:
 
 
 def say(message: str) -> None:
-    """A message on standard error."""
+    """Print a message on standard error."""
     print(f"tfmemlint: {message}", file=sys.stderr)

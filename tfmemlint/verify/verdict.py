@@ -1,4 +1,4 @@
-"""What a run proves about one intent."""
+"""The verdict on one intent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tfmemlint.intents import Wanted
 
 
 class VerdictKind(str, Enum):
-    """What became of an intent."""
+    """The effect of an intent."""
 
     HOLDS = "takes effect"
     NOTHING = "no effect"
@@ -20,13 +20,13 @@ class VerdictKind(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """An intent, and what a running TensorFlow reports back.
+    """An intent, and what TensorFlow made of it.
 
     Attributes:
-        wanted: the intent. kind: what became of it.
-        configuration: what TensorFlow's configuration says of it, in words.
-        observed: the memory that was seen to be taken, in words; "" where none was looked at.
-        reason: why, as a sentence without a full stop; "" where there is nothing to add.
+        wanted: the intent. kind: its effect.
+        configuration: TensorFlow's configuration of it, in words.
+        observed: the memory that was seen to be taken, in words; "" if none was measured.
+        reason: why, as a sentence without a full stop; "" if there is nothing to add.
     """
 
     wanted: Wanted
@@ -38,12 +38,12 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class GroundFacts:
-    """What is known of the ground that a program ran on.
+    """The facts about the ground that a program ran on.
 
     Attributes:
         ground: ``gpu``, ``driver`` or ``edge``.
-        total_mib: the memory of each physical GPU in TensorFlow's order, in MiB, as far as it is known.
-        overhead_mib: what a process takes of a GPU before TensorFlow's allocator has anything, in MiB, measured.
+        total_mib: the memory of each physical GPU in TensorFlow's order, in MiB, if it is known.
+        overhead_mib: the memory of a GPU that a process takes before TensorFlow's allocator has any, in MiB, measured.
     """
 
     ground: str
@@ -52,5 +52,5 @@ class GroundFacts:
 
     @property
     def allocates(self) -> bool:
-        """True if memory is really taken here."""
+        """True if memory is really allocated here."""
         return self.ground != "edge"

@@ -14,7 +14,7 @@ from tfmemlint.verify.child.recording import Recorder, module
 MAX_MESSAGES = 5
 """The number of out-of-memory messages that are kept; all are counted. A bound without a deeper reason."""
 MAX_MESSAGE_CHARACTERS = 3000
-"""The part of a message that is kept, as TensorFlow may append the allocator's state; a bound without a deeper reason."""
+"""The part of a message that is kept, as TensorFlow may append the allocator's state; a bound without deeper reason."""
 
 
 class Observer:

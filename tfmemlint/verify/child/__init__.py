@@ -1,1 +1,1 @@
-"""What runs in the processes that hold TensorFlow: needs nothing but Python's standard library, and TensorFlow."""
+"""Code that runs in the processes that hold TensorFlow. It needs only Python's standard library and TensorFlow."""

@@ -1,4 +1,4 @@
-"""The process-wide allocators: whoever makes them first decides, and nobody can change them afterwards."""
+"""The process-wide allocators. Whatever makes them first decides, and nothing can change them afterwards."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tfmemlint.verify.child.protos import LogicalGpu, logical_gpus
 
 @dataclass(slots=True)
 class Allocators:
-    """One allocator a logical GPU, kept from the first device creation of the process to its end."""
+    """One allocator per logical GPU, kept from the first creation of devices to the end of the process."""
 
     made_by: str = ""
     forced: bool = False
@@ -20,7 +20,10 @@ class Allocators:
     _made: dict[int, LogicalGpu] = field(default_factory=dict)
 
     def create(self, by: str, config: Any, gpus: int, *, said: bool | None = None, forced: bool = False) -> None:
-        """Make what is missing for ``config``: ``by`` says who asked, ``said`` what growth was set to, if it was."""
+        """Make the missing allocators for ``config``.
+
+        ``by`` is the function that asked, ``said`` the growth that was set, None if none was.
+        """
         if forced and self._made:
             return  # not the program's doing
         wanted = logical_gpus(config, gpus)
@@ -33,7 +36,9 @@ class Allocators:
             self._made.setdefault(device.number, device)
 
     def conflict(self, config: Any, gpus: int) -> str:
-        """What TensorFlow says where ``config`` gives a number to another GPU than the one that has it; "" if none."""
+        """Return TensorFlow's message if ``config`` gives a number to another GPU than the one that has it; "" if
+        not.
+        """
         for device in logical_gpus(config, gpus):
             there = self._made.get(device.number)
             if there is not None and there.physical != device.physical:
@@ -47,7 +52,7 @@ class Allocators:
         return ""
 
     def report(self) -> dict[str, Any] | None:
-        """Return the configuration in force, None where no allocator was made."""
+        """Return the configuration in force; None if no allocator was made."""
         if not self._made:
             return None
         used = sorted({device.physical for device in self._made.values()})
@@ -64,5 +69,7 @@ class Allocators:
 
 
 def environment_growth(configured: bool | None) -> bool | None:
-    """Return ``TF_FORCE_GPU_ALLOW_GROWTH`` beats the configuration, but only if it is exactly ``true`` or ``false``."""
+    """Return the growth in force. ``TF_FORCE_GPU_ALLOW_GROWTH`` wins, but only if it is exactly ``true`` or
+    ``false``.
+    """
     return {"true": True, "false": False}.get(variable("TF_FORCE_GPU_ALLOW_GROWTH") or "", configured)

@@ -1,4 +1,4 @@
-"""Running one program to its end, in a process that was forked for it."""
+"""Run one program to its end, in a process that was forked for it."""
 
 from __future__ import annotations
 
@@ -21,20 +21,23 @@ from tfmemlint.verify.child.recording import Recorder, module
 from tfmemlint.verify.child.watching import Watcher, message_of
 
 _RELATIVE = re.compile(r"^[ \t]*from[ \t]+(\.+)[\w.]*[ \t]+import\b", re.MULTILINE)
-"""An import from the package that a program lies in, as far as that matters to how it is run."""
+"""An import from the program's own package, which decides how the program is run."""
 
 
 def run_case(
     request: dict[str, Any], recorder: Recorder, journal: str, send: Callable[[dict[str, Any]], NoReturn]
 ) -> NoReturn:
-    """Run the program of ``request`` in this very process; ``send`` takes the report, as `Result` has it without the
-    output, and ends the process: whatever else the program has running or wants to clean up is of no interest then."""
+    """Run the program of ``request`` in this process.
+
+    ``send`` receives the report, as `Result` without the output, and ends the process. Threads and clean-ups of the
+    program are not awaited then.
+    """
     filename: str = request["filename"]
     own, leave, once = os.getpid(), os._exit, threading.Lock()
 
     def end(**how: Any) -> NoReturn:
         if os.getpid() != own:
-            leave(0)  # a copy that the program forked of itself, and let come back here
+            leave(0)  # a fork of the program that returns here
         while not once.acquire(blocking=False):
             time.sleep(1)  # another thread is about to end the process
         os._exit, watcher.stop = leave, None
@@ -71,15 +74,17 @@ def run_case(
 
 
 def _observer(request: dict[str, Any], recorder: Recorder, watcher: Watcher, end: Callable[[], None]) -> Any:
-    """What another part of the tool watches the program with, if it does: it reports instead of this one, and the
-    runtime is left as the program leaves it."""
+    """Return the observer that another part of the tool wants in the process, or None.
+
+    It reports in place of `_told_by`, and the runtime is left as the program leaves it.
+    """
     if request.get("observer") is None:
         return None
     return module(request["observer"]["module"]).Observer(request["observer"], recorder, watcher.note, end)
 
 
 def _told_by(recorder: Recorder) -> dict[str, Any]:
-    """What TensorFlow was told; starts it first if the program hasn't."""
+    """Return the configuration that TensorFlow got. The runtime is started first if the program hasn't."""
     report: dict[str, Any] = {"init_error": _start_runtime(recorder)}
     report["config"] = recorder.config()
     report["effective"] = recorder.allocators.report()
@@ -102,7 +107,7 @@ def _compiled(request: dict[str, Any], watcher: Watcher) -> CodeType:
 
 
 def line_in(filenames: Collection[str], error: BaseException) -> int | None:
-    """Return the innermost line of these files that ``error`` came through, None if it came through none."""
+    """Return the innermost line of these files that ``error`` passed through; None if there is none."""
     if isinstance(error, SyntaxError) and error.filename in filenames:
         return error.lineno
     found = None
@@ -125,7 +130,7 @@ def _program(request: dict[str, Any]) -> ModuleType:
     if request["package"] is not None:
         program.__package__, folder = request["package"], None
     elif levels:
-        # It can run as a part of its package only, as `python -m` would do it.
+        # It can only run as a part of its package, as with `python -m`.
         root, parts = folder or Path.cwd(), list[str]()
         while len(parts) < max(levels) or (root / "__init__.py").is_file():
             parts.insert(0, root.name)
@@ -143,7 +148,7 @@ def _program(request: dict[str, Any]) -> ModuleType:
 
 
 class _Text(importlib.abc.InspectLoader):
-    """Gives out the source of a program that is in no file."""
+    """A loader for the source of a program that is in no file."""
 
     def __init__(self, code: str) -> None:
         self.code = code
@@ -154,7 +159,7 @@ class _Text(importlib.abc.InspectLoader):
 
 
 def _wait_for_threads() -> None:
-    """As Python itself does at the end of a program."""
+    """Wait for threads, as Python does at the end of a program."""
     for thread in threading.enumerate():
         if thread is not threading.current_thread() and not thread.daemon:
             thread.join()
@@ -164,13 +169,13 @@ def _exit_code(leaving: SystemExit) -> int:
     if leaving.code is None:
         return 0
     if isinstance(leaving.code, int):
-        return leaving.code & 0xFF  # what the system keeps of it
+        return leaving.code & 0xFF  # as the system truncates it
     print(leaving.code, file=sys.stderr)
     return 1
 
 
 def _start_runtime(recorder: Recorder) -> str:
-    """Start the eager context if the program hasn't, so that there is a configuration to look at."""
+    """Start the eager context if the program hasn't, so that there is a configuration to report."""
     context = module("tensorflow.python.eager.context").context()
     if context._initialized:
         return ""

@@ -1,4 +1,4 @@
-"""The environment as TensorFlow and the driver read it."""
+"""Read the environment as TensorFlow and the driver do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 
 
 def variable(name: str) -> str | None:
-    """Return the value of a variable, None where it isn't set: as C has it, which ``os.putenv()`` changes too."""
+    """Return the value of a variable in C's environment, which ``os.putenv()`` changes, too; None if it isn't set."""
     getenv = ctypes.CDLL(None).getenv
     getenv.restype = ctypes.c_char_p
     value: bytes | None = getenv(os.fsencode(name))

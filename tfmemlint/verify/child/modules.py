@@ -1,6 +1,6 @@
-"""The program's own modules, with other texts than their files have: cut to what matters, and with notes in them.
+"""Load the program's own modules with other texts than their files have: sliced, and with marks in them.
 
-Where a module is found is for Python to say, as it does in the program itself; only its text is another one.
+Python finds the modules, as it does in the program itself; only their texts are replaced.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tfmemlint.verify.child.watching import Watcher
 
 
 def serve(texts: Mapping[str, str], watcher: Watcher) -> None:
-    """Let imports of the files in ``texts`` take their text from there."""
+    """Make imports of the files in ``texts`` use those texts."""
     known = {str(Path(path).resolve()): text for path, text in texts.items()}
     read = SourceFileLoader.get_code
 
@@ -25,7 +25,7 @@ def serve(texts: Mapping[str, str], watcher: Watcher) -> None:
         if text is None:
             return read(loader, fullname)
         watcher.modules.add(path)  # as frames have it
-        # Tracebacks, and what looks at source code, see the text that is run.
+        # Tracebacks and AutoGraph see the text that is run.
         linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
         return compile(watcher.marked(text, path), path, "exec", dont_inherit=True)
 

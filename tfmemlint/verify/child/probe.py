@@ -1,7 +1,7 @@
-"""Looking for the memory that is really taken, after a program has configured it: on a real GPU, or a simulated driver.
+"""Measure the memory that is really taken after a program has configured it, on a real GPU or a simulated driver.
 
-Each logical GPU is used a little, then up to its limit, then beyond it; in between NVML is asked what this process
-holds. Where NVML hides process ids (containers do), the whole device is compared with what it held before.
+Each logical GPU is used a little, then up to its limit, then beyond it. In between, NVML is asked for the memory of
+this process. If NVML hides process ids (as in containers), the use of the whole device is compared with that before.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from tfmemlint.verify.child.recording import module
 MIB = 1024 * 1024
 SMALL_MIB = 64
 LARGE_MIB = 256
-"""What is taken step by step where there is no limit."""
+"""The steps in which memory is taken if there is no limit, in MiB: little compared with any GPU."""
 PARTS = 8
-"""A limit is used up in so many parts, less one: the allocator keeps some for alignment."""
+"""The parts in which a limit is used up, less one, as the allocator keeps some memory for alignment."""
 
 
 class Meter:
     """NVML's view of the GPUs, from before the program ran."""
 
     def __init__(self, pynvml: str) -> None:
-        """``pynvml``: the file that the module is in, for a Python that doesn't have it."""
+        """Ask NVML for the present use. ``pynvml`` is the file of the module, for a Python that doesn't have it."""
         self.blind = ""
         self._nvml: Any = None
         self._before: dict[str, float] = {}
@@ -47,7 +47,9 @@ class Meter:
             self.blind = f"NVML can't be asked: {error}"
 
     def used_mib(self, physical: int) -> float | None:
-        """What this process holds of one of TensorFlow's physical GPUs; None where NVML doesn't tell."""
+        """Return the memory of a physical GPU (TensorFlow's number) that this process holds, in MiB; None if NVML
+        doesn't say.
+        """
         try:
             handle, bus = self._handle(physical)
             for process in self._nvml.nvmlDeviceGetComputeRunningProcesses(handle):
@@ -68,13 +70,16 @@ class Meter:
         return None
 
     def free_mib(self, physical: int) -> float | None:
-        """What another process would still find."""
+        """Return the memory that another process would find free, in MiB."""
         with contextlib.suppress(Exception):
             return float(self._nvml.nvmlDeviceGetMemoryInfo(self._handle(physical)[0]).free / MIB)
         return None
 
     def _handle(self, physical: int) -> tuple[Any, str]:
-        """TensorFlow's numbers are CUDA's, NVML's are those of the bus: the bus address is common to both."""
+        """Return NVML's handle of a GPU, and its bus address.
+
+        TensorFlow's numbers are CUDA's, NVML's are those of the bus. Both know the bus address.
+        """
         text = ctypes.create_string_buffer(32)
         code = ctypes.CDLL("libcuda.so.1").cuDeviceGetPCIBusId(text, len(text), physical)
         if code != 0:
@@ -84,7 +89,7 @@ class Meter:
 
 
 def probe(meter: Meter, config: dict[str, Any] | None) -> dict[str, Any]:
-    """What each logical GPU really gets; ``config``: the configuration in force, as it is reported."""
+    """Measure what each logical GPU really gets; ``config`` is the reported configuration in force."""
     try:
         context = module("tensorflow.python.eager.context")
         found = []
@@ -110,8 +115,10 @@ def logical(config: Mapping[str, Any] | None) -> list[tuple[int, float | None]]:
 
 
 def _share(config: dict[str, Any] | None, total_mib: float | None) -> float | None:
-    """What ``per_process_gpu_memory_fraction`` comes to: a share of the whole card. Above 1 it asks for unified memory,
-    and is no limit."""
+    """Return the limit that ``per_process_gpu_memory_fraction`` makes, in MiB: a share of the physical GPU.
+
+    A fraction above 1 asks for unified memory and is not a limit.
+    """
     fraction = config["per_process_gpu_memory_fraction"] if config is not None else 0.0
     return fraction * total_mib if total_mib is not None and 0 < fraction <= 1 else None
 
@@ -142,8 +149,10 @@ def _one(name: str, physical: int, limit: float | None, meter: Meter) -> dict[st
 
 
 def _go_beyond(devices: list[dict[str, Any]]) -> None:
-    """Ask each device for more than its limit, all at once: TensorFlow's allocator waits ten seconds for somebody to
-    give memory back before it refuses (measured on 2.21)."""
+    """Ask each device for more than its limit, all at the same time.
+
+    TensorFlow's allocator waits ten seconds for memory to be freed before it refuses (measured on 2.21).
+    """
 
     def ask(device: dict[str, Any]) -> None:
         with module("tensorflow.python.eager.context").eager_mode():
@@ -168,7 +177,7 @@ def _fill(name: str, parts: list[float], kept: list[Any]) -> tuple[float, str]:
 
 
 def _take(name: str, mib: float, kept: list[Any]) -> str:
-    """Take so much memory of a device; gives ``Type: message`` where TensorFlow refuses."""
+    """Allocate ``mib`` MiB on a device, and return ``Type: message`` if TensorFlow refuses."""
     tensorflow = module("tensorflow")
     try:
         with tensorflow.device(name):
@@ -179,7 +188,7 @@ def _take(name: str, mib: float, kept: list[Any]) -> str:
 
 
 def _held(name: str) -> float:
-    """Return the most that the program itself had of a device, in MiB."""
+    """Return the peak of the program's own use of a device, in MiB."""
     with contextlib.suppress(Exception):
         info = module("tensorflow.python.eager.context").context().get_memory_info(name)
         return float(info["peak"] / MIB)
@@ -187,7 +196,7 @@ def _held(name: str) -> float:
 
 
 def _normal(bus: Any) -> str:
-    """Return a bus address in one spelling: the domain has four or eight digits, the letters are large or small."""
+    """Return a bus address in one spelling. The domain has four or eight digits, and letters of either case."""
     text = bus.decode() if isinstance(bus, bytes) else str(bus)
     domain, _, rest = text.strip("\0").lower().partition(":")
     return f"{int(domain, 16):x}:{rest}"

@@ -1,6 +1,6 @@
-"""A program's processes: how much memory they hold, and an end for all of them.
+"""A program's processes: measure their memory, and kill them all.
 
-Memory is known where the system has ``/proc`` (Linux); elsewhere only the time limit holds.
+Memory is known where the system has ``/proc`` (Linux); elsewhere only the time limit is enforced.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _SET_CHILD_SUBREAPER = 36
 
 
 def adopt_orphans() -> None:
-    """Become the parent of every descendant whose own parent ends, so that none can get away (Linux)."""
+    """Become the parent of every descendant whose own parent ends, so that none can escape (Linux)."""
     _prctl(_SET_CHILD_SUBREAPER, 1)
 
 
 def die_with_parent(number: signal.Signals) -> None:
-    """Be sent a signal when the parent ends (Linux)."""
+    """Arrange for a signal when the parent ends (Linux)."""
     _prctl(_SET_PDEATHSIG, int(number))
 
 
@@ -34,26 +34,24 @@ def _prctl(option: int, value: int) -> None:
 
 
 def resident_mib(root: int) -> float:
-    """Return the resident memory in MiB that ``root`` and its descendants have for themselves; 0 where it can't be
-    known.
-    """
+    """Return the resident memory of ``root`` and its descendants that they don't share, in MiB; 0 if it isn't known."""
     return sum(_own_kib(process) for process in [root, *_descendants(root)]) / 1024
 
 
 def end_all(leader: int, *, waited: bool) -> None:
-    """Kill ``leader`` with its process group, then whatever it left running elsewhere; ``waited``: it has ended."""
+    """Kill ``leader`` and its process group, then whatever it left running elsewhere; ``waited``: it has ended."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
     if not waited:
         with contextlib.suppress(ProcessLookupError):
             os.kill(leader, signal.SIGKILL)
         os.waitpid(leader, 0)
-    # What it left behind is this process's now.
+    # Processes that it left are children of this one now.
     end_children(set())
 
 
 def end_children(kept: set[int]) -> None:
-    """Kill the children of this process other than ``kept``, and theirs, which come here only when those have ended."""
+    """Kill the children of this process other than ``kept``, and those that become its children as theirs end."""
     for _ in range(1000):
         left = [process for process in _children(os.getpid()) if process not in kept]
         if not left:
@@ -82,21 +80,23 @@ def _children(parent: int) -> list[int]:
 
 
 def _parents() -> dict[int, int]:
-    """Return the parent of every process that can be seen."""
+    """Return the parent of every visible process."""
     found: dict[int, int] = {}
     if not _PROC.is_dir():
         return found
     for folder in _PROC.iterdir():
         if folder.name.isdigit():
             with contextlib.suppress(OSError, ValueError, IndexError):
-                # The name stands in parentheses and may hold anything; what follows is in fixed places.
+                # The name is in parentheses and may contain anything; the fields after it have fixed positions.
                 fields = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()
                 found[int(folder.name)] = int(fields[1])
     return found
 
 
 def _own_kib(process: int) -> int:
-    """What a process doesn't share with files: the server's libraries are no memory of the program's."""
+    """Return the memory that a process doesn't share with files, in KiB: the server's libraries are not the
+    program's.
+    """
     with contextlib.suppress(OSError, ValueError, IndexError):
         for line in (_PROC / str(process) / "status").read_text(errors="replace").splitlines():
             if line.startswith("RssAnon:"):

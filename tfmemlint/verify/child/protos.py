@@ -1,4 +1,4 @@
-"""Reading TensorFlow's `ConfigProto`: which logical GPUs it asks for, and the form in which it is reported."""
+"""Read TensorFlow's `ConfigProto`: the logical GPUs that it asks for, and its reported form."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def visible(config: Any, gpus: int) -> list[int]:
 
 
 def limits(config: Any, gpus: int) -> list[list[float]]:
-    """For each visible GPU the sizes in MiB of its logical devices; empty where it is not split."""
+    """Return, for each visible GPU, the sizes of its logical devices in MiB; empty if it isn't split."""
     split = config.gpu_options.experimental.virtual_devices
     return [
         list(split[place].memory_limit_mb) if place < len(split) else [] for place in range(len(visible(config, gpus)))
@@ -50,7 +50,7 @@ def limits(config: Any, gpus: int) -> list[list[float]]:
 
 
 def logical_gpus(config: Any, gpus: int) -> list[LogicalGpu]:
-    """Return the logical GPUs that come of ``config`` on a machine with ``gpus`` physical ones."""
+    """Return the logical GPUs that ``config`` makes on a machine with ``gpus`` physical ones."""
     made: list[LogicalGpu] = []
     for physical, sizes in zip(visible(config, gpus), limits(config, gpus), strict=True):
         whole: list[float | None] = [None]
@@ -60,7 +60,7 @@ def logical_gpus(config: Any, gpus: int) -> list[LogicalGpu]:
 
 
 def refusal(config: Any, gpus: int) -> tuple[str, str] | None:
-    """Return the error (name, message) with which the device factory refuses ``config``, None if it doesn't.
+    """Return the error (name, message) with which the device factory refuses ``config``; None if it doesn't.
 
     The messages are those in TensorFlow's binary. Without a GPU the factory looks at none of this.
     """
@@ -81,7 +81,7 @@ def refusal(config: Any, gpus: int) -> tuple[str, str] | None:
 
 
 def _wrong_list(text: str, gpus: int) -> str:
-    """What is wrong with a ``visible_device_list``, ``''`` if nothing is."""
+    """Return the error in a ``visible_device_list``, ``''`` if there is none."""
     seen: set[int] = set()
     for entry in text.split(",") if text else ():
         if not re.fullmatch(r"\s*[+-]?\d+\s*", entry):
@@ -96,7 +96,7 @@ def _wrong_list(text: str, gpus: int) -> str:
 
 
 def without_gpus(config: Any) -> Any:
-    """Return a copy that asks for no GPU at all: the real runtime must not touch one."""
+    """Return a copy that asks for no GPU, as the real runtime must not touch one."""
     clean = type(config)()
     clean.CopyFrom(config)
     clean.ClearField("gpu_options")
@@ -107,7 +107,7 @@ def without_gpus(config: Any) -> Any:
 def report(config: Any, gpus: int, said: Iterable[bool | None] = ()) -> dict[str, Any]:
     """Return the reported form of ``config``; ``said`` is what the program set for the visible GPUs.
 
-    The message can't tell ``allow_growth=False`` from saying nothing, so that takes ``said``.
+    The message can't distinguish ``allow_growth=False`` from no setting, so ``said`` is needed.
     """
     growth = True if config.gpu_options.allow_growth else None
     if growth is None and not config.gpu_options.experimental.virtual_devices and False in list(said):

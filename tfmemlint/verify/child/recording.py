@@ -1,7 +1,7 @@
-"""What TensorFlow's Python hands to its runtime, written down as it passes by.
+"""Record what TensorFlow's Python passes to its runtime.
 
 On every ground the same few functions at the border between TensorFlow's Python and its C++ are watched. Here they are
-only watched; the ``edge`` ground also answers for the GPUs that aren't there.
+only watched; the ``edge`` ground also answers for the GPUs that don't exist.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ VARIABLES = (
     "TF_GPU_ALLOCATOR",
     "TF_PER_DEVICE_MEMORY_LIMIT_MB",
 )
-"""What TensorFlow reads of the environment, the first when it lists the devices, the others when it makes them."""
+"""The variables that TensorFlow reads: the first when it lists the devices, the others when it makes them."""
 
 OWN_CONTEXT = "the eager context"
 SESSION = "tf.compat.v1.Session()"
@@ -35,7 +35,7 @@ def module(name: str) -> Any:
 
 @dataclass
 class Recorder:
-    """What the runtime was told so far."""
+    """The calls that the runtime has received so far."""
 
     allocators: Allocators = field(default_factory=Allocators)
     captured: Any = None
@@ -46,15 +46,16 @@ class Recorder:
     environment: dict[str, str] = field(default_factory=dict)
     """The variables in `VARIABLES`, as they were when they were read."""
     meter: Any = None
-    """What tells how much memory is taken, on the grounds where some is."""
+    """Measures the memory that is taken, on the grounds that allocate."""
     _listed: bool = False
     _made: bool = False
     _gpus: int | None = None
 
     @property
     def gpus(self) -> int:
-        """Return how many physical GPUs TensorFlow sees. ConfigCall only when devices are made: asking initialises the
-        driver.
+        """Return the number of physical GPUs that TensorFlow sees.
+
+        It is asked only when devices are made, as asking initialises the driver.
         """
         if self._gpus is None:
             binding = module("tensorflow.python.pywrap_tfe")
@@ -62,42 +63,42 @@ class Recorder:
         return self._gpus
 
     def growth_said(self) -> list[bool | None]:
-        """What the program has set as the growth of the visible GPUs."""
+        """Return the growth that the program has set for each visible GPU."""
         context = module("tensorflow.python.eager.context").context()
         growth = context._memory_growth_map or {}
         return [growth.get(device) for device in context._visible_device_list or [] if device.device_type == "GPU"]
 
     def config(self) -> dict[str, Any] | None:
-        """Return the reported form of what the eager context was started with."""
+        """Return the reported form of the configuration with which the eager context was started."""
         if self.captured is None:
             return None
         return {**protos.report(self.captured, self.gpus, self.growth_said()), "forced": self.forced}
 
     def on_listing(self) -> None:
-        """The physical devices are being listed: the driver reads its variables now."""
+        """Note that the physical devices are being listed: the driver reads its variables now."""
         if not self._listed:
             self._listed = True
             self._read("CUDA_VISIBLE_DEVICES")
 
     def on_context(self, config: Any) -> None:
-        """The eager context has been started with ``config``."""
+        """Note that the eager context has been started with ``config``."""
         self.captured = config
         said = protos.report(config, self.gpus, self.growth_said())["allow_growth"]
         self.on_devices()
         self.allocators.create(OWN_CONTEXT, config, self.gpus, said=said, forced=self.forced)
 
     def on_session(self, config: Any) -> None:
-        """A session of this process is being made with ``config``."""
+        """Note that a session of this process is being made with ``config``."""
         self.on_devices()
         self.allocators.create(SESSION, config, self.gpus)
 
     def on_device_lib(self, config: Any) -> None:
-        """The devices are being made to be listed."""
+        """Note that ``device_lib`` is making the devices to list them."""
         self.on_devices()
         self.allocators.create(asker(), config, self.gpus)
 
     def on_devices(self) -> None:
-        """The GPU devices are being made: TensorFlow reads its variables now."""
+        """Note that the GPU devices are being made: TensorFlow reads its variables now."""
         self.on_listing()
         if not self._made and self.gpus:
             self._made = True
@@ -109,7 +110,7 @@ class Recorder:
 
 
 def watch(recorder: Recorder) -> None:
-    """Write down what passes, and change nothing."""
+    """Record the calls, and change nothing."""
     binding = module("tensorflow.python.pywrap_tfe")
     sessions = module("tensorflow.python.client.pywrap_tf_session")
     device_lib = module("tensorflow.python.client._pywrap_device_lib")
@@ -160,7 +161,7 @@ def watch(recorder: Recorder) -> None:
 
 
 def asker() -> str:
-    """Which function of TensorFlow's interface made the devices be listed."""
+    """Return the function of TensorFlow's interface that caused the listing of devices."""
     frame = sys._getframe(1)
     while frame is not None:
         if frame.f_globals.get("__name__") == "tensorflow.python.framework.test_util":

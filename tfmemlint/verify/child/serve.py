@@ -1,4 +1,4 @@
-"""The server: imports TensorFlow once, and forks for every program that it is asked to run."""
+"""The server: import TensorFlow once, and fork for every program that is to run."""
 
 from __future__ import annotations
 
@@ -24,24 +24,29 @@ from tfmemlint.verify.child.process_tree import adopt_orphans, die_with_parent, 
 from tfmemlint.verify.child.recording import Recorder, watch
 
 MIB = 1024 * 1024
-LOOK_SECONDS = 0.1
-"""How often the memory of a running program is looked at, and what it has printed."""
-MOST_OUTPUT_MIB = 256
-MOST_NOTES = 100_000
+CHECK_SECONDS = 0.1
+"""The interval at which a running program's memory and output are checked."""
+MAX_OUTPUT_MIB = 256
+"""A program that prints more is killed; a bound without a deeper reason."""
+MAX_NOTES = 100_000
+"""The notes of a program that are read; a bound without a deeper reason."""
 SHOWN_BYTES = 256 * 1024
-"""How much of a program's output comes back, of each stream."""
+"""The part of each output stream that is returned; a bound for readability."""
 
 
 def main(ground: str, descriptor: int) -> None:
-    """Serve until the socket ``descriptor`` is closed: each message on it brings the end of a connection, over which
-    one request comes in and its answer goes out. Several programs may run at the same time."""
+    """Serve until the socket ``descriptor`` is closed.
+
+    Each message on it carries the end of a connection, over which one request comes in and its answer goes out. Several
+    programs may run at the same time.
+    """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # an exception, so that running programs end as well
     adopt_orphans()
     sys.path[:] = [entry for entry in sys.path if entry]  # the caller's folder may hold anything
     tensorflow = importlib.import_module("tensorflow")
     importlib.import_module("tensorflow.python.client.device_lib")
     gc.collect()
-    gc.freeze()  # what is there now stays shared with the forked processes
+    gc.freeze()  # the present objects stay shared with the forked processes
     control = socket.socket(fileno=descriptor)
     about = {"version": tensorflow.__version__, "folder": str(Path(str(tensorflow.__file__)).parent)}
     control.sendall(_line({**about, "cuda": bool(tensorflow.test.is_built_with_cuda())}))
@@ -69,7 +74,7 @@ def main(ground: str, descriptor: int) -> None:
 
 
 def _reap(managers: set[int]) -> None:
-    """Forget the managers that have ended, and end what one that was killed left behind."""
+    """Forget the managers that have ended, and kill what a killed one left behind."""
     for manager in list(managers):
         ended, status = os.waitpid(manager, os.WNOHANG)
         if ended:
@@ -79,7 +84,7 @@ def _reap(managers: set[int]) -> None:
 
 
 def _manage(descriptor: int, ground: str) -> None:
-    """See one request through, in a process of its own. Never returns."""
+    """Handle one request in a process of its own. It never returns."""
     code = 1
     try:
         adopt_orphans()
@@ -99,7 +104,7 @@ def _manage(descriptor: int, ground: str) -> None:
 
 
 class Gone(Exception):
-    """Whoever asked is no longer there: nobody wants the answer."""
+    """The caller has closed its connection: nobody wants the answer."""
 
 
 def _line(data: dict[str, Any]) -> bytes:
@@ -135,8 +140,11 @@ def serve_one(request: dict[str, Any], ground: str, connection: socket.socket) -
 
 
 def _in_child(request: dict[str, Any], ground: str, folder: Path, out: IO[bytes], err: IO[bytes]) -> NoReturn:
-    """The report and the notes go through files in ``folder``: nothing that a program prints, closes or leaves running
-    can block them."""
+    """Run the program.
+
+    The report and the notes go through files in ``folder``, so that nothing that a program prints, closes or leaves
+    running can block them.
+    """
     leave = os._exit
 
     def send(report: dict[str, Any]) -> NoReturn:
@@ -152,7 +160,7 @@ def _in_child(request: dict[str, Any], ground: str, folder: Path, out: IO[bytes]
         os.setsid()
         die_with_parent(signal.SIGKILL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the server's own handling isn't the program's
-        recorder = _prepare(request, ground)  # what the driver says about missing cards isn't the program's output
+        recorder = _prepare(request, ground)  # the driver's messages about missing GPUs aren't the program's output
         os.dup2(out.fileno(), 1)
         os.dup2(err.fileno(), 2)
         os.chdir(request["cwd"] or folder / "empty")
@@ -183,14 +191,14 @@ def _prepare(request: dict[str, Any], ground: str) -> Recorder:
 def _wait(
     child: int, request: dict[str, Any], connection: socket.socket, output: Sequence[IO[bytes]]
 ) -> tuple[int, dict[str, Any]]:
-    """Return the child's wait status, and what is to be reported where it went beyond its limits. What it left running
-    ends as well.
+    """Return the child's wait status, and the report if it exceeded its limits. Processes that it left running are
+    killed.
     """
     timeout: float = request["timeout"]
     asker = select.poll()
-    asker.register(connection, 0)  # a hang-up is told unasked
+    asker.register(connection, 0)  # a hang-up is always reported
     limit = time.monotonic() + timeout
-    look = time.monotonic() + LOOK_SECONDS
+    look = time.monotonic() + CHECK_SECONDS
     pause = 0.001
     status: int | None = None
     broken: dict[str, Any] = {}
@@ -206,7 +214,7 @@ def _wait(
                 message = f"did not end within {timeout:g} s"
                 broken = {"ok": False, "exception": "TimeoutError", "message": message, "timed_out": True}
             elif now > look:
-                look = now + LOOK_SECONDS
+                look = now + CHECK_SECONDS
                 message = _too_much(child, request["host_mib"], output)
                 if message:
                     broken = {"ok": False, "exception": "MemoryError", "message": message, "out_of_memory": True}
@@ -219,12 +227,12 @@ def _wait(
 
 
 def _too_much(child: int, host_mib: float | None, output: Sequence[IO[bytes]]) -> str:
-    """What a program takes of the machine beyond what it may; "" where it keeps to it."""
+    """Return how a program exceeds its limits; "" if it doesn't."""
     held = resident_mib(child) if host_mib is not None else 0.0
     if host_mib is not None and held > host_mib:
         return f"took {held:.0f} MiB of the machine's memory, more than the {host_mib:.0f} MiB allowed"
     printed = sum(os.fstat(stream.fileno()).st_size for stream in output) / MIB
-    return f"printed more than {MOST_OUTPUT_MIB} MiB" if printed > MOST_OUTPUT_MIB else ""
+    return f"printed more than {MAX_OUTPUT_MIB} MiB" if printed > MAX_OUTPUT_MIB else ""
 
 
 def _death(status: int) -> dict[str, Any]:
@@ -239,19 +247,19 @@ def _death(status: int) -> dict[str, Any]:
 
 
 def _notes(journal: Path) -> list[dict[str, Any]]:
-    """Return the notes of a program; the last one may have been cut off."""
+    """Return the notes of a program. The last one may have been cut off."""
     found: list[dict[str, Any]] = []
     if not journal.is_file():
         return found
     with journal.open("rb") as lines:
-        for line in itertools.islice(lines, MOST_NOTES):
+        for line in itertools.islice(lines, MAX_NOTES):
             with contextlib.suppress(ValueError):
                 found.append(json.loads(line))
     return found
 
 
 def _said(stream: IO[bytes]) -> str:
-    """What a program has printed; of very much the beginning and the end."""
+    """Return the output of a program; if there is too much, its beginning and its end."""
     size = stream.seek(0, os.SEEK_END)
     stream.seek(0)
     if size <= SHOWN_BYTES:

@@ -1,6 +1,6 @@
-"""Which lines of a program were reached, what they asked of TensorFlow, and what started its runtime.
+"""Record the lines of a program that are reached, their calls of TensorFlow, and the line that starts its runtime.
 
-All of it goes into a file at once, line by line: what a program did before it was ended is known all the same.
+Everything is written into a file at once, line by line, so that it is known even if the program is killed.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from typing import Any
 from tfmemlint.verify.child.recording import module
 
 MARK = "__tfmemlint_mark__"
-_open, _write, _close = os.open, os.write, os.close  # a program may put others in their places
+_open, _write, _close = os.open, os.write, os.close  # a program may replace them
 
 
 @dataclass
 class Watcher:
-    """Writes down what a program does.
+    """Records what a program does.
 
     Attributes:
-        filename: of the program, as its frames have it. modules: the files of its own modules, likewise.
-        journal: the file that takes the notes.
+        filename: the program's file, as its frames have it. modules: the files of its own modules, likewise.
+        journal: the file for the notes.
         rows: the statements to watch, by their first rows.
-        stop: once these of them have been passed and the runtime has started, all has been seen; None to see the end.
-        enough: ends the program when all has been seen. It never returns: an exception, a program could catch.
+        stop: end the program once these of them have run and the runtime has started; None to run it to its end.
+        enough: ends the program. It does not raise, as a program could catch an exception, and never returns.
     """
 
     filename: str
@@ -57,15 +57,13 @@ class Watcher:
         self._watch_start(context)
 
     def marked(self, code: str, filename: str = "") -> ast.Module:
-        """Return the program, or one of its modules, with a note before and behind each watched statement; every line
-        stays where it is.
-        """
+        """Parse the program, or one of its modules, with marks around each watched statement. Line numbers stay."""
         tree = ast.parse(code, filename or self.filename)
         _Marking(self.rows).visit(tree)
         return ast.fix_missing_locations(tree)
 
     def mark(self, row: int, done: bool) -> None:
-        """A watched statement begins, or is done."""
+        """Note that a watched statement begins, or is done."""
         if not done:
             self.note(reached=row)
             return
@@ -73,7 +71,7 @@ class Watcher:
         self._leave_if_done()
 
     def lines(self) -> list[int]:
-        """Return the program's lines that lead here, innermost first."""
+        """Return the program's lines on the stack, innermost first."""
         frame: Any = sys._getframe(1)
         found: list[int] = []
         while frame is not None:
@@ -112,7 +110,7 @@ class Watcher:
                 if lines:
                     self.note(started=lines, error=_words(error))
                 raise
-            # Every operation comes by here: from now on without a detour.
+            # Every operation calls this: from now on the real one directly.
             context.ensure_initialized = real
             if lines:
                 self.note(started=lines, error="")
@@ -127,7 +125,7 @@ class Watcher:
             self.enough()
 
     def note(self, **what: Any) -> None:
-        """Write something down at once."""
+        """Write a note at once."""
         # Opened each time: a program that becomes a daemon closes every file that it finds open.
         descriptor = _open(self.journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
@@ -137,7 +135,7 @@ class Watcher:
 
 
 class _Marking(ast.NodeTransformer):
-    """Puts a mark before and behind each statement that begins in one of ``rows``."""
+    """Puts a mark before and after each statement that begins in one of ``rows``."""
 
     def __init__(self, rows: Iterable[int]) -> None:
         self.rows = frozenset(rows)
@@ -157,7 +155,7 @@ class _Marking(ast.NodeTransformer):
 
 
 def _is_at_the_head(statement: ast.stmt) -> bool:
-    """True if nothing may stand before a statement: a docstring, or an import from ``__future__``."""
+    """True if nothing may precede a statement: it is a docstring, or an import from ``__future__``."""
     if isinstance(statement, ast.ImportFrom):
         return statement.module == "__future__"
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
@@ -170,7 +168,7 @@ def _mark(statement: ast.stmt, *, done: bool) -> ast.stmt:
 
 
 def message_of(error: BaseException) -> str:
-    """Return an error's text, where it can say it."""
+    """Return an error's text, "" if it can't be had."""
     try:
         return str(error)
     except Exception:
@@ -185,7 +183,7 @@ def _words(error: BaseException) -> str:
 def _plain(value: Any) -> Any:
     """Return an argument as plain data: a device by its name, a logical device by its limit in MiB."""
     if isinstance(value, int) and value.bit_length() > 1024:
-        return "a huge number"  # of more digits than Python writes out
+        return "a huge number"  # Python refuses to print so many digits
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     # Both of these are tuples too.
@@ -198,6 +196,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     try:
-        return float(value)  # one of numpy's numbers
+        return float(value)  # a number of numpy's
     except Exception:
         return type(value).__name__

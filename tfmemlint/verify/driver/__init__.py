@@ -1,8 +1,8 @@
 """A simulated CUDA driver, on which TensorFlow's real GPU build runs its own allocator without a GPU.
 
-Stand-ins for the libraries that TensorFlow opens at start are built from the C sources in ``src``, and found by way of
-``LD_LIBRARY_PATH``. Memory is reserved address space of the process; copies copy, kernels compute nothing. So how much
-memory is taken, in which pieces, and what is refused, is TensorFlow's own doing; the numbers that come out are not.
+Stand-ins for the libraries that TensorFlow opens at start are built from the C sources in ``src``, and found through
+``LD_LIBRARY_PATH``. Memory is reserved address space of the process. Copies copy, kernels compute nothing. So the
+amount of memory that is taken, its pieces and the refusals are TensorFlow's own; computed values have no meaning.
 """
 
 from tfmemlint.verify.driver.build import DriverError, libraries

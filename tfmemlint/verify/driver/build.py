@@ -1,4 +1,4 @@
-"""Builds the stand-ins with the platform's C compiler, once for each kind of TensorFlow release."""
+"""Build the stand-ins with the platform's C compiler, once for each kind of TensorFlow release."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class DriverError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class StandIn:
-    """One stand-in: what it is made of, and what it answers for a function that isn't simulated."""
+    """The sources of a stand-in, and its answer to a function that isn't simulated."""
 
     sources: tuple[str, ...]
     refusal: int
@@ -36,7 +36,7 @@ _CUDA = (
     *("log", "machine", "ledger", "context", "device", "memory", "copy", "pool", "mapping", "stream", "module"),
     *("kernels", "kernels_elementwise"),
 )
-# The error with which each library says that it doesn't support what it was asked for.
+# The error code by which each library says that it doesn't support a request.
 LIBRARIES: Mapping[str, StandIn] = {
     "cuda": StandIn(_CUDA, 801),
     "cudart": StandIn(("cudart", "cudart_kernels", "properties"), 801),
@@ -107,7 +107,7 @@ VARIANTS: Mapping[tuple[int, int], Variant] = {
 
 
 def minor_of(tensorflow: str) -> tuple[int, int] | None:
-    """Return the release ``2.21.0`` as ``(2, 21)``; None for what doesn't read as a version."""
+    """Return the release ``2.21.0`` as ``(2, 21)``; None if the text isn't a version."""
     parts = tensorflow.split(".")
     if len(parts) < 2 or not (parts[0].isdigit() and parts[1].isdigit()):
         return None
@@ -131,7 +131,7 @@ def variant_of(tensorflow: str) -> Variant:
 
 
 def compiler() -> list[str] | None:
-    """Return the command that compiles C: ``$CC``, or the first of ``cc``, ``gcc`` and ``clang``; None where there is
+    """Return the command that compiles C: ``$CC``, or the first of ``cc``, ``gcc`` and ``clang``; None if there is
     none.
     """
     chosen = shlex.split(os.environ.get("CC", ""))
@@ -141,7 +141,9 @@ def compiler() -> list[str] | None:
 
 
 def cache_folder() -> Path:
-    """Where what was built is kept: ``$TFMEMLINT_CACHE_DIR``, or ``tfmemlint`` in the user's cache folder."""
+    """Return the folder of the built libraries: ``$TFMEMLINT_CACHE_DIR``, or ``tfmemlint`` in the user's cache
+    folder.
+    """
     own = os.environ.get("TFMEMLINT_CACHE_DIR")
     if own:
         return Path(own)
@@ -149,7 +151,7 @@ def cache_folder() -> Path:
 
 
 def libraries(tensorflow: str) -> Path:
-    """Return the folder with the stand-ins for a TensorFlow release such as ``2.21.0``; built if they aren't there yet.
+    """Return the folder with the stand-ins for a release such as ``2.21.0``. They are built if they don't exist yet.
 
     Raises:
         DriverError: the release isn't known, there is no compiler, or compiling failed.
@@ -178,13 +180,15 @@ def libraries(tensorflow: str) -> Path:
 
 
 NO_COMPILER = (
-    "the simulated driver is built by a C compiler, and none was found (cc, gcc or clang, or the one named by CC); "
-    "on Debian and Ubuntu `apt-get install gcc libc6-dev` brings it, on Fedora `dnf install gcc`"
+    "the simulated driver needs a C compiler to be built, and none was found (cc, gcc, clang, or the one in CC); "
+    "on Debian and Ubuntu `apt-get install gcc libc6-dev` installs one, on Fedora `dnf install gcc`"
 )
 
 
 def stubs(name: str) -> str:
-    """C for the functions of one library that TensorFlow calls: weak, so that a written one takes its place."""
+    """Return C code for the functions of one library that TensorFlow calls. It is weak, so that written code
+    replaces it.
+    """
     lines = ['#include "sim.h"']
     for symbol in (_SYMBOLS / f"{name}.txt").read_text(encoding="ascii").split():
         lines.append(
@@ -220,7 +224,7 @@ def _compile(command: list[str], name: str, variant: Variant, folder: Path) -> N
 
 
 def _key(variant: Variant) -> str:
-    """Changes with everything that what is built depends on, except for the compiler."""
+    """Return a key of everything that the result depends on, except the compiler."""
     digest = hashlib.sha256(platform.machine().encode())
     digest.update(repr((sorted(variant.names.items()), sorted(variant.defines.items()))).encode())
     for path in _inputs():

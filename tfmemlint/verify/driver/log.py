@@ -1,4 +1,4 @@
-"""What the simulated driver recorded: the memory that was taken of each GPU, and what it was asked for in vain."""
+"""Read what the simulated driver recorded: the memory that was taken of each GPU, and the requests that it refused."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ class GpuUsage:
     index: int
     """Its number as CUDA gave it to the process, after ``CUDA_VISIBLE_DEVICES``."""
     card: int
-    """Its number on the machine, as NVML has it."""
+    """NVML's number of it."""
     total: int
     others: int
-    """What processes outside the simulation use."""
+    """The memory that processes outside the simulation use."""
     context: bool = False
-    """A CUDA context was made on it."""
+    """True if a CUDA context was made on it."""
     regions: list[int] = field(default_factory=list)
-    """What was taken of the card by ``cuMemAlloc``, in order, as asked for; also what was given back later."""
+    """The sizes that ``cuMemAlloc`` was asked for, in order, including those that were freed later."""
     managed: list[int] = field(default_factory=list)
-    """Unified memory, which may lie in the host's memory and which no card refuses."""
+    """Unified memory, which may be in the host's memory and which no GPU refuses."""
     pooled: list[int] = field(default_factory=list)
     """Requests to the stream-ordered allocator (``TF_GPU_ALLOCATOR=cuda_malloc_async``)."""
     refused: list[int] = field(default_factory=list)
-    """Requests that the card had no room for."""
+    """Requests that the GPU had no room for."""
     current: int = 0
-    """What the process held at its end, as the card counts it (large regions in pages of 2 MiB)."""
+    """The memory that the process held at its end, as the GPU counts it (large regions in pages of 2 MiB)."""
     peak: int = 0
 
     @property
     def free(self) -> int:
-        """What another process would have found free when this one ended, if no third one took something."""
+        """Return the memory that another process would have found free when this one ended, in bytes."""
         return max(0, self.total - self.others - self.current)
 
 
 @dataclass(slots=True)
 class Usage:
-    """What one process did with the simulated GPUs."""
+    """The use that one process made of the simulated GPUs."""
 
     pid: int = 0
     """The process; 0 where none started CUDA or NVML."""
@@ -50,15 +50,15 @@ class Usage:
     unsimulated: list[str] = field(default_factory=list)
     """Functions that were called, aren't simulated, and answered with an error; each once."""
     processes: tuple[int, ...] = ()
-    """All processes that the log tells of, in the order of their first line."""
+    """All processes in the log, in the order of their first line."""
 
 
 def read_log(path: str | os.PathLike[str], pid: int | None = None) -> Usage:
-    """What a process did, by the log that it wrote.
+    """Return the use that a process made, from its log.
 
     Args:
-        path: the file that ``environment(log=...)`` named; a missing one is an empty log.
-        pid: the process; the first that CUDA showed a GPU where not given, such as the program itself, whatever
+        path: the file that ``environment(log=...)`` named; a missing file is an empty log.
+        pid: the process; by default the first to which CUDA showed a GPU, which is the program itself, whatever
             processes it started later.
     """
     try:

@@ -1,4 +1,4 @@
-"""Whether the simulated driver can be had here, and the environment variables that describe a machine to it."""
+"""Check that the simulated driver is available, and describe a machine to it by environment variables."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _MACHINES = ("x86_64", "aarch64")
 
 
 def missing(tensorflow: str, folder: str | os.PathLike[str] | None = None) -> str:
-    """Return why TensorFlow can't be run on the simulated driver here: one sentence, ``''`` if it can.
+    """Return why TensorFlow can't run on the simulated driver here, as one sentence; ``''`` if it can.
 
     Args:
         tensorflow: the installed release, such as ``2.21.0``.
-        folder: TensorFlow's package folder (the one with its ``__init__.py``); looked up among the installed
-            packages where not given. TensorFlow isn't imported.
+        folder: TensorFlow's package folder (the one with its ``__init__.py``); by default it is looked up among the
+            installed packages. TensorFlow isn't imported.
     """
     if not sys.platform.startswith("linux") or platform.machine() not in _MACHINES:
         return (
@@ -47,7 +47,7 @@ def missing(tensorflow: str, folder: str | os.PathLike[str] | None = None) -> st
 
 
 def _gpu_build(tensorflow: str) -> str:
-    """How the GPU build of a release is had."""
+    """Return how to get the GPU build of a release."""
     if platform.machine() != "x86_64":
         return "the official wheels for this processor have no GPU code"
     return f"`pip install tensorflow=={tensorflow}` on Linux x86-64 brings it, `tensorflow-cpu` does not"
@@ -87,20 +87,20 @@ def environment(
     tensorflow: str | None = None,
     xla_flags: str = "",
 ) -> dict[str, str]:
-    """Return the variables that describe a machine; they must be set before the process starts CUDA or NVML.
+    """Return the variables that describe a machine. They must be set before the process starts CUDA or NVML.
 
     Args:
-        gpus: how many GPUs the machine has, 0 to 32.
-        memory_mib: the total memory of each in MiB; 16384 where not given.
-        used_mib: what processes outside the simulation use of each card in MiB, for all or for each.
-        capability: the compute capability of the cards, such as ``"9.0"``.
-        cuda_order: the cards (as NVML numbers them) in CUDA's default order, the fastest first; effective unless the
+        gpus: the number of GPUs, 0 to 32.
+        memory_mib: the total memory of each in MiB; 16384 by default.
+        used_mib: the memory of each that processes outside the simulation use, in MiB: one number, or one for each.
+        capability: the compute capability of the GPUs, such as ``"9.0"``.
+        cuda_order: the GPUs (as NVML numbers them) in CUDA's default order, the fastest first; effective unless the
             program's environment has ``CUDA_DEVICE_ORDER=PCI_BUS_ID``.
-        log: the file to which everything that happens is appended; read it with `read_log`.
-        state: a file that all processes of the machine share, so that they share the cards' memory and see each
+        log: the file to which all events are appended; read it with `read_log`.
+        state: a file that all processes of the machine share, so that they share the GPUs' memory and see each
             other's use through NVML. Without it every process has a machine of its own.
-        context_mib: what a CUDA context takes of its card in MiB. A real one takes some hundreds, depending on the
-            card and the driver; 0 leaves it out, so that free memory is that of a machine before its first context.
+        context_mib: the memory of a GPU that a CUDA context takes, in MiB. A real one takes some hundreds, depending on
+            the GPU and the driver. 0 leaves it out, so that free memory is that of a machine before its first context.
         tensorflow: the release that is run, such as ``2.21.0``; adds the flags that keep XLA from timing kernels and
             from recording CUDA graphs, neither of which is simulated, to ``XLA_FLAGS``.
         xla_flags: the program's own ``XLA_FLAGS``, which stay.
@@ -145,12 +145,12 @@ def _list(values: Sequence[object]) -> str:
 
 
 def card_uuid(index: int) -> str:
-    """Return the stable identifier of a card, in NVIDIA's form."""
+    """Return the stable identifier of a GPU, in NVIDIA's form."""
     return SimulatedGpu(index).uuid
 
 
 def _xla_flags(tensorflow: str) -> list[str]:
-    """Flags that the release knows: XLA ends the process over one that it doesn't."""
+    """Return flags that the release knows: XLA ends the process on an unknown one."""
     minor = minor_of(tensorflow)
     if minor is None:
         return []
@@ -165,9 +165,9 @@ def _xla_flags(tensorflow: str) -> list[str]:
 
 
 def server_environment(libraries: str | os.PathLike[str]) -> dict[str, str]:
-    """Return the variables that must be there when a process that is to import TensorFlow starts.
+    """Return the variables that a process needs at its start to import TensorFlow on the stand-ins.
 
-    No GPU is visible to it by them: that takes `environment`, in the process itself or in one that it forks.
+    They make no GPU visible. `environment` does, in that process or in one that it forks.
 
     Args:
         libraries: the folder that `libraries` built.

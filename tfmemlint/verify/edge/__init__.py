@@ -1,7 +1,7 @@
 """The ``edge`` ground: the installed TensorFlow with simulated GPUs.
 
-Only the border between TensorFlow's Python and its C++ is replaced, so every check that a program meets is
-TensorFlow's own. What the C++ allocator alone decides (how much memory is really taken) isn't shown here.
+Only the border between TensorFlow's Python and its C++ is replaced, so every check that a program meets is TensorFlow's
+own. Anything that only the C++ allocator decides, such as the memory that is really taken, isn't shown here.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ class Edge(Ground):
     kind = "edge"
 
     def server_environment(self) -> dict[str, str]:
-        """Return no real GPU may be touched."""
+        """Hide every real GPU."""
         return {"CUDA_VISIBLE_DEVICES": ""}
 
     def complete(self, request: dict[str, Any]) -> None:
-        """Refuse here what the forked process could only die of."""
+        """Check the request here, as the forked process could only crash on a wrong one."""
         from tfmemlint.verify.edge.machine import SimulatedMachine
 
         SimulatedMachine.of(request["gpus"], request["memory_mib"], request["cuda_order"])
@@ -33,5 +33,5 @@ class Edge(Ground):
 
 @lru_cache(maxsize=1)
 def shared() -> Edge:
-    """Return one `Edge` for the whole process; its server starts with the first program and ends with the process."""
+    """Return the one `Edge` of the process. Its server starts with the first program and ends with the process."""
     return Edge()

@@ -1,4 +1,4 @@
-"""The simulated machine: its cards, and which of them CUDA shows to TensorFlow."""
+"""The simulated machine: its GPUs, and those that CUDA shows to TensorFlow."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tfmemlint.verify.child import environ
 
 DEFAULT_MIB = 16384
 USED_MIB = 300
-"""What a driver keeps for itself, so that free and total memory can't be mixed up unseen."""
+"""The memory that a driver keeps for itself. It makes a confusion of free and total memory visible."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedGpu:
-    """One GPU as NVML numbers it: by its place on the PCI bus."""
+    """One GPU as NVML numbers it: by its address on the PCI bus."""
 
     index: int
     total_mib: int = DEFAULT_MIB
@@ -33,21 +33,21 @@ class SimulatedGpu:
 
 @dataclass(slots=True)
 class SimulatedMachine:
-    """The cards, and the choice that CUDA makes of them when the driver is first used."""
+    """The GPUs, and the choice that CUDA makes of them when the driver is first used."""
 
     cards: tuple[SimulatedGpu, ...]
     cuda_order: tuple[int, ...]
-    """The cards as CUDA numbers them unless ``CUDA_DEVICE_ORDER=PCI_BUS_ID``: the fastest first."""
+    """The GPUs as CUDA numbers them unless ``CUDA_DEVICE_ORDER=PCI_BUS_ID``: the fastest first."""
     _shown: tuple[SimulatedGpu, ...] | None = field(default=None)
 
     @classmethod
     def of(
         cls, gpus: int, memory_mib: Sequence[int] | None = None, cuda_order: Sequence[int] | None = None
     ) -> SimulatedMachine:
-        """Return a machine of ``gpus`` cards of ``memory_mib`` MiB each (default: 16384).
+        """Return a machine of ``gpus`` GPUs of ``memory_mib`` MiB each (default: 16384).
 
         Raises:
-            ValueError: the sizes or the order don't fit the number of cards.
+            ValueError: the sizes or the order don't fit the number of GPUs.
         """
         sizes = list(memory_mib) if memory_mib is not None else [DEFAULT_MIB] * gpus
         order = tuple(cuda_order) if cuda_order is not None else tuple(range(gpus))
@@ -59,7 +59,10 @@ class SimulatedMachine:
 
     @property
     def shown(self) -> tuple[SimulatedGpu, ...]:
-        """What TensorFlow can see, in its order. The environment is read once, on first use, as the driver does."""
+        """Return the GPUs that TensorFlow can see, in its order.
+
+        The environment is read once, on first use, as the driver does.
+        """
         if self._shown is None:
             in_bus_order = environ.variable("CUDA_DEVICE_ORDER") == "PCI_BUS_ID"
             cards = self.cards if in_bus_order else tuple(self.cards[index] for index in self.cuda_order)
@@ -68,9 +71,10 @@ class SimulatedMachine:
 
 
 def visible_cards(cards: Sequence[SimulatedGpu], variable: str | None) -> tuple[SimulatedGpu, ...]:
-    """What ``CUDA_VISIBLE_DEVICES`` leaves of ``cards``: all if unset, and nothing from the first invalid entry on.
+    """Return the GPUs that ``CUDA_VISIBLE_DEVICES`` leaves: all if it is unset, and none from the first invalid entry
+    on.
 
-    A card named twice leaves none, as in the CUDA programming guide.
+    A GPU that is named twice leaves none, as in the CUDA programming guide.
     """
     if variable is None:
         return tuple(cards)

@@ -1,4 +1,4 @@
-"""Device names given to the runtime's memory statistics: which simulated GPU is meant, if any."""
+"""Resolve device names for the runtime's memory statistics to simulated GPUs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _TYPED = re.compile(r"(?i)cpu|gpu|tpu")
 
 
 def is_simulated_gpu(name: object, gpus: Sequence[str], real: Callable[[Any], object]) -> bool:
-    """True if ``name`` means exactly one of the logical GPUs ``gpus`` (full names); False leaves it to TensorFlow.
+    """True if ``name`` refers to exactly one of the logical GPUs ``gpus`` (full names); False leaves it to TensorFlow.
 
-    TensorFlow itself judges the spelling: ``real`` is asked about the same name with the CPU for the GPU, and raises
-    its own error for a name that it can't read. So nothing is accepted here that the real runtime would refuse.
+    TensorFlow itself judges the spelling: ``real`` is called with the same name for the CPU, and raises its own error
+    for a name that it can't parse. So no name is accepted here that the real runtime would refuse.
 
     Raises:
         ValueError: the name fits several devices.

@@ -1,6 +1,6 @@
-"""A stand-in for ``pynvml`` that answers for the simulated cards, and refuses what NVML refuses.
+"""A stand-in for ``pynvml`` that answers for the simulated GPUs, and refuses what NVML refuses.
 
-NVML knows every card of the machine in the order of the PCI bus, whatever ``CUDA_VISIBLE_DEVICES`` says.
+NVML knows every GPU of the machine in the order of the PCI bus, whatever ``CUDA_VISIBLE_DEVICES`` says.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ERRORS = {
 
 
 class NVMLError(Exception):
-    """What NVML raises; ``value`` is its error code."""
+    """An error of NVML; ``value`` is its error code."""
 
     def __init__(self, value: int) -> None:
         super().__init__(value)

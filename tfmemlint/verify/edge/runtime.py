@@ -1,7 +1,8 @@
-"""Simulated GPUs at the border between TensorFlow's Python and its C++.
+"""Simulate GPUs at the border between TensorFlow's Python and its C++.
 
-Only functions of the bindings are replaced, and the listing of logical devices for callers outside TensorFlow: its own
-code must go on seeing CPUs alone, or it would pick GPU kernels and wait for collectives between GPUs that aren't there.
+Only functions of the bindings are replaced, and the listing of logical devices for callers outside TensorFlow.
+TensorFlow's own code must continue to see CPUs alone, or it would pick GPU kernels and wait for collectives between
+GPUs that don't exist.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ _PASSED_ON = (
     "tensorflow.python.util.traceback_utils",
     "tfmemlint.verify.child.watching",
 )
-"""Modules that a program's own call comes through."""
+"""Modules between a program's own call and the binding."""
 
 
 @dataclass
 class Simulation(Recorder):
-    """What the simulated runtime has seen so far."""
+    """The calls that the simulated runtime has received so far."""
 
     machine: SimulatedMachine = field(default_factory=lambda: SimulatedMachine.of(1))
     logical: list[protos.LogicalGpu] = field(default_factory=list)
 
     @property
     def gpus(self) -> int:
-        """Return how many physical GPUs TensorFlow sees."""
+        """Return the number of physical GPUs that TensorFlow sees."""
         return len(self.machine.shown)
 
 
@@ -56,7 +57,7 @@ def install(machine: SimulatedMachine) -> Simulation:
 
 def _patch_devices(simulation: Simulation) -> None:
     binding = module("tensorflow.python.pywrap_tfe")
-    # ConfigCall once and here, while no card is shown to it: the real driver then stays without devices for good.
+    # Asked once and here, while every real GPU is hidden: the real driver then has no devices for good.
     others = [name for name in binding.TF_ListPhysicalDevices() if b":GPU:" not in name]
     real_details = binding.TF_GetDeviceDetails
 
@@ -90,7 +91,7 @@ def _patch_context(simulation: Simulation) -> None:
 
     def new_context(options: Any) -> Any:
         _refuse(given, simulation)
-        context = real_new(options)  # raises where there is no CPU, before any GPU is looked at
+        context = real_new(options)  # raises if there is no CPU, before it looks at any GPU
         simulation.logical = protos.logical_gpus(given, simulation.gpus)
         simulation.on_context(given)
         return context
@@ -182,13 +183,15 @@ def _patch_device_lib(simulation: Simulation) -> None:
 
 
 def _default_mib(total_mib: int) -> int:
-    """What TensorFlow takes by default: the free memory without what it leaves to the system."""
+    """Return the memory that TensorFlow takes by default, in MiB: the free memory without what it leaves to the
+    system.
+    """
     free = total_mib - USED_MIB
     return free - (1800 if free >= 2048 else 225)
 
 
 def _refuse(config: Any, simulation: Simulation) -> None:
-    """Raise what the device factory raises for ``config``."""
+    """Raise the error that the device factory raises for ``config``."""
     refused = protos.refusal(config, simulation.gpus)
     conflict = simulation.allocators.conflict(config, simulation.gpus) if refused is None else ""
     if conflict:

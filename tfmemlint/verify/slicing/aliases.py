@@ -1,8 +1,8 @@
-"""Which names may stand for one object, or for a part of it: what is done to the one is done to the other.
+"""Find names that may refer to the same object, or to a part of it, so that a change of the one changes the other.
 
 ``opts = config.gpu_options`` makes ``opts`` a part of ``config``: ``opts.allow_growth = True`` changes ``config``.
-Names of attributes take part in this as names of their own, with a dot in front: ``self.config.log = True`` changes
-``self``, and whatever else is called ``.config``.
+Names of attributes count as names, too, with a dot in front: ``self.config.log = True`` changes ``self``, and every
+other ``.config``.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ _PASSING = _words(
     "cast chain closing copy dict enumerate filter getattr islice iter list map max min next nullcontext partial "
     "reduce reversed set sorted tuple vars zip"
 )
-"""Functions, of Python and its libraries, whose result is, holds or leads to what they are given."""
+"""Functions of Python and its libraries whose result is, contains or refers to their arguments."""
 
 _GETTERS = _words("attrgetter itemgetter methodcaller partial")
-"""Those whose result is a function that does so."""
+"""Functions that return such a function."""
 
 _PARTS = _words("__enter__ __getattribute__ __getitem__ add copy get items pop popitem setdefault values")
 """Methods whose result is a part of their object."""
 
 _STORING = _words("add append appendleft extend insert put setdefault update")
-"""Methods after which an object holds what they are given."""
+"""Methods that put their arguments into their object."""
 
 _CHANGING = _words(
     "Clear ClearField CopyFrom MergeFrom MergeFromString ParseFromString SetInParent __setattr__ __setitem__ clear "
     "discard pop popitem remove reverse sort"
 )
-"""Methods that change their object, whatever becomes of their result."""
+"""Methods that change their object, even if their result is used."""
 
 _SETTERS = _words(
     "Merge MergeLines Parse ParseDict ParseLines __setattr__ __setitem__ delattr delitem heappush insort iadd setattr "
     "setitem shuffle"
 )
-"""Functions that change what they are given."""
+"""Functions that change their arguments."""
 
 Passed = Callable[[ast.Call], list[ast.expr]]
-"""Which arguments of a call of one of the program's own functions its result may be, or hold."""
+"""Returns the arguments that the result of a call of one of the program's own functions may be, or hold."""
 
 
 def carried(node: ast.AST | None, modules: set[str], passed: Passed) -> set[str]:
@@ -53,7 +53,7 @@ def carried(node: ast.AST | None, modules: set[str], passed: Passed) -> set[str]
 
     Args:
         modules: names of modules; what is reached through one of these is not followed.
-        passed: the arguments that calls of the program's own functions hand back.
+        passed: the arguments that calls of the program's own functions return.
     """
 
     def of(part: ast.AST | None) -> set[str]:
@@ -110,14 +110,14 @@ def given(call: ast.Call) -> list[ast.expr]:
 
 
 def is_getter(value: ast.expr | None) -> bool:
-    """True if a value is a function that hands on a part of what it is given."""
+    """True if a value is a function that returns a part of its arguments."""
     if not isinstance(value, ast.Call):
         return isinstance(value, ast.Lambda)
     return isinstance(value.func, (ast.Name, ast.Attribute)) and _last(value.func) in _GETTERS
 
 
 def pairs(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """What a statement (its header, if it has blocks) binds or stores into, each with the value that it gets."""
+    """Yield the targets that a statement (its header, if it has blocks) binds or stores into, each with its value."""
     match statement:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
@@ -170,9 +170,10 @@ def _starred(node: ast.expr) -> bool:
 
 
 def changed(statement: ast.stmt) -> Iterator[ast.expr]:
-    """Yield the expressions whose objects a statement changes without binding them: ``config.gpu_options.allow_growth =
-    True``, ``limits[0] = 1``, ``parser.add_argument(...)``, ``setattr(options, ...)``, and calls of functions with them
-    as arguments, whose result nobody wants.
+    """Yield the expressions whose objects a statement changes without binding them.
+
+    They are those in ``config.gpu_options.allow_growth = True``, ``limits[0] = 1``, ``parser.add_argument(...)``,
+    ``setattr(options, ...)``, and the arguments of calls whose result is not used.
     """
     for node in own_nodes(statement):
         if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
@@ -198,7 +199,7 @@ def changed(statement: ast.stmt) -> Iterator[ast.expr]:
 
 
 def _calls_of(node: ast.expr) -> Iterator[ast.Call]:
-    """Yield the calls that an object is reached through: ``made(config)`` in ``made(config).x.y``."""
+    """Yield the calls through which an object is reached: ``made(config)`` in ``made(config).x.y``."""
     current: ast.expr = node
     while isinstance(current, (ast.Attribute, ast.Subscript, ast.Call)):
         if isinstance(current, ast.Call):
@@ -207,14 +208,14 @@ def _calls_of(node: ast.expr) -> Iterator[ast.Call]:
 
 
 def stores(statement: ast.stmt) -> bool:
-    """True if a statement calls a method that puts something into its object, or takes something out."""
+    """True if a statement calls a method that puts something into its object, or removes something."""
     value = statement.value if isinstance(statement, ast.Expr) else None
     known = _STORING | _CHANGING
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in known
 
 
 def called(statement: ast.stmt) -> str:
-    """Return the name that a statement calls, and does nothing else; "" where it doesn't."""
+    """Return the name that a statement calls, if it does nothing else; "" if it does."""
     match statement:
         case ast.Expr(value=ast.Call(func=ast.Name(id=name))):
             return name

@@ -1,4 +1,4 @@
-"""Which statement gives a name its value: the relations between a program's statements that a slice follows."""
+"""Relate the statements of a program as a slice needs it: which statement gives a name its value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FLAGS = {"FLAGS", "flags"}
 
 
 class Bindings(StatementIndex):
-    """The statements of a module, and what each of them binds, changes and contains."""
+    """The statements of a module, with what each of them binds, changes and contains."""
 
     def __init__(self, tree: ast.Module) -> None:
         super().__init__(tree)
@@ -28,7 +28,7 @@ class Bindings(StatementIndex):
         self._getters: set[str] = set()
         self._functions: dict[str, list[ast.stmt]] = defaultdict(list)
         self._results: dict[ast.stmt, set[str]] = {}
-        # Only now is it known which names are whose.
+        # The home of each name is known only now.
         self._relate()
 
     def definitions(self, name: str, function: Function) -> list[ast.stmt]:
@@ -38,8 +38,10 @@ class Bindings(StatementIndex):
         return [*found, *self.changes(name, function)]
 
     def changes(self, name: str, function: Function) -> list[ast.stmt]:
-        """Return the statements that change the object which ``name`` is in ``function``, or a part of it, by this name
-        or another one; with those that give it the other one. ``.x``: what an attribute ``x`` is.
+        """Return the statements that change the object of ``name`` in ``function``, or a part of it, by this or another
+        name.
+
+        The statements that bind the other name are included. ``.x`` stands for the attribute ``x``.
         """
         found: dict[ast.stmt, None] = {}
         self._changed(self._place(name, function), found, set())
@@ -59,22 +61,23 @@ class Bindings(StatementIndex):
         return some
 
     def is_of_a_module(self, node: ast.expr) -> bool:
-        """True if an expression is what some module offers, such as ``tf.config``."""
+        """True if an expression is an attribute of a module, such as ``tf.config``."""
         while isinstance(node, ast.Attribute):
             node = node.value
         return isinstance(node, ast.Name) and node.id in self.modules - self.taken
 
     def gives(self, name: str) -> bool:
-        """True if the module has something by this name."""
+        """True if the module binds this name at its top level."""
         return (name, None) in self.bound
 
     def taken_by(self, statements: Iterable[ast.stmt]) -> set[str]:
-        """Return the names that some of its statements take from modules."""
+        """Return the names that some of its statements import from modules."""
         return {alias.name for this in statements if isinstance(this, ast.ImportFrom) for alias in this.names}
 
     def sets_in_modules(self, names: set[str]) -> list[ast.stmt]:
-        """Return the statements that give a module one of these names (``settings.SIZE = 1``), or store something in
-        what was taken from a module by one of these names (``SIZES[0] = 1``).
+        """Return the statements that set one of these names in a module, or change an object that was imported by it.
+
+        ``settings.SIZE = 1`` does the former, ``SIZES[0] = 1`` the latter.
         """
         found = [
             statement
@@ -95,7 +98,7 @@ class Bindings(StatementIndex):
         return (name, None) if name.startswith(".") else (name, self.home(name, function))
 
     def _relate(self) -> None:
-        """Find out which names may stand for the same object, and what changes it."""
+        """Find out which names may refer to the same object, and which statements change it."""
         for statement in self.parent:
             if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 self._functions[statement.name].append(statement)
@@ -118,7 +121,7 @@ class Bindings(StatementIndex):
             function = self.function[statement]
             looks = aliases.called(statement) == "print"
             for name in self._changed_names(statement):
-                # Printing changes nothing; but where it fails, nothing behind it is reached.
+                # Printing changes nothing; but if it fails, nothing after it is reached.
                 (self.bound if looks else self._changes)[self._place(name, function)].append(statement)
             name = aliases.called(statement)
             if name and self._place(name, function) in another:
@@ -126,7 +129,9 @@ class Bindings(StatementIndex):
         self._hand_over()
 
     def _hand_over(self) -> None:
-        """What functions of this module do to their arguments is done by the statements that call them."""
+        """Attribute the changes that functions of this module make to their arguments to the statements that call
+        them.
+        """
         calls = [
             (statement, node)
             for statement in self.parent
@@ -145,12 +150,12 @@ class Bindings(StatementIndex):
                             more = True
 
     def _called(self, call: ast.Call) -> list[ast.stmt]:
-        """Return the functions and classes of this module that a call may be of."""
+        """Return the functions and classes of this module that a call may refer to."""
         name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
         return self._functions.get(name, [])
 
     def _given(self, call: ast.Call, chosen: Callable[[Definition, str], bool]) -> Iterator[ast.expr]:
-        """Yield the arguments of a call for the parameters that are ``chosen``, of the functions that it may be of."""
+        """Yield the arguments of a call for the ``chosen`` parameters of the functions that it may refer to."""
         for called in self._called(call):
             if not isinstance(called, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 continue
@@ -177,11 +182,11 @@ class Bindings(StatementIndex):
             return aliases.given(call)
         found = list(self._given(call, self._hands_back))
         if isinstance(call.func, ast.Name) and call.func.id not in self.modules and not self._called(call):
-            found.append(call.func)  # what it was bound to may have something in it
+            found.append(call.func)  # the value that it was bound to may contain something
         return found
 
     def _hands_back(self, function: Definition, name: str) -> bool:
-        """True if a function may give back what its parameter ``name`` is, or a part of it."""
+        """True if a function may return the value of its parameter ``name``, or a part of it."""
         found = self._results.get(function)
         if found is None:
             self._results[function] = found = set()
@@ -192,7 +197,7 @@ class Bindings(StatementIndex):
                     if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom)):
                         found |= self._carried(node.value)
             while True:
-                # What a name in it is bound to, it may be a part of.
+                # It may be a part of a value to which a name in it is bound.
                 more = {
                     carried
                     for statement in self.inside(function)
@@ -209,7 +214,7 @@ class Bindings(StatementIndex):
         return aliases.carried(node, self.modules - self.taken, self._passed)
 
     def _objects(self, node: ast.AST) -> set[str]:
-        """The same without the names of modules."""
+        """Return the names that `_carried` does, without those of modules."""
         found = self._carried(node)
         return {name for name in found if name not in self.modules or name in self.taken}
 
@@ -226,6 +231,6 @@ class Bindings(StatementIndex):
 
 
 def _initialises(statement: ast.stmt) -> bool:
-    """Return ``pynvml.nvmlInit()``, ``hvd.init()``: without it nothing else of the module works."""
+    """True for ``pynvml.nvmlInit()``, ``hvd.init()``: nothing else of the module works without it."""
     call = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and "init" in call.func.attr.lower()

@@ -1,5 +1,7 @@
-"""What decides which module an import finds, without any name that leads from the one to the other: modules that a
-program puts into ``sys.modules`` itself, and the places that it adds to ``sys.path``."""
+"""Find statements that decide which module an import finds, without a name that leads from one to the other.
+
+They put modules into ``sys.modules``, or change ``sys.path``.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,11 @@ _CHANGING = frozenset({"append", "extend", "insert", "remove", "pop", "reverse",
 _PUTTING = frozenset({"setdefault", "update", "__setitem__", "pop"})
 _IMPORTERS = frozenset({"import_module", "__import__", "reload"})
 _OTHERS = frozenset({"tensorflow", "keras", "tf_keras", *sys.stdlib_module_names})
-"""What is hardly ever meant where a name is computed."""
+"""Modules that a computed name hardly ever refers to."""
 
 
 class ImportEffects:
-    """The statements of a module that change ``sys.modules`` or ``sys.path``, each with the names of the modules that
-    it is about."""
+    """The statements of a module that change ``sys.modules`` or ``sys.path``, each with the modules that it affects."""
 
     def __init__(self, statements: list[ast.stmt]) -> None:
         self._tables = {name for statement in statements for name in _tables(statement)}
@@ -77,7 +78,7 @@ def _text(node: ast.expr | None) -> str:
 
 
 def _changes_path(node: ast.AST) -> bool:
-    """Return ``sys.path.insert(...)``, ``sys.path[:0] = ...``, ``sys.path = ...``, ``site.addsitedir(...)``."""
+    """True for ``sys.path.insert(...)``, ``sys.path[:0] = ...``, ``sys.path = ...``, ``site.addsitedir(...)``."""
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="path", value=ast.Name()), attr=name)):
             return name in _CHANGING
@@ -107,9 +108,7 @@ def _tables(statement: ast.stmt) -> Iterator[str]:
 
 
 def _imported(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names of the modules that a statement (its header, if it has blocks) may import, with those around
-    them.
-    """
+    """Yield the modules that a statement (its header, if it has blocks) may import, with the packages around them."""
     names: list[str] = []
     if isinstance(statement, ast.Import):
         names = [alias.name for alias in statement.names]

@@ -1,4 +1,4 @@
-"""Which statements of a program stay in its slice: those that are asked for, and all that they need."""
+"""Select the statements of a slice: those that are asked for, and all that they need."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tfmemlint.verify.slicing.syntax import blocks_of, own_nodes
 
 @dataclass
 class Slicer:
-    """Finds what has to stay.
+    """Selects the statements to keep.
 
     Attributes:
-        tree: the module. lines: its text. bindings: what its statements give and change.
-        loaded: those that decide which module an import finds.
-        kept: the statements that stay.
-        ends: by function, for those that the last of all that was asked for happens in: the row of the last statement
-            that was asked for there. What comes after it in the same function runs later, and isn't needed.
+        tree: the module. lines: its text. bindings: what its statements bind and change.
+        loaded: the statements that decide which module an import finds.
+        kept: the statements to keep.
+        ends: by function in which the last of all requested statements runs, the row of the last requested statement.
+            What follows it in that function runs later and isn't needed.
     """
 
     tree: ast.Module
@@ -41,11 +41,13 @@ class Slicer:
         self.loaded = ImportEffects(list(self.bindings.parent))
         for statement in self.tree.body:
             if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
-                self.keep(statement)  # it changes what everything else means
+                self.keep(statement)  # it changes the meaning of all other code
 
     def ask(self, places: Iterable[Span], rows: Iterable[int], last: Iterable[Span]) -> None:
-        """Keep the innermost statements at ``places``, and those that begin in ``rows``; ``last``: what happens last,
-        with the calls that lead there."""
+        """Keep the innermost statements at ``places``, and those that begin in ``rows``.
+
+        ``last`` is what happens last, with the calls that lead there.
+        """
         found = [self.bindings.at(place) for place in places]
         asked = [statement for statement in found if statement is not None]
         asked += [statement for row in rows for statement in self.bindings.of_row(row)]
@@ -66,15 +68,13 @@ class Slicer:
                 self.keep(statement)
 
     def ask_calls(self, places: Iterable[Span]) -> None:
-        """Keep the calls of the functions that ``places`` are in, of which it isn't known how they are reached."""
+        """Keep the calls of the functions that contain ``places``, if it isn't known how they are reached."""
         for statement in map(self.bindings.at, places):
             if statement is not None:
                 self._need_calls(self.bindings.function[statement], None)
 
     def _end(self, statement: ast.stmt) -> int:
-        """Return the row up to which something may run before a statement does, or while it does: in a loop, all
-        of it.
-        """
+        """Return the row up to which code may run before or during a statement: in a loop, the loop's last."""
         blocks = blocks_of(statement)
         last = blocks[0][0].lineno - 1 if blocks else statement.end_lineno or 0
         last = max(last, statement.lineno)
@@ -86,8 +86,9 @@ class Slicer:
         return last
 
     def _late(self, statement: ast.stmt) -> bool:
-        """True if a statement runs when everything that was asked for is done. How a ``try`` goes on after an error
-        isn't late.
+        """True if a statement runs when everything that was asked for is done.
+
+        How a ``try`` continues after an error isn't late.
         """
         if statement.lineno <= self.ends.get(self.bindings.function[statement], statement.lineno):
             return False
@@ -102,8 +103,10 @@ class Slicer:
         return False
 
     def keep(self, statement: ast.stmt, *, late: bool = False) -> None:
-        """Keep a statement with the headers of the blocks around it, unless it runs too late to be needed; ``late``:
-        even so."""
+        """Keep a statement with the headers of the blocks around it, unless it runs too late to be needed.
+
+        ``late``: keep it even then.
+        """
         if self._late(statement) and not late:
             return
         around: ast.stmt | None = statement
@@ -113,7 +116,10 @@ class Slicer:
             around = self.bindings.parent[around]
 
     def keep_rest(self, block: Iterable[ast.stmt]) -> None:
-        """Keep all of a module, but for what functions do that something was asked for in: of these, that."""
+        """Keep all statements of a module.
+
+        Of a function that contains requested statements, only those and what they need are kept.
+        """
         for statement in block:
             self.keep(statement)
             if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -123,7 +129,7 @@ class Slicer:
                 self.keep_rest(inner)
 
     def share(self, others: Iterable[Slicer]) -> bool:
-        """Keep what other modules of the program need of this one; whether there was anything."""
+        """Keep what other modules of the program need of this one; True if there was anything."""
         before = len(self.kept)
         for other in others:
             for name in [attribute for attribute in other._attributes if not attribute.startswith(".")]:
@@ -132,7 +138,7 @@ class Slicer:
             for name in other._attributes | other.bindings.taken_by(other.kept):
                 if self.bindings.gives(name):
                     self.need(name, None)
-            # What others set in a module, or do to what they take from it.
+            # Values that others set in a module, and changes to objects that they import from it.
             names = {name for name, function in other._needed if function is None}
             for statement in self.bindings.sets_in_modules(names):
                 self.keep(statement)
@@ -141,7 +147,7 @@ class Slicer:
         return len(self.kept) > before
 
     def need(self, name: str, function: Function) -> None:
-        """Keep what gives ``name`` the value that it has in ``function`` (None: at the top level)."""
+        """Keep the statements that give ``name`` its value in ``function`` (None: at the top level)."""
         if (name, function) in self._needed:
             return
         self._needed.add((name, function))
@@ -152,7 +158,7 @@ class Slicer:
                 self._need_whole(statement)
 
     def close(self) -> None:
-        """Keep all that what is kept needs, until nothing more does."""
+        """Keep everything that kept statements need, until nothing is missing."""
         while True:
             while self._waiting:
                 self._follow(self._waiting.pop())
@@ -163,7 +169,7 @@ class Slicer:
                 self.keep(leaving)
 
     def text(self) -> str:
-        """Return the program's text with all that isn't kept blank; a block left empty gets ``pass``."""
+        """Return the program's text with blank lines for all that isn't kept. A block left empty gets ``pass``."""
         keep_rows: set[int] = set()
         passes: set[int] = set()
         for statement in self.kept:
@@ -182,8 +188,10 @@ class Slicer:
         return "\n".join(out)
 
     def _rows(self, statement: ast.stmt) -> Iterable[int]:
-        """Return the rows of a statement itself: of a block, those of its header, and of ``else:``, ``except ...:`` and
-        the like; with them those of a block that begins in the same line.
+        """Return the rows of a statement itself.
+
+        For a compound statement they are those of its header, of ``else:``, ``except ...:`` and the like, and of a
+        block that begins on the same line.
         """
         blocks = blocks_of(statement)
         if not blocks:
@@ -197,7 +205,7 @@ class Slicer:
         return rows
 
     def _shares_its_line(self, statement: ast.stmt) -> bool:
-        """True if something stands in the line before a statement."""
+        """True if other code precedes a statement on its line."""
         line = self.lines[statement.lineno - 1]
         return len(line) - len(line.lstrip()) < statement.col_offset
 
@@ -217,11 +225,11 @@ class Slicer:
             self._need_calls(self.bindings.function[other], None)
         if isinstance(statement, ast.ClassDef):
             for method in statement.body:
-                # Python calls these by itself.
+                # Python calls these methods itself.
                 if isinstance(method, ast.FunctionDef) and method.name.startswith("__"):
                     self.keep(method)
                     self._need_whole(method)
-        # What stands in the same line is kept with it, so it must be able to run.
+        # Code on the same line is kept with it, so it must be able to run.
         for block in blocks_of(statement):
             for inner in block:
                 if _first_row(inner) in self._rows(statement):
@@ -230,7 +238,9 @@ class Slicer:
             self.keep(other)
 
     def _need_calls(self, changing: Function, asking: Function) -> None:
-        """What a function changes of the world outside is of no use to others if nobody calls it."""
+        """Keep the calls of a function that changes something outside of it: without them the change does not
+        happen.
+        """
         inside = [asking]
         while inside[-1] is not None:
             inside.append(self.bindings.outer[inside[-1]])
@@ -250,24 +260,24 @@ class Slicer:
                     self._need_whole(statement)
 
     def _need_changes(self, name: str, function: Function) -> None:
-        """Keep what changes an object that is reached by this attribute."""
+        """Keep the statements that change an object that is reached by this attribute."""
         if f".{name}" in self._attributes:
             return
         self._attributes.add(f".{name}")
         for statement in self.bindings.changes(f".{name}", None):
-            # What another function reads may be read after all that was asked for has happened.
+            # Another function may read it after everything that was asked for has happened.
             self.keep(statement, late=self.bindings.function[statement] is not function)
             self._need_calls(self.bindings.function[statement], function)
 
     def _need_whole(self, definition: ast.stmt) -> None:
-        """A function or class that is referred to is needed as a whole, unless an intent in it brings in its parts."""
+        """Keep a function or class as a whole if it is referred to, unless an intent in it has selected its parts."""
         if any(inner in self.kept for inner in self.bindings.inside(definition)):
             return
         for inner in self.bindings.inside(definition):
             self.keep(inner)
 
     def _belongs(self, leaving: ast.stmt) -> bool:
-        """True if an early exit is to be kept: the blocks around it are, or their headers need nothing more."""
+        """True if an early exit must be kept: the blocks around it are kept, or their headers need nothing more."""
         if leaving in self.kept or self._late(leaving):
             return False
         around = self.bindings.parent[leaving]
@@ -283,7 +293,7 @@ class Slicer:
         return function in self.kept if function is not None else not isinstance(leaving, ast.Return)
 
     def _known(self, statement: ast.stmt) -> bool:
-        """True if what a statement reads is kept anyway."""
+        """True if everything that a statement reads is kept anyway."""
         function = self.bindings.function[statement]
         names = {node.id for node in own_nodes(statement) if isinstance(node, ast.Name)}
         return all((name, function) in self._needed or not self.bindings.definitions(name, function) for name in names)

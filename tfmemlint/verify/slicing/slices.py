@@ -1,9 +1,9 @@
-"""Cutting the slice out of a program: the statements that configure GPU memory, and what they need.
+"""Cut the slice out of a program: the statements that configure GPU memory, and what they need.
 
-A slice keeps every line of the program where it was; what isn't needed is blank. It is found backwards from the
-statements that state an intent, and from what starts the runtime before them: each statement that is kept brings in
-the statements that define or change what it reads, the headers of the blocks that it stands in, and the early exits
-whose conditions read nothing else.
+A slice keeps every line of the program at its place; lines that aren't needed are blank. It is found backwards from the
+statements that state an intent, and from those that start the runtime before them. Each kept statement brings in the
+statements that define or change what it reads, the headers of the blocks around it, and the early exits whose
+conditions read nothing else.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ MODES = frozenset(
         "tf.enable_v2_behavior",
     }
 )
-"""What decides whether an operation starts the runtime or goes into a graph."""
+"""Functions that decide whether an operation starts the runtime or is added to a graph."""
 
 GLOBAL_STEPS = ("get_or_create_global_step", "create_global_step")
-"""What the sessions of training need of TensorFlow's default graph, without any name that leads there."""
+"""Functions that add to TensorFlow's default graph what sessions for training need, without a name that leads there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,12 @@ class Slice:
     """The part of a program that is to be run.
 
     Attributes:
-        text: the program with everything else blank, and the call of ``entry`` at its end where that is a function.
-        entry: ``module``, or the function that is called. rows: how many lines with code are kept; of: of how many.
+        text: the program with everything else blank, and the call of ``entry`` at its end if that is a function.
+        entry: ``module``, or the function that is called. rows: the number of lines with code that are kept; of: of how
+            many.
         marks: the first rows of the statements that state the intents.
-        local: the rows of imports of the project's own modules that are kept though nothing that is kept reads them.
-        modules: what is to be run of the program's other files, by their paths.
+        local: the rows of imports of the project's own modules that are kept though no kept statement reads them.
+        modules: the slices of the program's other files, by their paths.
     """
 
     text: str
@@ -61,7 +62,7 @@ class Slice:
 
 
 class CannotSlice(Exception):
-    """Why there is no slice: the message says what to do instead."""
+    """There is no slice: the message says what to do instead."""
 
 
 def slice_program(
@@ -78,14 +79,14 @@ def slice_program(
     """Return the slice of ``program`` for the intents ``wishes`` of one entry point.
 
     Args:
-        program: the analysed program. wishes: the intents of ``entry``, and of the module that it is in.
+        program: the analysed program. wishes: the intents of ``entry``, and of the module that contains it.
         entry: ``module``, or the function to call.
-        local: keep the imports of the project's own modules too, and all that these do when they are imported: it may
-            start the runtime.
-        rows: further rows whose statements are to be kept.
-        files: the program's own modules, by their paths. own: tells the first part of a module's name whether it is
-            one of these; by default those are that lie beside the program.
-        called: what is called at the end of the module, as a command of the project does it.
+        local: keep the imports of the project's own modules too, and all that these do when they are imported, as it
+            may start the runtime.
+        rows: further rows whose statements are kept.
+        files: the program's own modules, by their paths. own: returns whether the first part of a module's name is one
+            of these; by default those beside the program are.
+        called: the function that is called at the end of the module, as a command of the project does.
 
     Raises:
         CannotSlice: the entry point is a function that can't be called without knowing more.
@@ -102,20 +103,20 @@ def slice_program(
     unseen = len(places) - len(removed) == sum(isinstance(intent.event, ProtoMade) for intent in wishes)
     last = places[-1] if places and not unseen else []
     slicer.ask([place for chain in places for place in chain], rows, last)
-    # What is put into a list in one place is called from another, by no name that leads there.
+    # A function that is put into a list is called from elsewhere, without a name that leads there.
     put = [place for chain in program.put for place in chain] if places else []
     slicer.ask_also(put)
     options = [intent.statement for intent in wishes if isinstance(intent.event, ProtoMade)]
     slicer.ask_calls([*options, *removed])
     if call:
-        slicer.ends.pop(None, None)  # the function is called behind everything else
+        slicer.ends.pop(None, None)  # the function is called after everything else
     slicer.close()
     others = {path: Slicer(text.tree, text.source.lines) for path, text in (files or {}).items()}
     for other in others.values():
         other.ask([place for chain in places for place in chain], rows, last)
         other.ask_also(put)
         other.ask_calls([*options, *removed])
-        other.ends.pop(None, None)  # others may need what a module gives at its end
+        other.ends.pop(None, None)  # others may need what a module defines at its end
         if local:
             other.keep_rest(other.tree.body)
         other.close()
@@ -141,7 +142,7 @@ def slice_program(
     lines = [line.strip() for current in every for line in current.lines]
     total = sum(1 for line in lines if line and not line.startswith("#"))
     if call:
-        # Behind the last line of the file, so that no line of the file is taken for it.
+        # The call is below the last line of the file, so that it has a line of its own.
         text = text.rstrip("\n")
         text += "\n" * (len(program.source.lines) + 1 - text.count("\n")) + f"{call}\n"
     marks = frozenset(intent.statement.row for intent in wishes)
@@ -149,7 +150,7 @@ def slice_program(
 
 
 def unset(tree: ast.Module) -> list[Span]:
-    """Return the places that take variables out of the environment."""
+    """Return the places that remove variables from the environment."""
     found = (node for node in ast.walk(tree) if isinstance(node, (ast.stmt, ast.expr)) and _unsets(node))
     return [Span(node.lineno, node.col_offset + 1, node.end_lineno or node.lineno, 0) for node in found]
 
@@ -171,11 +172,12 @@ def _is_environ(node: ast.expr) -> bool:
 
 
 def _criteria(program: Program, wishes: Sequence[Wanted], entry: str, *, own_start: bool = False) -> list[list[Span]]:
-    """Return the places that have to be kept, each with the calls that lead to it, the one that is reached last at the
-    end: the intents, whatever else configures TensorFlow, and what starts the runtime before the last of them, or makes
-    the GPU devices after it; ``own_start``: even where nothing but the harness would do so otherwise.
+    """Return the places that have to be kept, each with the calls that lead to it; the last is reached last.
+
+    They are the intents, everything else that configures TensorFlow, and what starts the runtime before the last of
+    them or makes the GPU devices after it; with ``own_start`` even if only the harness would do so otherwise.
     """
-    # What becomes of options that no session was seen with may show anywhere behind them: they are never the last.
+    # Options without a known session may take effect anywhere after them: they are never the last.
     ordered = sorted(wishes, key=lambda wish: not isinstance(wish.event, ProtoMade))
     found = [[wish.statement, *(step.span for step in wish.frames)] for wish in ordered]
     own = {id(wish.event) for wish in wishes}
@@ -189,7 +191,7 @@ def _criteria(program: Program, wishes: Sequence[Wanted], entry: str, *, own_sta
             ours = own_start or sessions
             if place > last and start and isinstance(event, RuntimeStart) and event.what == "context" and not ours:
                 break  # the same happens when the harness starts it
-            # What there are sessions in may never start the eager context: it is the program's own start that counts.
+            # A program with sessions may never start the eager context: its own start counts.
             sessions = sessions or isinstance(event, SessionMade)
             if start or (id(event) in own and not isinstance(event, ProtoMade)) or _configures(event):
                 found.append([event.statement, *(step.span for step in event.frames)])
@@ -200,7 +202,7 @@ def _criteria(program: Program, wishes: Sequence[Wanted], entry: str, *, own_sta
 
 
 def _configures(event: Event) -> bool:
-    """True if what an event does decides what becomes of the intents."""
+    """True if an event decides about the effect of the intents."""
     match event:
         case Call(name=name):
             configures = name.startswith("tf.config.") and ".set_" in name
@@ -210,9 +212,7 @@ def _configures(event: Event) -> bool:
 
 
 def is_local_import(statement: ast.stmt, path: str, own: Callable[[str], bool] | None = None) -> bool:
-    """True if a statement imports a module that lies beside the program at ``path``, or of which ``own`` says that it
-    is the program's.
-    """
+    """True if a statement imports a module beside the program at ``path``, or one that ``own`` accepts."""
     folder = Path(path).parent
     if isinstance(statement, ast.ImportFrom):
         if statement.level:
@@ -229,10 +229,10 @@ def is_local_import(statement: ast.stmt, path: str, own: Callable[[str], bool] |
 
 
 def _call_of(bindings: Bindings, entry: str) -> str:
-    """How to call a function of the file that needs nothing.
+    """Return the code that calls a function of the file that needs no arguments.
 
     Raises:
-        CannotSlice: it is a method, or wants arguments.
+        CannotSlice: it is a method, or needs arguments.
     """
     found = [
         node
@@ -257,8 +257,8 @@ def _call_of(bindings: Bindings, entry: str) -> str:
 
 
 def missing_argument(program: Program, entry: str, row: int | None) -> str:
-    """Return the argument of a function which the statement in ``row`` reads, and which is None where it isn't given;
-    "" where there is none.
+    """Return the parameter that the statement in ``row`` reads and that is None if it isn't passed; "" if there is
+    none.
     """
     bindings = Bindings(program.tree)
     statements = bindings.of_row(row) if row is not None else []

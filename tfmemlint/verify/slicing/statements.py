@@ -1,4 +1,4 @@
-"""The statements of a module: where each of them stands, and which names it gives a value."""
+"""Index the statements of a module: their places, and the names that they bind."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from tfmemlint.model.finding import Span
 from tfmemlint.verify.slicing.syntax import blocks_of, bound_names, is_exit, own_nodes
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | None
-"""A function, or None for the top level (class bodies count as the place that they stand in)."""
+"""A function, or None for the top level (class bodies belong to the function around them)."""
 
 _LIBRARIES = frozenset({"tensorflow", "keras", "tf_keras"})
-"""What is taken from these is as good as a module: a call of its functions does not change it."""
+"""A name that is imported from these counts as a module: a call of its functions does not change it."""
 
 
 class StatementIndex:
     """The statements of a module.
 
     Attributes:
-        tree: the module. parent: the statement whose block a statement stands in, None at the top level.
-        function: the innermost function that a statement stands in. outer: the function around a function.
+        tree: the module. parent: the statement whose block contains a statement, None at the top level.
+        function: the innermost function that contains a statement. outer: the function around a function.
         exits: the statements that leave a block early, or may: assertions.
-        assigned_attributes: by name of the attribute, the statements that give it a value: assignments
-            (``self.gpus = ...``), and those in the body of a class, its methods among them.
+        assigned_attributes: by name of the attribute, the statements that assign to it: assignments
+            (``self.gpus = ...``), and those in the body of a class, including its methods.
         bound: by name and function, the statements that bind it there.
-        modules: the names that imports bind. taken: those of them that are no modules, as far as that can be told.
+        modules: the names that imports bind. taken: those of them that are not modules, if that is known.
     """
 
     def __init__(self, tree: ast.Module) -> None:
@@ -57,7 +57,7 @@ class StatementIndex:
             )
             inside = first <= span.row <= (statement.end_lineno or statement.lineno)
             if inside and statement.lineno == span.row and statement.col_offset >= span.column:
-                # Another one of the same line, unless it is the very one.
+                # It is another statement of the same line, unless it begins there.
                 inside = statement.col_offset == span.column - 1
             if inside and (best is None or self._within(statement, best)):
                 best = statement
@@ -66,7 +66,7 @@ class StatementIndex:
         return best
 
     def of_row(self, row: int) -> list[ast.stmt]:
-        """Return the statements that begin in a row; the innermost that goes on there where none does."""
+        """Return the statements that begin in a row; if none does, the innermost one that continues there."""
         found = self._by_row[row]
         if found:
             return found
@@ -78,8 +78,9 @@ class StatementIndex:
         return [max(around, key=lambda candidate: (candidate.lineno, candidate.col_offset))] if around else []
 
     def uses(self, function: ast.stmt) -> list[ast.stmt]:
-        """Return the statements that may call a function of the module: those that have its name, or the name of the
-        class that calls it by itself.
+        """Return the statements that may call a function of the module.
+
+        They contain its name, or the name of the class whose special method it is.
         """
         assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
         around = self.parent[function]
@@ -94,7 +95,7 @@ class StatementIndex:
             yield from self.inside(child)
 
     def beside(self, statement: ast.stmt) -> list[ast.stmt]:
-        """Return the other simple statements that begin in a line of this one."""
+        """Return the other simple statements that begin on a line of this one."""
         if hasattr(statement, "body"):
             return []
         rows = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
@@ -162,7 +163,7 @@ class StatementIndex:
                 self._used[node.id].append(statement)
 
     def home(self, name: str, function: Function) -> Function:
-        """Return the function that a name belongs to, None for the module."""
+        """Return the function whose local variable a name is, None for the module."""
         while function is not None and name not in self._locals[function]:
             if name in self._outside[function]:
                 return self._outside[function][name]

@@ -1,4 +1,4 @@
-"""Statements and what is in them."""
+"""Take statements apart: their own nodes, their blocks, the names that they bind."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def blocks_of(statement: ast.stmt) -> list[list[ast.stmt]]:
 
 
 def bound_names(statement: ast.stmt) -> set[str]:
-    """Return the names that a statement (its header, if it has blocks) gives a value."""
+    """Return the names that a statement (its header, if it has blocks) binds."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return {statement.name}
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
@@ -45,7 +45,7 @@ def bound_names(statement: ast.stmt) -> set[str]:
 
 
 def is_exit(statement: ast.stmt) -> bool:
-    """Return ``sys.exit()``, ``exit()``, ``os._exit()`` as a statement."""
+    """True for ``sys.exit()``, ``exit()``, ``os._exit()`` as a statement."""
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return False
     function = statement.value.func
