@@ -1,8 +1,8 @@
 """Memory growth that differs between visible GPUs, of which the runtime makes an error when it starts.
 
-Source of the cases: ``tools/knowledge`` and the fixtures of TFM402, run on TensorFlow with one, two and three GPUs:
-unset, False and True are three values; hidden GPUs are not compared; a logical device configuration of any device, the
-CPU among them, drops growth instead.
+Source of the cases: what the truth tests of TFM402's fixtures hold on TensorFlow with one, two and three GPUs: unset,
+False and True are three values; hidden GPUs are not compared; a logical device configuration of any device, the CPU
+among them, drops growth instead.
 """
 
 from __future__ import annotations

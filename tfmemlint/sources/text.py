@@ -139,16 +139,12 @@ class Source:
         return chosen
 
 
-def decode(path: str, data: bytes) -> Source:
-    """Bytes as a Python text; those of a notebook as `Notebook`.
+def decode_python(path: str, data: bytes) -> Source:
+    """Decode a file of Python, as Python itself does.
 
     Raises:
-        Unreadable: it is binary, or not in the encoding that it declares.
+        Unreadable: it is binary, too large, or not in the encoding that it declares.
     """
-    if path.endswith(NOTEBOOK):
-        from tfmemlint.sources.notebook import decode_notebook
-
-        return decode_notebook(path, data)
     if len(data) > LARGEST:
         raise Unreadable(f"larger than {LARGEST // 2**20} MiB: this is data, not a program")
     try:
@@ -200,12 +196,3 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         return read_regular(path, (LARGEST_NOTEBOOK if os.fspath(path).endswith(NOTEBOOK) else LARGEST) + 1)
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from None
-
-
-def read(path: str | os.PathLike[str], shown: str | None = None) -> Source:
-    """A file as a Python text.
-
-    Raises:
-        Unreadable: it can't be opened, is binary, or is not in the encoding that it declares.
-    """
-    return decode(shown if shown is not None else str(path), read_bytes(path))
