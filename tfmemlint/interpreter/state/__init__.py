@@ -10,14 +10,13 @@ The model follows ``tensorflow/python/eager/context.py``; each transition names 
 
 from __future__ import annotations
 
+from tfmemlint.interpreter.state.handlers import Arg, Handler
 from tfmemlint.interpreter.state.joins import join_phases, join_states
 from tfmemlint.interpreter.state.keys import ANY, Guards, Key, Tri, device_key
 from tfmemlint.interpreter.state.model import (
-    Arg,
     Call,
     ConfigEffect,
     Event,
-    Handler,
     Phase,
     RuntimeStart,
     Setting,

@@ -1,0 +1,65 @@
+"""The arguments of calls, and the ``except`` clauses around events."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from tfmemlint.interpreter.values import Value
+from tfmemlint.model.finding import Span
+
+_NO_EXCEPTIONS = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit", "BaseException"})
+"""The exceptions that ``except Exception`` lets pass."""
+_ANCESTORS = {
+    "KeyError": ("LookupError",),
+    "IndexError": ("LookupError",),
+    "NotImplementedError": ("RuntimeError",),
+    "tf.errors.NotFoundError": ("tf.errors.OpError",),
+    "tf.errors.UnknownError": ("tf.errors.OpError",),
+    "tf.errors.InvalidArgumentError": ("tf.errors.OpError",),
+    "tf.errors.FailedPreconditionError": ("tf.errors.OpError",),
+}
+"""The classes of exceptions that handlers may name instead of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arg:
+    """An argument as it stands in a call: its value, its place, its text. ``keyword`` is None for a positional one."""
+
+    value: Value
+    span: Span
+    text: str
+    keyword: str | None = None
+    star: bool = False
+    node: ast.expr | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """An ``except`` clause around an event: the exceptions it catches (``("*",)`` for a bare one) and its place.
+
+    ``reraises``: it ends in ``raise`` or an exit. ``idle``: it does nothing but pass, print, log or warn;
+    ``silent``: not even that. ``gives_up``: besides what an idle one does, it only returns a constant.
+    ``here``: the ``try`` stands in the same function as the event (otherwise in a caller).
+    """
+
+    catches: tuple[str, ...]
+    span: Span
+    reraises: bool
+    idle: bool
+    here: bool = True
+    silent: bool = False
+    gives_up: bool = False
+
+    @property
+    def probes(self) -> bool:
+        """True if it does something else where a name is not there."""
+        lacks = {"AttributeError", "*", "Exception", "ImportError", "ModuleNotFoundError"}
+        return not self.idle and not self.reraises and not lacks.isdisjoint(self.catches)
+
+    def takes(self, exception: str) -> bool:
+        """True if it catches ``exception`` (a builtin name, or ``tf.errors.X``)."""
+        names = {exception, *_ANCESTORS.get(exception, ()), "BaseException", "*"}
+        if exception not in _NO_EXCEPTIONS:
+            names.add("Exception")
+        return not names.isdisjoint(self.catches)
