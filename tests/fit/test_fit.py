@@ -153,7 +153,7 @@ def test_the_profiler_stays_usable(ground: Ground) -> None:
         ("import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '-1'\ntf.ones(1)", "never used a GPU"),
         ("raise SystemExit(3)", "exit code 3"),
         ("assert tf.reduce_sum(tf.ones(10)) == -1", "line 2: AssertionError"),
-        ("tf.ones(1)\nwhile True: pass", "had not come to its end after 2 s"),
+        ("tf.ones(1)\nwhile True: pass", "had not ended after 2 s"),
         ("import os\nos.kill(os.getpid(), 11)", "SIGSEGV"),
     ],
     ids=["no-gpu", "hidden", "exit", "values", "hangs", "crash"],

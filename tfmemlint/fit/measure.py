@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ROOMY_MIB = 1024 * 1024
 """The memory of a GPU that refuses nothing, in MiB. It is address space only, which costs nothing."""
 DEFAULT_IN_USE_MIB = 300.0
-"""What other processes and the CUDA context use of a GPU by default, in MiB; see ``--in-use``."""
+"""The default of ``--in-use``: the memory of a GPU that other processes and the CUDA context use, in MiB."""
 MAX_LIMIT_RUNS = 8
 """The number of runs to search for a memory limit: halving comes within 1 % of it by then. A bound on the time."""
 _OBSERVER = "tfmemlint.fit.child.observe"

@@ -120,7 +120,7 @@ def _entries(data: bytes, digest_size: int) -> dict[bytes, list[IndexEntry]]:
 
 
 def _refuse_unknown_extensions(data: bytes, at: int, digest_size: int) -> None:
-    """What follows the entries may only add to them.
+    """Refuse extensions that change the meaning of the entries.
 
     Raises:
         UnknownIndexError: an extension changes what the entries mean, as that of a split index (``link``) does, or the

@@ -97,7 +97,9 @@ def probe(meter: Meter, config: dict[str, Any] | None) -> dict[str, Any]:
             names = [device.name for device in context.context().list_logical_devices("GPU")]
             for name, (physical, limit) in zip(names, logical(config), strict=False):
                 found.append(
-                    _one(name, physical, _share(config, meter.total_mib(physical)) if limit is None else limit, meter)
+                    _probe_device(
+                        name, physical, _share(config, meter.total_mib(physical)) if limit is None else limit, meter
+                    )
                 )
         _go_beyond(found)
         return {"devices": found, "view": meter.view, "blind": meter.blind}
@@ -123,7 +125,7 @@ def _share(config: dict[str, Any] | None, total_mib: float | None) -> float | No
     return fraction * total_mib if total_mib is not None and 0 < fraction <= 1 else None
 
 
-def _one(name: str, physical: int, limit: float | None, meter: Meter) -> dict[str, Any]:
+def _probe_device(name: str, physical: int, limit: float | None, meter: Meter) -> dict[str, Any]:
     short = name.replace("/device:", "")
     told: dict[str, Any] = {"name": short, "physical": physical, "limit_mib": limit, "blind": meter.blind}
     told.update(total_mib=meter.total_mib(physical), before_mib=meter.used_mib(physical))

@@ -41,7 +41,7 @@ def _error(code: int) -> NVMLError:
 
 
 def module(machine: SimulatedMachine) -> ModuleType:
-    """Return the module to be put into ``sys.modules['pynvml']``; a machine without cards has no NVML library."""
+    """Return the module to be put into ``sys.modules['pynvml']``; a machine without GPUs has no NVML library."""
     made = ModuleType("pynvml", "NVML for simulated GPUs.")
     users = 0
 
