@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Put what `tfmemlint fit` finds out into docs/fit.md: an example's report, and models that were worked out by hand.
+"""Write the results of `tfmemlint fit` into docs/fit.md: an example's report, and models that were worked out by hand.
 
 Needs TensorFlow's GPU build and a C compiler. ``--python`` names further interpreters, with other releases.
 """
@@ -72,7 +72,7 @@ def _report(code: str, ground: Ground) -> str:
 
 
 def _sizes(found: FitResult) -> tuple[float, float]:
-    """What was asked for at a time at the most, and the allocator's peak, in MiB."""
+    """Return the most that was requested at a time, and the allocator's peak, in MiB."""
     (device,) = found.asked.devices
     assert device.peak is not None
     assert device.held is not None

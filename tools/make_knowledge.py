@@ -1,4 +1,4 @@
-"""Make ``docs/knowledge.md``: what the tables of names hold, release by release.
+"""Write ``docs/knowledge.md``: the counts of the tables of names, release by release.
 
 Usage: python tools/make_knowledge.py [--check]
 """
@@ -57,7 +57,7 @@ def _below(names: set[str], start: str) -> int:
 
 
 def main(*options: str) -> int:
-    """Write the page, or say whether it is as it should be."""
+    """Write the page, or return whether it is out of date."""
     if "--check" in options:
         return int(PAGE.read_text(encoding="utf-8") != page())
     PAGE.write_text(page(), encoding="utf-8")

@@ -81,11 +81,11 @@ class Proof:
 
 
 def prove(source: Source, ground: Ground, conditions: RunOptions, target: Target, begun: Launch | None = None) -> Proof:
-    """What the running TensorFlow makes of each intent of a program.
+    """Return the proof of a program: its intents, and what the running TensorFlow makes of each.
 
     Args:
-        begun: how a configuration file starts it: it is run with the variables of that start. Functions that nothing
-            calls are left aside then.
+        begun: how a configuration file starts it. It is run with the variables of that start, and functions that nothing
+            calls are left out.
 
     Raises:
         SyntaxError, ValueError: it can't be parsed.
@@ -118,7 +118,7 @@ def prove(source: Source, ground: Ground, conditions: RunOptions, target: Target
 def prove_fixed(
     source: Source, fixed: str, ground: Ground, conditions: RunOptions, target: Target, fixes: int
 ) -> Proof:
-    """What becomes of the intents of a program before and after its fixes.
+    """Return the proof of a program before and after its fixes.
 
     Raises:
         SyntaxError, ValueError: it can't be parsed.
@@ -167,7 +167,7 @@ def _told(verdicts: Sequence[Verdict], rows: Rows) -> list[Verdict]:
 
 
 def _wishes(whole: Whole) -> list[Wanted]:
-    """What a program wants; functions of its other modules that it never calls are no part of it."""
+    """Return the intents of a program, without functions of its other modules that it never calls."""
     path = whole.program.source.path
     found: list[Wanted] = []
     for entry, events in entries(whole.program):
@@ -209,7 +209,7 @@ def _run(
 
 
 def _cut(whole: Whole, wishes: Sequence[Wanted], entry: str, changed: Sequence[int], *, local: bool = True) -> Slice:
-    """Return the slice of a program, the function at its end called that a command of its project calls."""
+    """Return the slice of a program, with the call at its end that a command of its project makes."""
     end = whole.function if entry == "module" else ""
     return slice_program(
         whole.program, wishes, entry, local=local, rows=changed, files=whole.files, own=whole.is_own, called=end
@@ -224,7 +224,7 @@ def _lacks_something(result: Result, line: int, program: Program) -> bool:
 def _whole(
     whole: Whole, wishes: Sequence[Wanted], ground: Ground, conditions: RunOptions, gpus: int
 ) -> Observation | None:
-    """Return the run of the program itself, where that is asked for: one for all of its entry points."""
+    """Return the one run of the program itself for all of its entry points, if it is requested."""
     if not conditions.whole:
         return None
     given = {one.statement.row for one in whole.environment}
@@ -269,13 +269,13 @@ def _start(
 
 
 def _changed(old: str, new: str) -> list[int]:
-    """Return the rows of the new text that fixes have written: what they put there is to be run, whatever it is."""
+    """Return the rows of the new text that fixes have written. All of them are run."""
     matcher = difflib.SequenceMatcher(None, old.split("\n"), new.split("\n"), autojunk=False)
     return [row + 1 for tag, _, _, first, end in matcher.get_opcodes() if tag != "equal" for row in range(first, end)]
 
 
 def _failure(result: Result) -> str:
-    """What a program that failed had said, for a person to read."""
+    """Return the last output of a program that failed, for a person to read."""
     if result.ok and not result.exit_code:
         return ""
     lines = (result.stdout + result.stderr).strip().splitlines()
