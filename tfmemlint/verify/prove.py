@@ -84,8 +84,8 @@ def prove(source: Source, ground: Ground, conditions: RunOptions, target: Target
     """Return the proof of a program: its intents, and what the running TensorFlow makes of each.
 
     Args:
-        begun: how a configuration file starts it. It is run with the variables of that start, and functions that nothing
-            calls are left out.
+        begun: how a configuration file starts it. It is run with the variables of that start, and functions that
+            nothing calls are left out.
 
     Raises:
         SyntaxError, ValueError: it can't be parsed.
