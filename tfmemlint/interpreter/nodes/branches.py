@@ -6,13 +6,14 @@ import ast
 
 from tfmemlint.facts.syntax import assigned_names
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.frames import Snapshot
 from tfmemlint.interpreter.observer import Decision, Reason
 from tfmemlint.interpreter.operations.bindings import bind
 from tfmemlint.interpreter.operations.conditions import decide, refine, tell_test
 from tfmemlint.interpreter.operations.guards import guards_of
 from tfmemlint.interpreter.operations.paths import doubtful, merge, restore, snapshot
 from tfmemlint.interpreter.registry import visits
-from tfmemlint.interpreter.values import UNKNOWN, Value, join
+from tfmemlint.interpreter.values import UNKNOWN, Const, Value, join
 
 
 @visits(ast.IfExp)
@@ -97,22 +98,55 @@ def _count_ends(context: Context) -> tuple[int, int]:
 
 @visits(ast.Match)
 def visit_match(context: Context, node: ast.Match) -> None:
-    context.evaluate(node.subject)
+    subject = context.evaluate(node.subject)
     before = snapshot(context)
-    ends = []
+    ends: list[Snapshot] = []
+    complete = False
     for case in node.cases:
-        context.tell_branch(case.pattern, Decision.BOTH, Reason.UNKNOWN)
+        fits = _fits(case.pattern, subject)
+        if fits is False:
+            context.tell_branch(case.pattern, Decision.NOT_TAKEN, Reason.KNOWN)
+            continue
+        complete = fits is True and case.guard is None
         restore(context, before)
         for name in assigned_names([case.pattern]):
             bind(context, name, UNKNOWN)
+        if complete and not ends:
+            context.tell_branch(case.pattern, Decision.TAKEN, Reason.KNOWN)
+            context.execute(case.body)
+            return
+        context.tell_branch(case.pattern, Decision.BOTH, Reason.UNKNOWN)
         with doubtful(context):
             if case.guard is not None:
                 context.evaluate(case.guard)
             context.execute(case.body)
         ends.append(snapshot(context))
-    restore(context, before)
+        if complete:
+            break  # no later case is looked at
+    restore(context, ends.pop() if complete else before)
     for end in ends:
         merge(context, end)
+
+
+def _fits(pattern: ast.pattern, subject: Value) -> bool | None:
+    """True if a pattern matches a value, False if it does not, None where that is not known.
+
+    Source: the Python Language Reference, 8.6.4 (patterns).
+    """
+    match pattern:
+        case ast.MatchAs(pattern=None):
+            return True
+        case ast.MatchAs(pattern=ast.pattern() as inner):
+            return _fits(inner, subject)
+        case ast.MatchOr(patterns):
+            outcomes = [_fits(inner, subject) for inner in patterns]
+            return True if True in outcomes else None if None in outcomes else False
+        case ast.MatchSingleton(value) if isinstance(subject, Const):
+            return subject.value is value
+        case ast.MatchValue(ast.Constant(value)) if isinstance(subject, Const):
+            return bool(subject.value == value)
+        case _:
+            return None
 
 
 def _is_main_guard(test: ast.expr) -> bool:
