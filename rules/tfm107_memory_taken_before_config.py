@@ -69,6 +69,7 @@ class MemoryTakenBeforeConfig(Rule):
     code = "TFM107"
     name = "memory-taken-before-config"
     severity = Severity.ERROR
+    about_earlier_settings = True
     triggers = (
         "local_device",
         "is_gpu_available",

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.missing_names import NEVER, never_there, of_made_up
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 _PLACES = re.compile(
     r"tf\.(compat\.v[12]\.)?(config|gpu|gpus|memory|cuda|device|devices|distribute|test|GPU\w*|Config\w*)(\.|$)"
@@ -60,6 +63,7 @@ class MadeUpApi(Rule):
     code = "TFM201"
     name = "made-up-api"
     severity = Severity.ERROR
+    text_defects = (TextDefect.MADE_UP_CALL,)
     triggers = (
         r"\btf\.config\b",
         r"\.config\.experimental",
@@ -74,6 +78,12 @@ class MadeUpApi(Rule):
         for use, missing in never_there(program):
             if _PLACES.match(use.name) or _WORDS.search(use.name):
                 yield self.finding(program, use, f"{missing} {NEVER}", **of_made_up(use, missing, program.target))
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import of_name
+
+        return of_name(finding, text, target)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Drop an import of what isn't there, where nothing uses it."""

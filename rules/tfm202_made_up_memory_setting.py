@@ -11,6 +11,7 @@ from tfmemlint.knowledge.misplaced import REAL_PLACES
 from tfmemlint.knowledge.wishes import MadeUp
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import (
     attribute_error,
     attribute_severity,
@@ -28,6 +29,8 @@ from tfmemlint.rulekit.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 _IN_VAIN = {
     Wish.REPORT: "nothing is reported",
@@ -86,6 +89,7 @@ class MadeUpMemorySetting(Rule):
     code = "TFM202"
     name = "made-up-memory-setting"
     severity = Severity.ERROR
+    text_defects = (TextDefect.MADE_UP_SETTING,)
     triggers = (
         r"\btf\.config\b",
         r"\.config\.experimental",
@@ -148,6 +152,12 @@ class MadeUpMemorySetting(Rule):
                 "configured_later": configured_after(program, position),
             },
         )
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import of_name
+
+        return of_name(finding, text, target)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the wish with the functions that exist."""

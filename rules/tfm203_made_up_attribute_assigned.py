@@ -10,6 +10,7 @@ from tfmemlint.interpreter.values import Const, Function, Ref
 from tfmemlint.knowledge import names, wishes
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import attribute_error, attribute_severity, device_words, guarded, handler_notes
 from tfmemlint.rulekit.made_up import unit_of_number
 from tfmemlint.rulekit.rule import Rule
@@ -17,6 +18,8 @@ from tfmemlint.rulekit.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 
 class MadeUpAttributeAssigned(Rule):
@@ -53,6 +56,7 @@ class MadeUpAttributeAssigned(Rule):
     code = "TFM203"
     name = "made-up-attribute-assigned"
     severity = Severity.ERROR
+    text_defects = (TextDefect.ASSIGNMENT,)
     triggers = ("memory_growth", "allow_growth", "gpu_memory", "memory_(?:limit|fraction)")
     fixable = "sometimes"
     supersedes = ("TFM201", "TFM202", "TFM209")
@@ -105,6 +109,12 @@ class MadeUpAttributeAssigned(Rule):
                     "guarded": guarded(store, store.owner_text if on_device else ""),
                 },
             )
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import of_attribute
+
+        return of_attribute(finding, text, target)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Make the setting by the function that exists."""

@@ -10,6 +10,7 @@ from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.wishes import KEYS, REAL_KEYS
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import (
     attribute_severity,
     configured_after,
@@ -23,6 +24,8 @@ from tfmemlint.rulekit.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 
 class MadeUpKey(Rule):
@@ -66,6 +69,7 @@ class MadeUpKey(Rule):
     code = "TFM204"
     name = "made-up-key"
     severity = Severity.ERROR
+    text_defects = (TextDefect.KEY,)
     triggers = ("get_device_details", "memory_info", "memory_(?:total|used)")
     fixable = "sometimes"
 
@@ -103,6 +107,12 @@ class MadeUpKey(Rule):
                     "configured_later": configured_after(program, position),
                 },
             )
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import of_key
+
+        return of_key(finding, target)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Ask TensorFlow for the memory in use, NVML for the total."""

@@ -11,6 +11,7 @@ from tfmemlint.knowledge.signatures import SIGNATURES
 from tfmemlint.knowledge.wishes import KEYWORDS, MEANT
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import attribute_severity, handler_notes, short
 from tfmemlint.rulekit.made_up import unit_of
 from tfmemlint.rulekit.rule import Rule
@@ -18,6 +19,8 @@ from tfmemlint.rulekit.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Arg, Call, Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 
 class MadeUpArgument(Rule):
@@ -58,6 +61,7 @@ class MadeUpArgument(Rule):
     code = "TFM205"
     name = "made-up-argument"
     severity = Severity.ERROR
+    text_defects = (TextDefect.KEYWORD,)
     triggers = (
         "(?:logical|virtual|visible|physical)_device",
         "(?:Logical|Virtual)Device",
@@ -105,6 +109,12 @@ class MadeUpArgument(Rule):
                 "caught": bool(call.handler_for("TypeError")),
             },
         )
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import of_argument
+
+        return of_argument(finding, text)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Use the keyword that exists, in its unit."""

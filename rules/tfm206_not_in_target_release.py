@@ -10,6 +10,7 @@ from tfmemlint.interpreter.program import Use
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Severity, Span
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import attribute_error, attribute_severity, handler_notes, is_of_import
 from tfmemlint.rulekit.missing_names import (
     NEVER_RUNS,
@@ -26,6 +27,7 @@ from tfmemlint.rulekit.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.rulekit.correction import Correction
 
 _ABOUT = re.compile(r"memory|gpu|device|session|config|visible", re.IGNORECASE)
 _ASKS = re.compile(r"hasattr|getattr|version", re.IGNORECASE)
@@ -79,6 +81,8 @@ class NotInTargetRelease(Rule):
     code = "TFM206"
     name = "not-in-target-release"
     severity = Severity.ERROR
+    of_another_release = True
+    text_defects = (TextDefect.OTHER_RELEASE,)
     triggers = (
         r"\btf\.config\b",
         r"\.config\.experimental",
@@ -175,6 +179,12 @@ class NotInTargetRelease(Rule):
                 "whole": "TensorFlow 1" if (names.until(missing) or "").startswith("1.") and not caught else "",
             },
         )
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import of_name
+
+        return of_name(finding, text, target)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the name that the targeted release has, wherever the old one stands."""

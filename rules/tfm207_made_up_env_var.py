@@ -9,6 +9,7 @@ from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.variables import GROWTH, BadName, judge_name, judge_value, wants_growth
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.env_writes import (
     about_tensorflow_itself,
     growth_calls,
@@ -24,6 +25,8 @@ from tfmemlint.rulekit.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import EnvWrite, Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 _ADVICE = {
     Wish.GROWTH: "Set TF_FORCE_GPU_ALLOW_GROWTH to 'true', or call tf.config.experimental.set_memory_growth",
@@ -86,6 +89,7 @@ class MadeUpEnvVar(Rule):
     code = "TFM207"
     name = "made-up-env-var"
     severity = Severity.ERROR
+    text_defects = (TextDefect.VARIABLE,)
     triggers = (
         "VISIBLE_DEVICES",
         "TF_GPU",
@@ -115,6 +119,12 @@ class MadeUpEnvVar(Rule):
                 advice=f"Write {bad.real}" if bad.kind in ("typo", "invisible") else _ADVICE.get(bad.wish, "Drop it"),
                 details=_details(program, write, bad),
             )
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import of_environment_variable
+
+        return of_environment_variable(finding, text)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Set the variable that was meant."""

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Severity, Span
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.missing_names import NEVER
 from tfmemlint.rulekit.rule import Rule
 from tfmemlint.text_checks.names import BINDS, DENIED, NAME, made_up, sentence
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.rulekit.correction import Correction
 
 
 class MadeUpNameMentioned(Rule):
@@ -55,6 +57,7 @@ class MadeUpNameMentioned(Rule):
     code = "TFM208"
     name = "made-up-name-mentioned"
     severity = Severity.ADVICE
+    text_defects = (TextDefect.MADE_UP_MENTION,)
     triggers = (
         r"\btf\.config\b",
         r"\.config\.experimental",
@@ -90,6 +93,12 @@ class MadeUpNameMentioned(Rule):
                     details={"name": name},
                     noqa_row=at_row,
                 )
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import of_name
+
+        return of_name(finding, text, target)
 
 
 def _prose(text: str) -> Iterator[tuple[int, int, str]]:

@@ -12,6 +12,8 @@ from tfmemlint.rulekit.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 
 class MadeUpApiAnywhere(Rule):
@@ -81,6 +83,12 @@ class MadeUpApiAnywhere(Rule):
                 f"{missing} {FROM_THE_FIRST_KNOWN}{where}",
                 **of_made_up(use, missing, program.target),
             )
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import of_name
+
+        return of_name(finding, text, target)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Drop an import of what isn't there, where nothing uses it."""

@@ -18,6 +18,8 @@ from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 
 class OptionSilentlyIgnored(Rule):
@@ -132,6 +134,14 @@ class OptionSilentlyIgnored(Rule):
             else "Set it by tf.config, before the first operation",
             fixable=False,
         )
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import KEY, Correction, of_use
+
+        if text[:1] not in ("'", '"'):
+            return of_use(text)
+        return Correction(KEY, text.strip("'\""), None, "TensorFlow's optimizer has no such option")
 
 
 _ON_ANYWAY = ("allow_soft_placement", Const(True))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import is_share
 from tfmemlint.rulekit.made_up import constants
 from tfmemlint.rulekit.rule import Rule
@@ -15,6 +16,8 @@ from tfmemlint.rulekit.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 
 class MemoryLimitIsAFraction(Rule):
@@ -59,6 +62,7 @@ class MemoryLimitIsAFraction(Rule):
     code = "TFM301"
     name = "memory-limit-is-a-fraction"
     severity = Severity.ERROR
+    text_defects = (TextDefect.LIMIT_IS_SHARE,)
     triggers = ("(?:Logical|Virtual)Device",)
     whole_program = True
     fixable = "sometimes"
@@ -87,6 +91,12 @@ class MemoryLimitIsAFraction(Rule):
                 anchors={"call": call.span},
                 details={"unit": "fraction", "keyword": limit.keyword, "name": call.name, "caught": False},
             )
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import of_amount
+
+        return of_amount(finding, text)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Turn the share into MiB."""

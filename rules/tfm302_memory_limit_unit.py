@@ -9,12 +9,15 @@ from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.made_up import LEAST_BYTES
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 _FEW = 64
 """MiB; hardly any kernel runs in so little, so a whole number up to this one is likely gigabytes."""
@@ -66,6 +69,7 @@ class MemoryLimitUnit(Rule):
     code = "TFM302"
     name = "memory-limit-unit"
     severity = Severity.ERROR
+    text_defects = (TextDefect.LIMIT_UNIT,)
     triggers = ("(?:Logical|Virtual)Device",)
     whole_program = True
     fixable = "sometimes"
@@ -98,6 +102,12 @@ class MemoryLimitUnit(Rule):
                 anchors={"call": call.span},
                 details={"unit": unit, "value": value},
             )
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import of_amount
+
+        return of_amount(finding, text)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write bytes, and numbers in quotes, as MiB."""

@@ -9,6 +9,7 @@ from tfmemlint.interpreter.values import Const, Device, DeviceName, Devices, Ind
 from tfmemlint.knowledge.functions import SET_GROWTH
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Wish
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import attribute_severity, growth_intent, handler_notes
 from tfmemlint.rulekit.rule import Rule
 
@@ -60,6 +61,7 @@ class GrowthOnNoDevice(Rule):
     code = "TFM303"
     name = "growth-on-no-device"
     severity = Severity.ERROR
+    text_defects = (TextDefect.GROWTH_ARGUMENT,)
     triggers = ("memory_growth",)
     whole_program = True
     fixable = "sometimes"

@@ -9,12 +9,15 @@ from tfmemlint.interpreter.program import ProtoMade
 from tfmemlint.interpreter.values import Const
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import short
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 _SHARE = "per_process_gpu_memory_fraction"
 _LEAST_PERCENT, _MOST_PERCENT = 10, 100
@@ -65,6 +68,7 @@ class FractionOutOfRange(Rule):
     code = "TFM304"
     name = "fraction-out-of-range"
     severity = Severity.ERROR
+    text_defects = (TextDefect.FRACTION,)
     triggers = ("memory_fraction",)
     fixable = "sometimes"
 
@@ -106,6 +110,15 @@ class FractionOutOfRange(Rule):
                 noqa_row=span.end_row,
                 details={"value": value},
             )
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import of_amount
+
+        share = finding.details.get("value")
+        if isinstance(share, int | float) and _LEAST_PERCENT <= share <= _MOST_PERCENT:
+            return of_amount(finding, text, f"{share / 100:g}")
+        return of_amount(finding, text)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Turn percent into a share."""

@@ -11,12 +11,15 @@ from tfmemlint.knowledge.functions import SET_LOGICAL
 from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE, BadValue, judge_value
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.env_writes import growth_calls, is_replaced, place_of, text_of, writes
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import EnvWrite, Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 _WISHES = {GROWTH: Wish.GROWTH, ALLOCATOR: Wish.ALLOCATOR, VISIBLE: Wish.VISIBLE}
 
@@ -68,6 +71,7 @@ class EnvBadValue(Rule):
     code = "TFM307"
     name = "env-bad-value"
     severity = Severity.ERROR
+    text_defects = (TextDefect.VARIABLE_VALUE,)
     triggers = (
         "VISIBLE_DEVICES",
         "TF_GPU",
@@ -114,6 +118,12 @@ class EnvBadValue(Rule):
                     "why": "to see every GPU, take the variable out" if bad.kind == "visible" else _advice(bad),
                 },
             )
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import of_environment_value
+
+        return of_environment_value(finding, text)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the value that was meant."""

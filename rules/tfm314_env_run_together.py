@@ -10,12 +10,15 @@ from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.variables import run_together
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.env_writes import is_replaced, place_of, text_of, writes
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 
 class EnvRunTogether(Rule):
@@ -60,6 +63,7 @@ class EnvRunTogether(Rule):
     code = "TFM314"
     name = "env-run-together"
     severity = Severity.ERROR
+    text_defects = (TextDefect.RUN_TOGETHER,)
     triggers = (
         "VISIBLE_DEVICES",
         "TF_GPU",
@@ -81,6 +85,12 @@ class EnvRunTogether(Rule):
             value = passed.value.value if isinstance(passed.value, Const) else None
             if passed.path == program.source.path:
                 yield from self._judge(program, passed, value if isinstance(value, str) else None)
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import VALUE, Correction
+
+        return Correction(VALUE, text, None, "these are two settings: each needs a place of its own")
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Set each variable by itself."""

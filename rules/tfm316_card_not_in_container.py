@@ -15,6 +15,8 @@ from tfmemlint.rulekit.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 
 class CardNotInContainer(Rule):
@@ -83,6 +85,12 @@ class CardNotInContainer(Rule):
             if count and missing:
                 one = container[0]
                 yield self._finding(program, write, one, count, cards, missing[0])
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import of_environment_value
+
+        return of_environment_value(finding, text)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the numbers that the cards have in the container."""

@@ -60,6 +60,8 @@ class GrowthAndLogicalDevices(Rule):
     code = "TFM401"
     name = "growth-and-logical-devices"
     severity = Severity.ERROR
+    for_any_gpu_count = True
+    between_alternatives = True
     triggers = ("memory_growth",)
     whole_program = True
     fixable = "sometimes"

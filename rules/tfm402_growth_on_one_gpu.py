@@ -57,6 +57,8 @@ class GrowthOnOneGpu(Rule):
     code = "TFM402"
     name = "growth-on-one-gpu"
     severity = Severity.WARNING
+    raises_when_runtime_starts = True
+    for_any_gpu_count = True
     triggers = ("memory_growth",)
     whole_program = True
     fixable = "sometimes"

@@ -67,6 +67,7 @@ class SessionConfigDiscardsTfConfig(Rule):
     code = "TFM404"
     name = "session-config-discards-tf-config"
     severity = Severity.ERROR
+    about_earlier_settings = True
     triggers = (r"\bSession\(", "InteractiveSession", "ConfigProto")
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from tfmemlint.interpreter.program import SessionMade, Use
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.functions import DISABLE_EAGER, PROTOS, SESSIONS, SET_SESSION, SET_SESSION_OF_KERAS
 from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import (
     attribute_error,
     attribute_severity,
@@ -26,6 +27,8 @@ from tfmemlint.rulekit.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 NAMES = frozenset(
     {name for name in SESSIONS | PROTOS if not name.startswith("tf.compat.")}
@@ -77,6 +80,8 @@ class Tf1SessionInTf2(Rule):
     code = "TFM501"
     name = "tf1-session-in-tf2"
     severity = Severity.ERROR
+    of_another_release = True
+    text_defects = (TextDefect.SESSION,)
     triggers = (r"\bSession\(", "InteractiveSession", r"Monitored\w*Session", "ConfigProto", "GPUOptions")
     any_tensorflow_file = True
     fixable = "sometimes"
@@ -146,6 +151,12 @@ class Tf1SessionInTf2(Rule):
                 },
                 anchors=carriers(made) if made is not None else {},
             )
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import of_name
+
+        return of_name(finding, text, target)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Spell it by ``tf.compat.v1``, in graph mode; what only carries options becomes ``tf.config``."""

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.program import Use
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import attribute_error, attribute_severity, handler_notes, short
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 _REPORTS = {"BytesInUse": "current", "MaxBytesInUse": "peak", "BytesLimit": "total"}
 _PLACE = "tf.contrib.memory_stats."
@@ -57,6 +60,7 @@ class ContribMemoryStats(Rule):
     code = "TFM506"
     name = "contrib-memory-stats"
     severity = Severity.ERROR
+    text_defects = (TextDefect.CONTRIB_MEMORY,)
     triggers = ("memory_stats",)
     fixable = "sometimes"
     supersedes = ("TFM206", "TFM201", "TFM202")
@@ -87,6 +91,12 @@ class ContribMemoryStats(Rule):
                     "graph_mode": use.state.graph_mode,
                 },
             )
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import of_memory_report
+
+        return of_memory_report(finding, text, target)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Ask the eager runtime, without a session."""

@@ -15,6 +15,8 @@ from tfmemlint.rulekit.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 
 class SessionMemoryReport(Rule):
@@ -93,6 +95,12 @@ class SessionMemoryReport(Rule):
                 notes=handler_notes(call, "AttributeError", "nothing is reported"),
                 details={"report": report, "name": call.name},
             )
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import of_name
+
+        return of_name(finding, text, target)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Ask the eager runtime, without a session."""

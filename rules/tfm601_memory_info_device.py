@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.values import Const, Device, DeviceName, Devices, Index, Value
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import attribute_severity, device_words, guarded, handler_notes, short
 from tfmemlint.rulekit.rule import Rule
 
@@ -68,6 +69,7 @@ class MemoryInfoDevice(Rule):
     code = "TFM601"
     name = "memory-info-device"
     severity = Severity.ERROR
+    text_defects = (TextDefect.REPORT_DEVICE,)
     triggers = ("memory_(?:info|usage|stats)",)
     fixable = "sometimes"
 

@@ -13,6 +13,8 @@ from tfmemlint.rulekit.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 _OLD = "tf.config.experimental.get_memory_usage"
 _NEW = "tf.config.experimental.get_memory_info"
@@ -68,6 +70,12 @@ class MemoryUsageDeprecated(Rule):
                 fixable=device is not None and len(call.args) == 1 and not device.star,
                 details={"name": call.name},
             )
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import MEMORY_REPORT, by_name
+
+        return by_name(finding, MEMORY_REPORT, target)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Ask ``get_memory_info``."""

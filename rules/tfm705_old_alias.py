@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
     from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 
 class OldAlias(Rule):
@@ -69,6 +70,12 @@ class OldAlias(Rule):
                 fixable=use.origin in ("attribute", "import"),
                 details={"name": use.name, "twin": twin, "imported": use.origin == "import"},
             )
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import of_name
+
+        return of_name(finding, text, target)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the stable name."""

@@ -13,6 +13,8 @@ from tfmemlint.rulekit.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 _TESTS = ("tf.test.is_gpu_available", "tf.test.gpu_device_name")
 
@@ -68,6 +70,12 @@ class DeprecatedGpuTest(Rule):
                 advice="Use tf.config.list_physical_devices('GPU'), which only asks the driver",
                 details={"name": call.name},
             )
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import by_name
+
+        return by_name(finding, "tf.config.list_physical_devices", target)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """List the physical GPUs."""

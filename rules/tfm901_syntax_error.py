@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 
 class InvalidSyntax(Rule):
@@ -31,9 +34,16 @@ class InvalidSyntax(Rule):
     code = "TFM901"
     name = "syntax-error"
     severity = Severity.ERROR
+    text_defects = (TextDefect.BROKEN_CODE,)
     triggers = ()
     any_tensorflow_file = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Found by the run itself, not in a program."""
         yield from ()
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import of_text
+
+        return of_text(finding, text, target)

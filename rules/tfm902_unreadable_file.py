@@ -10,6 +10,8 @@ from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 
 class UnreadableFile(Rule):
@@ -35,3 +37,9 @@ class UnreadableFile(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         """Found by the run itself, not in a program."""
         yield from ()
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what to write instead."""
+        from tfmemlint.rulekit.correction import of_text
+
+        return of_text(finding, text, target)

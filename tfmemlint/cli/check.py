@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.cli.arguments import say
+from tfmemlint.model.codes import INTERNAL_ERROR
 
 if TYPE_CHECKING:
     from tfmemlint.config.files import Config
@@ -47,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         if result.problem:
             failed = True
             say(f"{result.path}: {result.problem}")
-    if failed or any(finding.code == "TFM900" for finding in findings):
+    if failed or any(finding.code == INTERNAL_ERROR for finding in findings):
         return FAILED
     return FOUND if findings and not arguments.exit_zero else CLEAN
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tfmemlint.model.finding import Finding
     from tfmemlint.sources import Source
 
-_OF_ANOTHER_RELEASE = ("TFM206", "TFM501")
 MANY_OTHER_RELEASE_FINDINGS = 10
 """Findings about names of other releases from which on the target is in doubt, rather than the code. As many releases
 are listed."""
@@ -85,13 +84,23 @@ def report(arguments: argparse.Namespace, config: Config, context: Context, resu
         _targets(findings, verbose=arguments.verbose)
 
 
+def _of_another_release(findings: list[Finding]) -> list[Finding]:
+    """The findings about names that other releases have."""
+    if not findings:
+        return []
+    from tfmemlint.rulekit.rule import codes_where
+
+    codes = codes_where(lambda rule: rule.of_another_release)
+    return [finding for finding in findings if finding.code in codes]
+
+
 def _targets(findings: list[Finding], *, verbose: bool) -> None:
     """Print which release was judged for if findings depend on it, or if everything is to be said."""
     from tfmemlint.project.targets.find import current
     from tfmemlint.project.targets.show import in_short
 
     finder = current()
-    about = [finder.of_file(finding.path) for finding in findings if finding.code in _OF_ANOTHER_RELEASE]
+    about = [finder.of_file(finding.path) for finding in _of_another_release(findings)]
     said = dict.fromkeys(found for found in (finder.found() if verbose else about) if found.target is not None)
     for found in list(said)[:MANY_OTHER_RELEASE_FINDINGS]:
         say(f"judged for {in_short(found)}; --show-target says more")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.model.finding import Finding
+    from tfmemlint.rulekit.rule import Rule
     from tfmemlint.sources import Source
 
 _WAY = r"option|method|approach|variant|way|solution|choice|alternative|variante|methode|méthode|método|opción|opção"
@@ -20,13 +21,11 @@ _OR = re.compile(
 )
 _NUMBER = re.compile(r"\s*#[\s#=*-]*\(?[1-9]\d?\s*[.):]")
 """Steps of one alternative have numbers, too."""
-_EXCLUDE_EACH_OTHER = frozenset({"TFM401"})
-"""Findings about two settings of which nobody takes both: numbers before them tell alternatives apart."""
 
 
-def are_apart(source: Source, finding: Finding) -> bool:
-    """True if a comment between the places of a finding says that another alternative starts there."""
+def are_apart(source: Source, finding: Finding, rule: Rule | None) -> bool:
+    """True if a comment between the places of a finding of ``rule`` says that another alternative starts there."""
     rows = [finding.span.row, *(step.span.row for step in finding.trace if step.path == source.path)]
     between = source.text.split("\n")[min(rows) : max(rows) - 1]
-    numbered = finding.code in _EXCLUDE_EACH_OTHER
+    numbered = rule is not None and rule.between_alternatives
     return any(_OR.match(line) or (numbered and _NUMBER.match(line)) for line in between)

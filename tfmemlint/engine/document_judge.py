@@ -112,10 +112,12 @@ class DocumentJudge:
         if not self._may_matter(snippet.text):
             return []
         if snippet.language == blocks.PYTHON:
+            context = self.context_of(snippet)
+            by_code = {rule.code: rule for rule in context.rules}
             found = [
                 finding
-                for finding in find_in_source(snippet, self.context_of(snippet))
-                if finding.code != SYNTAX_ERROR and not are_apart(snippet, finding)
+                for finding in find_in_source(snippet, context)
+                if finding.code != SYNTAX_ERROR and not are_apart(snippet, finding, by_code.get(finding.code))
             ]
         else:
             found = list(self._find_in_configuration(snippet))

@@ -11,6 +11,7 @@ from tfmemlint.interpreter.program import RuntimeStart
 from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.plan.entry_run import Scene
 from tfmemlint.plan.model import Asked, Fate, Prediction, Stop
+from tfmemlint.rulekit.rule import codes_where
 
 _RAISED = re.compile(r"(?:TensorFlow|Python) raises ([\w.]+)(?:: (.+))?$")
 _AT_ONCE = ("late", "refused", "made-up", "rule", "value")
@@ -52,7 +53,14 @@ def _at_the_start(fate: Fate, exception: tuple[str, str], scene: Scene) -> Itera
     for number, event in enumerate(scene.events):
         if isinstance(event, RuntimeStart) and event.span.row == fate.because and event.certain:
             if event.handler_for(exception[0]) is None:
-                yield number, Stop(event.span.row, exception, ("TFM402",))
+                yield (
+                    number,
+                    Stop(
+                        event.span.row,
+                        exception,
+                        tuple(sorted(codes_where(lambda rule: rule.raises_when_runtime_starts))),
+                    ),
+                )
             return
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 AS_ASKED, DIFFERS, FAILED = 0, 1, 2
 
 MAX_GPUS = 64
-_OF_ANOTHER_RELEASE = frozenset({"TFM206", "TFM501"})
 
 _Plans = list["FilePlan | Problem | None"]
 """The plans of one file: started by hand, and by those configuration files that lead to something else."""
@@ -211,8 +210,11 @@ def _plan(file: _File, context: Context, gpus: int | None) -> _Plans:
 
 def _is_old(plan: Plan) -> bool:
     """True if a program whose release nobody states ends because a name of TensorFlow's is gone, or not there yet."""
+    from tfmemlint.rulekit.rule import codes_where
+
+    of_another_release = codes_where(lambda rule: rule.of_another_release)
     stops = (entry.stop for file in plan.files for entry in file.entries if not file.told)
-    return any(stop is not None and not _OF_ANOTHER_RELEASE.isdisjoint(stop.rules) for stop in stops)
+    return any(stop is not None and not of_another_release.isdisjoint(stop.rules) for stop in stops)
 
 
 def _show(plan: Plan, as_json: bool) -> None:

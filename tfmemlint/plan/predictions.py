@@ -20,6 +20,7 @@ from tfmemlint.plan.model import Fate, Prediction
 from tfmemlint.plan.starting import unstarted
 from tfmemlint.rulekit.explain import short, written
 from tfmemlint.rulekit.exports import is_for_others
+from tfmemlint.rulekit.rule import codes_where
 
 _RAISED = re.compile(r"raises? ([\w.]+)(?:: (.+))?")
 
@@ -59,10 +60,12 @@ def _fate(one: Wanted, scene: Scene, here: Sequence[Finding]) -> Fate:
         return known
     if isinstance(one.event, SessionMade):
         # These tell of other settings, which the session makes void.
-        here = [finding for finding in here if finding.code not in ("TFM107", "TFM404")]
+        of_others = codes_where(lambda rule: rule.about_earlier_settings)
+        here = [finding for finding in here if finding.code not in of_others]
     if scene.count is not None and one.intent.wish is Wish.GROWTH:
         # These rules are about any number of GPUs; `voided` and `unstarted` know better.
-        here = [finding for finding in here if finding.code not in ("TFM401", "TFM402")]
+        of_any_count = codes_where(lambda rule: rule.for_any_gpu_count)
+        here = [finding for finding in here if finding.code not in of_any_count]
     errors = [finding for finding in here if finding.severity is Severity.ERROR]
     if errors:
         return _found(one, errors[0], Prediction.FAILS)

@@ -9,16 +9,19 @@ import pkgutil
 import re
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.text_defect import TextDefect
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Event, Program
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.rulekit.correction import Correction
 
 DOCS_URL = "https://github.com/tfmemlint/tfmemlint/blob/main/docs/rules/{code}.md"
 
@@ -61,6 +64,24 @@ class Rule(ABC):
     default_in_documents: ClassVar[bool] = False
     """It is advice in a program; of a text that is no program it is said without being asked for."""
 
+    text_defects: ClassVar[tuple[TextDefect, ...]] = ()
+    """The defects in texts, as opposed to programs, that this rule reports."""
+
+    of_another_release: ClassVar[bool] = False
+    """It is about names that other releases have: the release for which a file is judged may be the wrong one."""
+
+    between_alternatives: ClassVar[bool] = False
+    """It is about two settings that exclude each other: nobody takes both where a document numbers them."""
+
+    for_any_gpu_count: ClassVar[bool] = False
+    """Its findings hold for any number of GPUs; with a known number `plan` works the outcome out by itself."""
+
+    about_earlier_settings: ClassVar[bool] = False
+    """Its finding is at a session, but the setting that is lost is another one, made before it."""
+
+    raises_when_runtime_starts: ClassVar[bool] = False
+    """What it reports raises where the runtime starts, not at the finding."""
+
     @abstractmethod
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield what is wrong with ``program``."""
@@ -72,6 +93,16 @@ class Rule(ABC):
         that two readings of the code have to agree before a byte is changed.
         """
         raise NotImplementedError
+
+    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
+        """Return what is wrong in ``finding`` and what to write instead, for programs that write code.
+
+        Args:
+            finding: a finding of this rule. text: the code at its place. target: the release that it was judged for.
+        """
+        from tfmemlint.rulekit.correction import of_use
+
+        return of_use(text)
 
     def finding(self, program: Program, event: Event, message: str, **more: Any) -> Finding:
         """A finding of this rule at ``event``; ``more`` are fields of `Finding`, by their names."""
@@ -183,6 +214,11 @@ def _others_bring_rules() -> bool:
             except OSError:
                 continue
     return False
+
+
+def codes_where(holds: Callable[[Rule], bool]) -> frozenset[str]:
+    """Return the codes of the rules for which ``holds`` is true."""
+    return frozenset(rule.code for rule in rules() if holds(rule))
 
 
 @lru_cache(maxsize=1)

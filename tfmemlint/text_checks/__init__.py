@@ -13,6 +13,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.text_checks.mention import Mention
 
 if TYPE_CHECKING:
@@ -71,15 +72,22 @@ def findings(
 ) -> list[Finding]:
     """The same as findings of those of ``rules`` that know them; what can't be read is always said."""
     from tfmemlint.model.codes import RUN_CODES
+    from tfmemlint.rulekit.rule import rules as all_rules
 
     found = mentions(text, target, whole=whole, code=code, own=own)
-    found = [one for one in found if not silenced(text if whole is None else whole, one)]
-    names = {rule.code: rule.name for rule in rules}
-    if any(one.code in RUN_CODES and one.code not in names for one in found):
-        from tfmemlint.rulekit.rule import rules as every
+    if not found:
+        return []
+    reporters = {
+        **_reporters(rule for rule in all_rules() if rule.code in RUN_CODES),
+        **_reporters(rules),
+    }
+    told = [one.as_finding(path, reporters[one.defect]) for one in found if one.defect in reporters]
+    return [finding for finding in told if not silenced(text if whole is None else whole, finding)]
 
-        names = {**{rule.code: rule.name for rule in every() if rule.code in RUN_CODES}, **names}
-    return [one.as_finding(path, names[one.code]) for one in found if one.code in names]
+
+def _reporters(rules: Iterable[Rule]) -> dict[TextDefect, Rule]:
+    """The rule that reports each defect."""
+    return {defect: rule for rule in rules for defect in rule.text_defects}
 
 
 def in_comments(path: str, text: str, rules: Iterable[Rule], target: Target) -> list[Finding]:
@@ -88,8 +96,8 @@ def in_comments(path: str, text: str, rules: Iterable[Rule], target: Target) -> 
     from tfmemlint.text_checks import apis
     from tfmemlint.text_checks.reading import Reading
 
-    names = {rule.code: rule.name for rule in rules}
-    if "TFM208" not in names or "tf." not in text:
+    reporter = _reporters(rules).get(TextDefect.MADE_UP_MENTION)
+    if reporter is None or "tf." not in text:
         return []
     lines = []
     for line in text.split("\n"):
@@ -97,23 +105,20 @@ def in_comments(path: str, text: str, rules: Iterable[Rule], target: Target) -> 
         # As a sentence: that it is one of code goes without saying.
         lines.append(" " * (comment.start() + 1) + comment[0][1:] if comment is not None else "")
     reading = Reading("\n".join(lines), text)
-    found = [dataclasses.replace(one, code="TFM208") for one in apis.look(reading, target) if one.code != "TFM206"]
-    return [
-        dataclasses.replace(one.as_finding(path, names["TFM208"]), severity=Severity.ADVICE)
-        for one in _once(found)
-        if not silenced(text, one)
-    ]
+    found = [one for one in apis.look(reading, target) if one.defect is not TextDefect.OTHER_RELEASE]
+    told = [dataclasses.replace(one.as_finding(path, reporter), severity=Severity.ADVICE) for one in _once(found)]
+    return [finding for finding in told if not silenced(text, finding)]
 
 
-def silenced(text: str, mention: Mention) -> bool:
-    """Whether a comment silences a mention: in its line, or above the paragraph that it stands in
+def silenced(text: str, finding: Finding) -> bool:
+    """True if a comment silences a finding: in its line, or above the paragraph that it is in
     (``<!-- tfmemlint: ignore[TFM208] -->``)."""
     if "tfmemlint:" not in text:
         return False
     from tfmemlint.sources.documents.block_builder import codes_in
 
     lines = text.split("\n")
-    row = mention.span.row - 1
+    row = finding.span.row - 1
     codes = list(codes_in(lines[row]))
     while row > 0 and lines[row - 1].strip():
         row -= 1
@@ -122,7 +127,7 @@ def silenced(text: str, mention: Mention) -> bool:
         row -= 1
     if row > 0 and lines[row - 1].lstrip().startswith(_COMMENTS):
         codes += codes_in(lines[row - 1])
-    return any(code == "*" or mention.code.startswith(code) for code in codes)
+    return any(code == "*" or finding.code.startswith(code) for code in codes)
 
 
 def _once(found: Sequence[Mention]) -> list[Mention]:
@@ -136,4 +141,4 @@ def _once(found: Sequence[Mention]) -> list[Mention]:
         if not any(one.span.contains(other.span) or other.span.contains(one.span) for other in near):
             places.setdefault((row, stretch), []).append(one)
             kept.append(one)
-    return sorted(kept, key=lambda one: (one.span, one.code))
+    return sorted(kept, key=lambda one: (one.span, one.defect))

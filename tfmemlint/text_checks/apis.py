@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.knowledge import names, wishes
 from tfmemlint.knowledge.instead import NEAREST, SAME, Instead, of_api
 from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import attribute_error
 from tfmemlint.rulekit.made_up import ADVICE
 from tfmemlint.rulekit.missing_names import NEVER, of_lack, why
@@ -61,7 +62,7 @@ def look(reading: Reading, target: Target) -> Iterator[Mention]:
             advice = ADVICE[Wish.DEVICES]
             instead = of_api("tf.config.list_gpus", target)
             yield Mention(
-                "TFM202",
+                TextDefect.MADE_UP_SETTING,
                 reading.span(match.start(), match.end()),
                 f"tf.distribute.Strategy.extended.{match[1]} {NEVER}",
                 attribute_error(name),
@@ -83,13 +84,14 @@ def _made_up(reading: Reading, match: re.Match[str], name: str, target: Target) 
     span = reading.span(match.start(), match.start() + _length(match[0], name))
     outcome = attribute_error(name)
     if assigned is not None:
-        code, outcome = "TFM203", "Nothing is raised, and nothing happens: TensorFlow never looks at it"
+        defect, outcome = TextDefect.ASSIGNMENT, "Nothing is raised, and nothing happens: TensorFlow never looks at it"
         wanted = assigned
     else:
-        code = ("TFM202" if wanted is not None else "TFM201") if is_call else "TFM208"
+        called = TextDefect.MADE_UP_SETTING if wanted is not None else TextDefect.MADE_UP_CALL
+        defect = called if is_call else TextDefect.MADE_UP_MENTION
     preview = f"; only {names.PREVIEW[name]} had it" if name in names.PREVIEW else ""
     return Mention(
-        code,
+        defect,
         span,
         f"{name} {NEVER}{preview}",
         outcome,
@@ -125,7 +127,7 @@ def _imported(reading: Reading, target: Target) -> Iterator[Mention]:
             wanted = wishes.wish_of(name)
             instead = of_api(name, target)
             yield Mention(
-                "TFM202" if wanted is not None else "TFM201",
+                TextDefect.MADE_UP_SETTING if wanted is not None else TextDefect.MADE_UP_CALL,
                 reading.span(start, end),
                 f"{name} {NEVER}",
                 attribute_error(name, "ImportError", name),
@@ -150,15 +152,15 @@ def _of_another_release(reading: Reading, match: re.Match[str], target: Target) 
         return
     new = names.replacement(missing, target)
     instead = of_api(missing, target)
-    code = "TFM501" if missing in _SESSIONS else "TFM206"
+    defect = TextDefect.SESSION if missing in _SESSIONS else TextDefect.OTHER_RELEASE
     advice = of_lack(missing, target, new)
     if name.startswith("tf.contrib.memory_stats"):
         advice = ADVICE[Wish.REPORT]
         instead = of_api("tf.report_memory_usage", target)
-        if code == "TFM206" and "(" in reading.text[match.end() : match.end() + 2]:
-            code = "TFM506"
+        if defect == TextDefect.OTHER_RELEASE and "(" in reading.text[match.end() : match.end() + 2]:
+            defect = TextDefect.CONTRIB_MEMORY
     yield Mention(
-        code,
+        defect,
         reading.span(match.start(), match.start() + _length(match[0], missing)),
         f"TensorFlow {target} has no {missing}: {why(missing, target, new)}",
         attribute_error(missing),

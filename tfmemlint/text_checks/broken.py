@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.knowledge import names
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.sources.documents.python_lines import QUOTES, without_strings
 from tfmemlint.text_checks.mention import Mention
 
@@ -53,7 +54,7 @@ def _masked(reading: Reading, row: int, line: str) -> Iterator[Mention]:
             continue
         start = reading.starts[row - 1] + match.start()
         yield Mention(
-            "TFM901",
+            TextDefect.BROKEN_CODE,
             reading.span(start, start + len(match[0])),
             "Not valid Python: this line is damaged by masking (***)",
             advice=f"Write {meant}" if meant.count(" ") == 0 else "",
@@ -92,7 +93,7 @@ def _run_together(reading: Reading, row: int, line: str) -> Iterator[Mention]:
     start = reading.starts[row - 1] + joint.end()
     first = reading.starts[row - 1] + len(line) - len(line.lstrip())
     yield Mention(
-        "TFM901",
+        TextDefect.BROKEN_CODE,
         reading.span(start, min(start + 1, reading.starts[row] - 1)),
         "Not valid Python: several statements have run together on this line",
         advice="Write each statement in a line of its own",

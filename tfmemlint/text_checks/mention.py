@@ -1,25 +1,30 @@
-"""One thing that is wrong in a text."""
+"""A defect in a text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.model.intent import Intent
+from tfmemlint.model.text_defect import TextDefect
+
+if TYPE_CHECKING:
+    from tfmemlint.rulekit.rule import Rule
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name or a value in a text that is none of TensorFlow's.
+    """A name or a value in a text that TensorFlow does not know.
 
     Attributes:
-        code: of the rule that knows what is wrong. span: where it stands, in the text that was looked through.
+        defect: what is wrong. span: the place in the text that was searched.
         message, outcome, advice, notes, intent: as in `Finding`.
         details: as in `Finding`: ``name`` is the canonical name, ``instead`` what to write in its place.
     """
 
-    code: str
+    defect: TextDefect
     span: Span
     message: str
     outcome: str = ""
@@ -28,11 +33,11 @@ class Mention:
     notes: tuple[str, ...] = ()
     details: Mapping[str, object] = field(default_factory=dict)
 
-    def as_finding(self, path: str, name: str) -> Finding:
-        """The same as a finding of the rule with this name."""
+    def as_finding(self, path: str, rule: Rule) -> Finding:
+        """Return the finding of the rule that reports the defect."""
         return Finding(
-            self.code,
-            name,
+            rule.code,
+            rule.name,
             Severity.WARNING,
             path,
             self.span,

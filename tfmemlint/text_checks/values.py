@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.knowledge import wishes
 from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.made_up import LEAST_BYTES
 from tfmemlint.text_checks.mention import Mention
 
@@ -54,9 +55,9 @@ def _limits(reading: Reading) -> Iterator[Mention]:
             judged = _judge_limit(match[1])
             if judged is None or reading.denied(match.start(), match.end()):
                 continue
-            code, message, outcome, wish, advice = judged
+            defect, message, outcome, wish, advice = judged
             yield Mention(
-                code,
+                defect,
                 reading.span(match.start(1), match.end(1)),
                 message,
                 outcome,
@@ -73,10 +74,10 @@ def _of_tensorflow(reading: Reading, offset: int) -> bool:
     return _MADE.search(before) is not None or (reading.mentions(_MADE) and not reading.mentions(_OTHERS))
 
 
-def _judge_limit(written: str) -> tuple[str, str, str, Wish, str] | None:
+def _judge_limit(written: str) -> tuple[TextDefect, str, str, Wish, str] | None:
     if written[0] in "'\"":
         return (
-            "TFM302",
+            TextDefect.LIMIT_UNIT,
             f"memory_limit is a number of MiB, not a string: {written}",
             "TensorFlow raises TypeError when it starts",
             Wish.LIMIT,
@@ -89,7 +90,7 @@ def _judge_limit(written: str) -> tuple[str, str, str, Wish, str] | None:
     if 0 <= value < 1:
         size = f"{value * 1024:g} KiB" if value else "0 MiB"
         return (
-            "TFM301",
+            TextDefect.LIMIT_IS_SHARE,
             f"memory_limit is in MiB: {written} is {size}",
             "The first operation on the GPU raises FailedPreconditionError",
             Wish.FRACTION if value else Wish.LIMIT,
@@ -98,7 +99,7 @@ def _judge_limit(written: str) -> tuple[str, str, str, Wish, str] | None:
     if value >= LEAST_BYTES or value < 0:
         what = "is negative" if value < 0 else f"is {value / 2**20:,.0f} TiB"
         return (
-            "TFM302",
+            TextDefect.LIMIT_UNIT,
             f"memory_limit is in MiB: {written} {what}",
             "Nothing is raised, and nothing is limited",
             Wish.LIMIT,
@@ -113,7 +114,7 @@ def _keywords(reading: Reading) -> Iterator[Mention]:
             continue
         share = wishes.KEYWORDS[match[1]] == "fraction"
         yield Mention(
-            "TFM205",
+            TextDefect.KEYWORD,
             reading.span(match.start(1), match.end(1)),
             f"LogicalDeviceConfiguration has no argument {match[1]}",
             f"Python raises TypeError: unexpected keyword argument '{match[1]}'",
@@ -136,7 +137,7 @@ def _shares(reading: Reading) -> Iterator[Mention]:
             else f"TensorFlow asks for unified memory of {value:g} times the GPU's; nothing is raised"
         )
         yield Mention(
-            "TFM304",
+            TextDefect.FRACTION,
             reading.span(match.start(1), match.end(1)),
             f"per_process_gpu_memory_fraction is a number between 0 and 1: {match[1]} is {kind}",
             outcome,
@@ -161,7 +162,7 @@ def _keys(reading: Reading) -> Iterator[Mention]:
             advice = "The memory of a card, and what is free of it, NVML tells"
         keys = " and ".join(repr(one) for one in wishes.REAL_KEYS[function])
         yield Mention(
-            "TFM204",
+            TextDefect.KEY,
             reading.span(match.start(2), match.end(2)),
             f"{match[1]} has no key {key!r}: its keys are {keys}",
             f"Python raises KeyError: {key!r}",
@@ -177,7 +178,7 @@ def _switches(reading: Reading) -> Iterator[Mention]:
         if alone is (match[2] == ",") or reading.denied(match.start(), match.end()):
             continue
         yield Mention(
-            "TFM303",
+            TextDefect.GROWTH_ARGUMENT,
             reading.span(match.start(1), match.end(1)),
             "set_memory_growth takes a device and True or False"
             if alone
@@ -198,7 +199,7 @@ def _infos(reading: Reading) -> Iterator[Mention]:
         if not reading.is_code(reading.row(match.start())) or reading.denied(match.start(), match.end()):
             continue
         yield Mention(
-            "TFM601",
+            TextDefect.REPORT_DEVICE,
             reading.span(match.start(1), match.end(1)),
             "get_memory_info takes the name of a logical device, such as 'GPU:0', not a physical device",
             "TensorFlow raises TypeError",

@@ -21,6 +21,7 @@ from tfmemlint.knowledge.variables import (
     shows_owner,
 )
 from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.text_checks.mention import Mention
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _of_name(reading: Reading, match: re.Match[str], bad: BadName) -> Mention:
             message = f"No release of TensorFlow reads {name}"
     plain = bad.kind in ("typo", "invisible")
     return Mention(
-        "TFM207",
+        TextDefect.VARIABLE,
         reading.span(match.start(), match.end()),
         message,
         "TensorFlow goes on as if it were not set; nothing is raised",
@@ -151,7 +152,7 @@ def _of_value(reading: Reading, match: re.Match[str], setting: tuple[str, int, i
     if settings:
         others = ", ".join(other for other, _ in settings[1:])
         return Mention(
-            "TFM314",
+            TextDefect.RUN_TOGETHER,
             reading.span(match.start(), end),
             f"The value of {name} holds a second setting: {others} is never set",
             f"{name} gets {value!r}, which TensorFlow does not take; nothing is raised",
@@ -177,7 +178,7 @@ def _of_value(reading: Reading, match: re.Match[str], setting: tuple[str, int, i
         outcome = "TensorFlow finds no GPU, and the program runs on the CPU"
     wish = {GROWTH: Wish.GROWTH, ALLOCATOR: Wish.ALLOCATOR, VISIBLE: Wish.VISIBLE}[name]
     return Mention(
-        "TFM307",
+        TextDefect.VARIABLE_VALUE,
         reading.span(start, end),
         message,
         outcome,
@@ -220,7 +221,7 @@ def two_on_a_line(reading: Reading) -> Iterator[Mention]:
         else:
             outcome = f"{first} gets all the rest of the line as its value, and {second} is not set"
         yield Mention(
-            "TFM314",
+            TextDefect.RUN_TOGETHER,
             reading.span(match.start("first"), match.end("second")),
             f"Two settings have run together on one line: {first} and {second}",
             outcome,

@@ -1,0 +1,46 @@
+"""The defects that are found in texts which are no programs; each is reported by the rule that knows it."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class TextDefect(str, Enum):
+    """What is wrong with a name or a value in a text (`Rule.text_defects`)."""
+
+    MADE_UP_CALL = "made-up-call"
+    """A call of a name that no release has."""
+    MADE_UP_SETTING = "made-up-setting"
+    """A call of such a name whose intent is known."""
+    MADE_UP_MENTION = "made-up-mention"
+    """Such a name where nothing calls it."""
+    ASSIGNMENT = "assignment"
+    """An assignment to an attribute that TensorFlow never reads."""
+    OTHER_RELEASE = "other-release"
+    """A name that other releases have."""
+    SESSION = "session"
+    """TF1's session or its options."""
+    CONTRIB_MEMORY = "contrib-memory"
+    """A memory report of ``tf.contrib``."""
+    LIMIT_IS_SHARE = "limit-is-share"
+    """A memory limit below 1 MiB."""
+    LIMIT_UNIT = "limit-unit"
+    """A memory limit in another unit than MiB."""
+    KEYWORD = "keyword"
+    """A keyword that the function lacks."""
+    FRACTION = "fraction"
+    """A fraction of the memory that is out of range."""
+    KEY = "key"
+    """A key that the dictionary never has."""
+    GROWTH_ARGUMENT = "growth-argument"
+    """Memory growth for something that is not a device."""
+    REPORT_DEVICE = "report-device"
+    """A memory report for something that is not a logical device."""
+    VARIABLE = "variable"
+    """An environment variable that TensorFlow never reads."""
+    VARIABLE_VALUE = "variable-value"
+    """A value that TensorFlow does not accept for a variable."""
+    RUN_TOGETHER = "run-together"
+    """Two settings in one."""
+    BROKEN_CODE = "broken-code"
+    """Code that Python cannot read."""
