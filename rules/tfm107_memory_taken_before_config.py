@@ -122,8 +122,7 @@ class MemoryTakenBeforeConfig(Rule):
         return self.finding(
             program,
             start,
-            f"{written(start.text)} makes the GPU devices without a look at {short(call.name)}"
-            f" {in_line(call, start.path)}",
+            f"{written(start.text)} makes the GPU devices and ignores {short(call.name)} {in_line(call, start.path)}",
             intent=_intent(call),
             outcome="Nothing is raised; the allocator gets its default options and takes nearly all of the memory",
             advice=_advice(start.name, call),

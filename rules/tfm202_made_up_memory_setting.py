@@ -55,8 +55,8 @@ class MadeUpMemorySetting(Rule):
     What it does
     ------------
     Finds calls of well-known inventions, and of other made-up names whose words leave no doubt: a memory limit, a share
-    of the memory, memory growth, a report, a release of memory, a list of the GPUs. The fix writes the same wish with
-    the functions that exist. A share becomes MiB: by ``--gpu-memory``, or by a few lines that ask NVML.
+    of the memory, memory growth, a report, a release of memory, a list of the GPUs. The fix expresses the same intent
+    with the functions that exist. A share becomes MiB: by ``--gpu-memory``, or by a few lines that ask NVML.
 
     Why it matters
     --------------
@@ -118,7 +118,7 @@ class MadeUpMemorySetting(Rule):
         intent = read.intent
         guess = not made_up.listed
         if guess:
-            advice = f"Its words read as a wish for {_WISHES.get(intent.wish, 'something else')}. {advice}"
+            advice = f"Its name suggests {_WISHES.get(intent.wish, 'something else')}. {advice}"
         if intent.wish is Wish.OTHER:
             intent = Intent(Wish.OTHER, text=_OTHER.get(short(call.name), call.text))
         name = call.name.replace("()", "")

@@ -1,4 +1,4 @@
-"""TFM203: a setting is made by assigning to an attribute that TensorFlow never looks at."""
+"""TFM203: A setting is assigned to an attribute that TensorFlow never reads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class MadeUpAttributeAssigned(Rule):
-    """A setting is made by assigning to an attribute that TensorFlow never looks at.
+    """A setting is assigned to an attribute that TensorFlow never reads.
 
     What it does
     ------------
@@ -91,7 +91,7 @@ class MadeUpAttributeAssigned(Rule):
                 intent=Intent(wish, devices, value, store.value_text),
                 outcome=attribute_error(missing)
                 if missing is not None
-                else "Python accepts the assignment and TensorFlow never looks at it",
+                else "Python accepts the assignment, and TensorFlow never reads it",
                 advice="Use tf.config.experimental.set_memory_growth(gpu, True) for every GPU"
                 if wish is Wish.GROWTH
                 else "Use tf.config.set_logical_device_configuration with the limit in MiB",

@@ -90,10 +90,10 @@ class MadeUpKey(Rule):
             yield self.finding(
                 program,
                 item,
-                f"{short(item.of)} returns no {key!r}: it has {known} only",
+                f"{short(item.of)} returns no {key!r}: its only keys are {known}",
                 severity=attribute_severity(item, "KeyError"),
                 intent=Intent(Wish.REPORT, words, report) if report else None,
-                outcome=f"{'It is None, always' if item.get else f'Python raises KeyError: {key!r}'}",
+                outcome=f"{'The value is always None' if item.get else f'Python raises KeyError: {key!r}'}",
                 advice=_ADVICE.get(report or "", ""),
                 notes=handler_notes(item, "KeyError", "the value is never there"),
                 fixable=report in ("current", "peak", "total"),

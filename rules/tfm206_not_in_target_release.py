@@ -1,4 +1,4 @@
-"""TFM206: a name that other TensorFlow releases have, and the targeted one has not."""
+"""TFM206: A name that other TensorFlow releases have and the targeted one lacks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ADVICE_ON_ESTIMATORS = "Train with Keras, or stay with TensorFlow 2.15, the las
 
 
 class NotInTargetRelease(Rule):
-    """A name that other TensorFlow releases have, and the targeted one has not.
+    """A name that other TensorFlow releases have and the targeted one lacks.
 
     What it does
     ------------

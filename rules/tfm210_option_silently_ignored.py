@@ -1,4 +1,4 @@
-"""TFM210: an option that TensorFlow takes without a word, and never looks at."""
+"""TFM210: an option that TensorFlow accepts and never reads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class OptionSilentlyIgnored(Rule):
-    """An option that TensorFlow takes without a word, and never looks at.
+    """An option that TensorFlow accepts and never reads.
 
     What it does
     ------------
@@ -90,7 +90,7 @@ class OptionSilentlyIgnored(Rule):
                 f"TensorFlow {target} has no optimizer option {key!r}",
                 span=_key(program, given, key) or call.span,
                 intent=Intent(Wish.OTHER, text=f"the optimizer option {key}"),
-                outcome="Nothing is raised, and nothing is changed: the key is never looked at",
+                outcome="Nothing is raised, and nothing is changed: TensorFlow never reads the key",
                 advice=f"The nearest option is {near[0]!r}" if near else (what if about_memory else "Leave it out"),
                 fixable=False,
             )

@@ -136,8 +136,8 @@ def _judge(value: object) -> tuple[Severity, str, str, str] | None:
         return Severity.ERROR, "", "is negative", unlimited
     if LEAST_BYTES <= value < float("inf"):
         size = f"is {value / 1024**2:,.0f} TiB" if value < 2**80 else "is more than there is memory on earth"
-        return Severity.ERROR, "bytes", f"{size}, so likely bytes", unlimited
+        return Severity.ERROR, "bytes", f"{size}, so it is probably bytes", unlimited
     if isinstance(value, int) and 1 <= value <= _FEW:
         outcome = "A tensor of that size raises ResourceExhaustedError"
-        return Severity.WARNING, "gib", "is next to nothing, so likely gigabytes", outcome
+        return Severity.WARNING, "gib", "is too little for any work, so it is probably gigabytes", outcome
     return None

@@ -1,4 +1,4 @@
-"""TFM303: memory growth is set on what is no GPU, or to what is no truth value."""
+"""TFM303: set_memory_growth gets a device that is not a GPU, or a value that is not a bool."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NOT_GPU = "ValueError: Cannot set memory growth on non-GPU and non-Pluggable de
 
 
 class GrowthOnNoDevice(Rule):
-    """Memory growth is set on what is no GPU, or to what is no truth value.
+    """set_memory_growth gets a device that is not a GPU, or a value that is not a bool.
 
     What it does
     ------------
@@ -137,13 +137,13 @@ def _judge_device(value: Value) -> tuple[str, str, str] | None:
         case DeviceName() | Const(str()):
             return "this is a string", _UNRECOGNISED, "string"
         case Const(bool()) | Const(None):
-            return "this is no device", _UNRECOGNISED, ""
+            return "this is not a device", _UNRECOGNISED, ""
         case Const(int()) | Index():
             return "this is a number", _UNRECOGNISED, ""
         case Device(kind="logical"):
             return "this is a logical device", _UNRECOGNISED, ""
         case Device(kind="local"):
-            return "this is no physical device", _UNRECOGNISED, ""
+            return "this is not a physical device", _UNRECOGNISED, ""
         case Device(type="CPU"):
             return "this is a CPU", _NOT_GPU, ""
         case Device(type=None, index=0):

@@ -1,4 +1,4 @@
-"""TFM304: a share of the GPU's memory that is none."""
+"""TFM304: per_process_gpu_memory_fraction is out of range."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LEAST_PERCENT, _MOST_PERCENT = 10, 100
 
 
 class FractionOutOfRange(Rule):
-    """A share of the GPU's memory that is none.
+    """per_process_gpu_memory_fraction is out of range.
 
     What it does
     ------------
@@ -138,6 +138,6 @@ def _judge(value: float, *, grows: bool) -> tuple[str, str, str, Severity] | Non
     if value >= _LEAST_PERCENT:
         outcome = f"TensorFlow asks for unified memory of {value:g} times the GPU's; nothing is raised"
         if value <= _MOST_PERCENT:
-            return f"{value:g} is no percentage", outcome, f"Write {value / 100:g}", Severity.ERROR
-        return f"{value:g} is no number of MiB", outcome, "Give the share of the memory", Severity.ERROR
+            return f"{value:g} is not read as a percentage", outcome, f"Write {value / 100:g}", Severity.ERROR
+        return f"{value:g} is not read as MiB", outcome, "Give the share of the memory", Severity.ERROR
     return None

@@ -1,4 +1,4 @@
-"""TFM307: an environment variable with a value that TensorFlow ignores, or reads otherwise than it seems."""
+"""TFM307: an environment variable has a value that TensorFlow ignores, or reads differently than it seems."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ _WISHES = {GROWTH: Wish.GROWTH, ALLOCATOR: Wish.ALLOCATOR, VISIBLE: Wish.VISIBLE
 
 
 class EnvBadValue(Rule):
-    """An environment variable with a value that has no effect, or another one than it seems.
+    """An environment variable has a value that TensorFlow ignores, or reads differently than it seems.
 
     What it does
     ------------
     Finds values that TensorFlow or CUDA does not take: ``TF_FORCE_GPU_ALLOW_GROWTH`` other than ``true`` and ``false``
-    in small letters, an allocator in ``TF_GPU_ALLOCATOR`` that there isn't, ``CUDA_VISIBLE_DEVICES`` that begins with
-    no number (``all``, ``cuda:0``) or names a card twice, and values that are no strings. Dockerfiles, shell scripts,
-    environment files, compose files, Kubernetes manifests and workflows are read as well, each with its own rules for
-    quotes and booleans.
+    in small letters, a nonexistent allocator in ``TF_GPU_ALLOCATOR``, ``CUDA_VISIBLE_DEVICES`` that does not begin
+    with a number (``all``, ``cuda:0``) or names a GPU twice, and values that are not strings. Dockerfiles, shell
+    scripts, environment files, compose files, Kubernetes manifests and workflows are read as well, each with its own
+    rules for quotes and booleans.
 
     Why it matters
     --------------
     ``TF_FORCE_GPU_ALLOW_GROWTH=1`` is ignored, with an error in the log, and TensorFlow takes all the memory; an
     unknown allocator is ignored without a word. CUDA counts the entries of ``CUDA_VISIBLE_DEVICES`` up to the first
-    that it does not know: ``all`` hides every GPU, and so does a card that is named twice. A value that is no string
+    that it does not know: ``all`` hides every GPU, and so does a GPU that is named twice. A value that is not a string
     raises.
 
     Example
@@ -115,7 +115,7 @@ class EnvBadValue(Rule):
                     "given": write.given,
                     "safe": _is_safe(program, bad),
                     "contrary": bad.harmless and bool(growth_calls(program)),
-                    "why": "to see every GPU, take the variable out" if bad.kind == "visible" else _advice(bad),
+                    "why": "to see every GPU, remove the variable" if bad.kind == "visible" else _advice(bad),
                 },
             )
 
@@ -182,9 +182,9 @@ def _message(name: str, text: str, bad: BadValue) -> str:
         case "allocator":
             return f"TensorFlow has no allocator {text!r}: {name} is ignored"
         case "twice":
-            return f"{name} names a card twice: CUDA then shows none of them"
+            return f"{name} names a GPU twice: CUDA then shows no GPU"
         case _:
-            return f"CUDA knows cards by numbers: {text!r} in {name} hides every GPU"
+            return f"CUDA identifies GPUs by number: {text!r} in {name} hides every GPU"
 
 
 def _outcome(bad: BadValue) -> str:
@@ -202,11 +202,11 @@ def _advice(bad: BadValue) -> str:
         case "growth":
             return "Write 'true' or 'false'"
         case "allocator":
-            return "Use 'cuda_malloc_async', or take the variable out"
+            return "Use 'cuda_malloc_async', or remove the variable"
         case "twice":
-            return "Name each card once"
+            return "Name each GPU once"
         case _:
-            return "Write the numbers of the cards ('0' or '0,1'), or take the variable out to see all of them"
+            return "Write the numbers of the GPUs ('0' or '0,1'), or remove the variable to see all GPUs"
 
 
 def _intent(write: EnvWrite, bad: BadValue) -> Intent:

@@ -1,4 +1,4 @@
-"""TFM308: a GPU is named by the number of its card, after CUDA_VISIBLE_DEVICES has given it another."""
+"""TFM308: a GPU is named by its number on the machine, which CUDA_VISIBLE_DEVICES has changed."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _PLACES = ("tf.device", "tf.distribute.OneDeviceStrategy")
 
 
 class DeviceIndexOutOfRange(Rule):
-    """A GPU is named by the number of its card, which ``CUDA_VISIBLE_DEVICES`` has taken from it.
+    """A GPU is named by its number on the machine, which ``CUDA_VISIBLE_DEVICES`` has changed.
 
     What it does
     ------------
     Finds ``gpus[2]``, ``tf.device("/GPU:2")`` and the like in programs that set ``CUDA_VISIBLE_DEVICES`` so that fewer
-    GPUs are left: TensorFlow numbers what it sees from 0, and with ``"2"`` card 2 is GPU 0. The variable may also be
-    set where a Dockerfile, script, compose file or workflow starts the program.
+    GPUs are left. TensorFlow numbers the GPUs that it sees from 0: with ``"2"`` the machine's GPU 2 is TensorFlow's GPU
+    0. The variable may also be set where a Dockerfile, script, compose file or workflow starts the program.
 
     Why it matters
     --------------
@@ -93,14 +93,14 @@ class DeviceIndexOutOfRange(Rule):
                 place = event.arg(0, "device_name" if event.name == "tf.device" else "device")
                 text = place.value.value if place is not None and isinstance(place.value, Const) else None
                 match = _NAME.fullmatch(text) if isinstance(text, str) else None
-                # A GPU that is cut into logical ones has more numbers than there are cards.
+                # A GPU that is split into logical devices has more numbers than the machine has GPUs.
                 if place is None or match is None or event.state.limits:
                     continue
                 error = f"ValueError: No matching devices found for {text!r}" if event.name in _REPORTS else ""
                 yield from self._judge(program, event, int(match[1]), place.span, error, str(text))
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Write the number that TensorFlow gives the card."""
+        """Write the number that TensorFlow gives the GPU."""
         from tfmemlint.fixes.rewrites import env_variables
 
         env_variables.renumber_gpu(editor, finding)
@@ -120,7 +120,11 @@ class DeviceIndexOutOfRange(Rule):
         many = "GPU 0 only" if len(cards) == 1 else f"GPUs 0 to {len(cards) - 1} only"
         named = f"GPU {index}"
         is_card = str(index) in cards
-        now = f"card {index} is GPU {cards.index(str(index))} now" if is_card else f"there is no GPU {index}"
+        now = (
+            f"the machine's GPU {index} is TensorFlow's GPU {cards.index(str(index))}"
+            if is_card
+            else f"there is no GPU {index}"
+        )
         quiet = isinstance(event, Call) and event.name in _PLACES
         sure = event.certain and not caught and not quiet and not event.state.entry_unknown
         yield self.finding(
@@ -133,7 +137,7 @@ class DeviceIndexOutOfRange(Rule):
             outcome="TensorFlow finds no such device, and quietly takes another one; without soft placement it raises"
             if quiet
             else f"{'TensorFlow' if text else 'Python'} raises {error}",
-            advice=f"Write {cards.index(str(index))}" if is_card else f"Name card {index} in {VISIBLE} as well",
+            advice=f"Write {cards.index(str(index))}" if is_card else f"Name GPU {index} in {VISIBLE} as well",
             notes=handler_notes(event, exception, "the GPU is never used") if error else (),
             details={
                 "index": index,

@@ -1,4 +1,4 @@
-"""TFM309: the memory limits of a GPU come to more than it has."""
+"""TFM309: the memory limits of a GPU add up to more memory than it has."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class LimitsExceedMemory(Rule):
-    """The memory limits of a GPU come to more than it has.
+    """The memory limits of a GPU add up to more memory than it has.
 
     What it does
     ------------

@@ -1,4 +1,4 @@
-"""TFM310: devices that TensorFlow does not know are to be visible, or listed."""
+"""TFM310: set_visible_devices, or a listing, gets devices or a type that TensorFlow does not know."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Judged = tuple[str, str, str]
 
 
 class VisibleDevicesArgument(Rule):
-    """Devices that TensorFlow does not know are to be visible, or listed.
+    """set_visible_devices, or a listing, gets devices or a type that TensorFlow does not know.
 
     What it does
     ------------
@@ -181,8 +181,8 @@ def _judge(call: Call) -> Judged | None:
     if type_ is not None and right:
         if devices.value == Seq(()):
             outcome = f"Nothing is hidden, since no device is of that type; every {right} stays visible"
-            return f"{type_.text} is no type, {right!r} is", outcome, "type"
-        return f"{type_.text} is no type, {right!r} is", _UNRECOGNISED, "type"
+            return f"{type_.text} is not a type of device, {right!r} is", outcome, "type"
+        return f"{type_.text} is not a type of device, {right!r} is", _UNRECOGNISED, "type"
     if wanted in (Const("GPU"), Const("CPU")) and isinstance(wanted, Const):
         return _judge_type(devices, str(wanted.value))
     return None
@@ -194,7 +194,7 @@ def _judge_devices(argument: Arg) -> Judged | None:
             kind = "string" if re.fullmatch(r"\d+|(?:/?(?:physical_)?device:|/)?GPU:\d+", text, re.IGNORECASE) else ""
             return "this is a string", _UNRECOGNISED, kind
         case Const(bool()) | Const(None):
-            return "this is no device", _UNRECOGNISED, ""
+            return "this is not a device", _UNRECOGNISED, ""
         case Const(int() as number):
             return "this is a number", _UNRECOGNISED, "number" if number >= 0 else ""
         case Index():
@@ -204,7 +204,7 @@ def _judge_devices(argument: Arg) -> Judged | None:
         case DeviceName() | Devices(names=True):
             return "this is a name, not a device", _UNRECOGNISED, ""
         case Device(kind="logical" | "local") | Devices(kind="logical" | "local"):
-            return "this is no physical device", _UNRECOGNISED, "logical"
+            return "this is not a physical device", _UNRECOGNISED, "logical"
         case Seq(items, "tuple") if isinstance(argument.node, ast.Tuple) and items:
             return "this is a tuple, which is not taken for a list", _UNRECOGNISED, "tuple"
         case Seq(items):
@@ -223,7 +223,7 @@ def _judge_items(items: tuple[Value, ...]) -> Judged | None:
             case Devices() | Seq():
                 return "the list holds a list", _UNRECOGNISED, ""
             case Device(kind="logical" | "local"):
-                return "the list holds a device that is no physical one", _UNRECOGNISED, ""
+                return "the list holds a device that is not a physical device", _UNRECOGNISED, ""
             case _:
                 pass
     return None

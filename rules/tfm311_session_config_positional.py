@@ -1,4 +1,4 @@
-"""TFM311: a session gets its options in the place of its target."""
+"""TFM311: A session gets its options as its target."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PLACES = (("target", "must be a string"), ("graph", "must be a tf.Graph"))
 
 
 class SessionConfigPositional(Rule):
-    """A session gets its options in the place of its target.
+    """A session gets its options as its target.
 
     What it does
     ------------

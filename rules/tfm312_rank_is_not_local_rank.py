@@ -1,4 +1,4 @@
-"""TFM312: a GPU is picked by the number of the process among those of all machines."""
+"""TFM312: A GPU is chosen by the rank of the process among the processes of all machines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OUTCOMES = {
 
 
 class RankIsNotLocalRank(Rule):
-    """A GPU is picked by the number of the process among those of all machines.
+    """A GPU is chosen by the rank of the process among the processes of all machines.
 
     What it does
     ------------

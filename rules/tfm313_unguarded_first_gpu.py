@@ -1,4 +1,4 @@
-"""TFM313: the first GPU is taken where there may be none."""
+"""TFM313: the first GPU is used where there may be no GPU."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"0|[A-Z_][A-Z_0-9]*")
 
 
 class UnguardedFirstGpu(Rule):
-    """The first GPU is taken where there may be none.
+    """The first GPU is used where there may be no GPU.
 
     What it does
     ------------
@@ -75,8 +75,8 @@ class UnguardedFirstGpu(Rule):
             yield self.finding(
                 program,
                 taken,
-                f"{written(taken.text)}[0] is taken, and there may be no GPU",
+                f"{written(taken.text)}[0] is used, but there may be no GPU",
                 intent=Intent(Wish.DEVICES),
                 outcome="Without a GPU Python raises IndexError: list index out of range",
-                advice="Ask first whether the list is empty",
+                advice="Check first that the list is not empty",
             )

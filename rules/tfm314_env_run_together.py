@@ -1,4 +1,4 @@
-"""TFM314: two settings stand in the value of one environment variable."""
+"""TFM314: two settings in the value of one environment variable."""
 
 from __future__ import annotations
 

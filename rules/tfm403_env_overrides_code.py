@@ -1,4 +1,4 @@
-"""TFM403: the environment variable for memory growth beats what the program sets."""
+"""TFM403: the environment variable for memory growth overrides what the program sets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FIELD = "gpu_options.allow_growth"
 
 
 class EnvOverridesCode(Rule):
-    """The environment variable for memory growth beats what the program sets.
+    """The environment variable for memory growth overrides what the program sets.
 
     What it does
     ------------
@@ -98,7 +98,7 @@ class EnvOverridesCode(Rule):
         return self.finding(
             program,
             event,
-            f"{GROWTH}={forced.value}, set {in_line(write, event.path)}, beats {what}: it has no effect",
+            f"{GROWTH}={forced.value}, set {in_line(write, event.path)}, overrides {what}, which has no effect",
             severity=Severity.ERROR if sure else Severity.WARNING,
             intent=intent,
             outcome=f"TensorFlow {'lets memory grow all the same' if grows else 'takes all the memory at once'}; "

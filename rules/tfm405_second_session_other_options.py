@@ -1,4 +1,4 @@
-"""TFM405: GPU options come with a session that is not the first to make the GPU devices."""
+"""TFM405: A session has GPU options, but the GPU devices were made before it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ that those of ``tf.config`` are in force."""
 
 
 class SecondSessionOtherOptions(Rule):
-    """GPU options come with a session that is not the first to make the GPU devices.
+    """A session has GPU options, but the GPU devices were made before it.
 
     What it does
     ------------

@@ -1,4 +1,4 @@
-"""TFM406: a handler around a memory setting swallows every error in silence."""
+"""TFM406: A handler around a memory setting silently swallows every error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ErrorHandlerMisses(Rule):
-    """A handler around a memory setting swallows every error in silence.
+    """A handler around a memory setting silently swallows every error.
 
     What it does
     ------------

@@ -1,4 +1,4 @@
-"""TFM407: an allocator that keeps to no limit, or keeps no statistics."""
+"""TFM407: the chosen allocator ignores memory limits, or keeps no statistics."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MEASURED_FROM = {"cuda_malloc_async": (2, 12), "cuda_malloc": (2, 14)}
 
 
 class AllocatorIgnoresLimit(Rule):
-    """An allocator that keeps to no limit, or keeps no statistics.
+    """The chosen allocator ignores memory limits, or keeps no statistics.
 
     What it does
     ------------
@@ -40,7 +40,7 @@ class AllocatorIgnoresLimit(Rule):
     Why it matters
     --------------
     Limits are kept by TensorFlow's own allocator. The allocators of CUDA give out memory beyond them, up to what the
-    card has, and nothing is raised. ``cuda_malloc`` keeps no statistics, so that asking for them raises.
+    GPU has, and nothing is raised. ``cuda_malloc`` keeps no statistics, so that asking for them raises.
 
     Example
     -------
@@ -102,12 +102,12 @@ class AllocatorIgnoresLimit(Rule):
         yield self.finding(
             program,
             event,
-            f"{ALLOCATOR}={allocator}, set {in_line(write, event.path)}, keeps to no limit of memory",
+            f"{ALLOCATOR}={allocator}, set {in_line(write, event.path)}, ignores memory limits",
             severity=Severity.ERROR if sure else Severity.WARNING,
             intent=intent,
-            outcome="TensorFlow takes memory beyond the limit, up to what the card has; nothing is raised",
-            advice=f"Do without {ALLOCATOR}, or without the limit",
-            trace=beaten_by(write, event, "a limit is set, which that allocator does not keep"),
+            outcome="TensorFlow takes memory beyond the limit, up to what the GPU has; nothing is raised",
+            advice=f"Remove {ALLOCATOR}, or the limit",
+            trace=beaten_by(write, event, "a limit is set, which that allocator ignores"),
         )
 
     def _report(self, program: Program, call: Call) -> Finding:
@@ -123,7 +123,7 @@ class AllocatorIgnoresLimit(Rule):
             severity=Severity.ERROR if sure else Severity.WARNING,
             intent=Intent(Wish.REPORT, words, "current"),
             outcome=f"TensorFlow raises ValueError: {_REPORTS[call.name]}",
-            advice=f"Use cuda_malloc_async, which does keep them, or do without {ALLOCATOR}",
+            advice=f"Use cuda_malloc_async, which does keep them, or remove {ALLOCATOR}",
             notes=handler_notes(call, "ValueError", "nothing is reported"),
         )
 

@@ -84,7 +84,7 @@ class SessionOptionsMissEager(Rule):
             yield self.finding(
                 program,
                 session,
-                f"Eager code never looks at this {short(session.name)}"
+                f"Eager code never uses this {short(session.name)}"
                 + (f", and {where} has started the runtime" if late else ": its GPU options work by a side effect"),
                 severity=Severity.ERROR if late and not session.state.entry_unknown else Severity.WARNING,
                 intent=options_intent(options),

@@ -1,4 +1,4 @@
-"""TFM601: a memory report is asked for with something that names no logical device."""
+"""TFM601: A memory report gets an argument that does not name a logical device."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PLAIN = re.compile(r"/?(?:gpu|cpu)", re.IGNORECASE)
 
 
 class MemoryInfoDevice(Rule):
-    """A memory report is asked for with something that names no logical device.
+    """A memory report gets an argument that does not name a logical device.
 
     What it does
     ------------

@@ -1,4 +1,4 @@
-"""TFM603: a function named as a memory probe has an empty body, and its result is calculated with."""
+"""TFM603: A function named like a memory probe has an empty body, and its result is used in a calculation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class MemoryProbeReturnsNothing(Rule):
-    """A function named as a memory probe has an empty body, and its result is calculated with.
+    """A function named like a memory probe has an empty body, and its result is used in a calculation.
 
     What it does
     ------------
@@ -104,13 +104,13 @@ class MemoryProbeReturnsNothing(Rule):
                 self.severity,
                 program.source.path,
                 head,
-                f"{function.name} returns nothing, and line {place.row} calculates with it",
+                f"{function.name} returns nothing, and line {place.row} uses the result in a calculation",
                 intent=Intent(Wish.REPORT, "GPU 0", "current"),
-                outcome="Python raises TypeError: what an empty function returns is None, and None is no number",
+                outcome="Python raises TypeError: an empty function returns None, which is not a number",
                 advice="Return tf.config.experimental.get_memory_info('GPU:0')['current']",
                 trace=(
                     Step(program.source.path, head, f"{function.name} has an empty body"),
-                    Step(program.source.path, place, "its result, None, is calculated with"),
+                    Step(program.source.path, place, "its result, None, is used in a calculation"),
                 ),
                 noqa_row=span.row,
                 fixable=True,

@@ -1,4 +1,4 @@
-"""TFM605: NVML is asked for a card by the number that TensorFlow has for another one."""
+"""TFM605: NVML is asked for a GPU by a number that TensorFlow uses for another GPU."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _GPU = re.compile(r"/?(?:device:)?gpu:(\d+)", re.IGNORECASE)
 
 
 class NvmlIndex(Rule):
-    """NVML is asked for a card by the number that TensorFlow has for another one.
+    """NVML is asked for a GPU by a number that TensorFlow uses for another GPU.
 
     What it does
     ------------
-    Finds ``nvmlDeviceGetHandleByIndex(0)`` in programs that set ``CUDA_VISIBLE_DEVICES`` so that card 0 is none of
-    TensorFlow's, or so that it is another of its GPUs than the one that the program compares it with.
+    Finds ``nvmlDeviceGetHandleByIndex(0)`` in programs that set ``CUDA_VISIBLE_DEVICES`` so that the
+    machine's GPU 0 is not visible to TensorFlow, or is another of its GPUs than the one that the program compares it with.
 
     Why it matters
     --------------
-    ``CUDA_VISIBLE_DEVICES`` renumbers the cards for CUDA, and so for TensorFlow: with ``"2"`` card 2 is ``GPU:0``. NVML
-    (``pynvml``, ``nvidia-smi``) knows nothing of that variable and always counts all cards of the machine, in the order
-    of the PCI bus. The program reads the memory of a card that it does not use.
+    ``CUDA_VISIBLE_DEVICES`` renumbers the GPUs for CUDA, and so for TensorFlow: with ``"2"`` the machine's GPU 2 is ``GPU:0``.
+    NVML (``pynvml``, ``nvidia-smi``) ignores that variable and always counts all GPUs of the machine, in the order of
+    the PCI bus. The program reads the memory of a GPU that it does not use.
 
     Example
     -------
@@ -77,7 +77,7 @@ class NvmlIndex(Rule):
     sees_launch_environment = True
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Numbers of cards that are TensorFlow's numbers."""
+        """Find NVML numbers that are TensorFlow's."""
         asked = {
             int(match[1])
             for call in program.calls(*_REPORTS)
@@ -95,7 +95,7 @@ class NvmlIndex(Rule):
                 continue
             used = str(index) in cards
             if index >= len(cards) or cards[index] == str(index) or (used and index not in asked):
-                # No number of TensorFlow's, the same in both, or a card that may well be meant.
+                # No number of TensorFlow's, the same in both, or a GPU that may well be meant.
                 continue
             write = write_of(program, VISIBLE, call.state)
             if write is None or write.how == "setdefault":
@@ -103,18 +103,18 @@ class NvmlIndex(Rule):
             yield self.finding(
                 program,
                 call,
-                f"NVML's card {index} is not TensorFlow's GPU {index}: {VISIBLE}={text!r}, set "
-                f"{in_line(write, call.path)}, makes card {cards[index]} GPU {index}",
+                f"NVML's GPU {index} is not TensorFlow's GPU {index}: {VISIBLE}={text!r}, set "
+                f"{in_line(write, call.path)}, makes NVML's GPU {cards[index]} TensorFlow's GPU {index}",
                 span=number.span,
                 intent=Intent(Wish.REPORT, f"GPU {index}", "current"),
-                outcome=f"NVML reports on card {index}, which "
+                outcome=f"NVML reports on its GPU {index}, which "
                 + ("is another of TensorFlow's GPUs" if used else "this program does not use"),
                 advice=f"Write {cards[index]}, and set CUDA_DEVICE_ORDER=PCI_BUS_ID so that both count alike",
                 details={"index": index, "meant": cards[index]},
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Write the number of the card."""
+        """Write the number that NVML has for the GPU."""
         from tfmemlint.fixes.rewrites import env_variables
 
         env_variables.renumber_nvml_gpu(editor, finding)

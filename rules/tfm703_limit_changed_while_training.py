@@ -1,4 +1,4 @@
-"""TFM703: a memory limit is to change while training goes on."""
+"""TFM703: A memory limit is meant to change during training."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class LimitChangedWhileTraining(Rule):
-    """A memory limit is to change while training goes on.
+    """A memory limit is meant to change during training.
 
     What it does
     ------------
@@ -71,7 +71,7 @@ class LimitChangedWhileTraining(Rule):
                 yield self.finding(
                     program,
                     call,
-                    f"{short(call.name)} in {call.function or 'a loop'} is to change the memory while training goes on",
+                    f"{short(call.name)} in {call.function or 'a loop'} is meant to change the memory during training",
                     intent=Intent(Wish.OTHER, text="memory settings that change over time"),
                     outcome="The runtime reads its configuration once: nothing can change after the first operation",
                     advice="Use two logical devices with fixed limits, and place one network on each",

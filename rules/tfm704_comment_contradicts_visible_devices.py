@@ -69,10 +69,10 @@ class CommentContradictsVisibleDevices(Rule):
             yield self.finding(
                 program,
                 write,
-                f"The comment speaks of hiding, but this shows {words} and hides all others",
+                f"The comment says that GPUs are hidden, but this setting shows {words} and hides all others",
                 intent=Intent(Wish.VISIBLE, text=f"GPUs other than {words}"),
                 outcome=f"TensorFlow sees {words} only, and numbers what it sees from 0",
-                advice="List the GPUs that are to be seen",
+                advice="List the GPUs to show",
             )
 
 

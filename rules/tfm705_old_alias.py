@@ -64,7 +64,7 @@ class OldAlias(Rule):
             yield self.finding(
                 program,
                 use,
-                f"{use.name} is {twin} now",
+                f"{use.name} is now {twin}",
                 outcome="It works: both names mean the same object",
                 advice=f"Use {twin}",
                 fixable=use.origin in ("attribute", "import"),

@@ -299,7 +299,7 @@ def test_a_file_that_the_rewriter_would_not_keep_as_it_is_stays_as_it_was(tmp_pa
     (tmp_path / "odd.py").write_text("\x0cimport os\n" + LISTED, encoding="utf-8", newline="")
     run = tfmemlint(tmp_path, "fix")
     assert run.code == 1
-    assert "fix withheld: the rewriter would not write this file back as it was" in run.out
+    assert "fix: withheld: the rewriter would not write this file back as it was" in run.out
     assert (tmp_path / "odd.py").read_text(encoding="utf-8") == "\x0cimport os\n" + LISTED
 
 

@@ -166,7 +166,7 @@ def test_what_says_no_wish_is_found_all_the_same(line: str) -> None:
 @pytest.mark.parametrize("line", [*GROWTH, *LIMITS])
 def test_the_guess_is_stated_and_its_rewrite_is_unsafe(line: str) -> None:
     finding = only(line)
-    assert finding.advice.startswith("Its words read as a wish for ")
+    assert finding.advice.startswith("Its name suggests ")
     rule = next(one for one in RULES if one.code == "TFM202")
     computed = compute(Source("program.py", HEAD + line + "\n"), finding, rule, Target.newest(), Options(unsafe=True))
     if computed.fix is not None:

@@ -37,9 +37,9 @@ train.py:10:5: TFM101 [*] set_memory_growth after the runtime has started
 10 |     tf.config.experimental.set_memory_growth(gpu, True)
    |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
    |
-      wanted: memory growth for every GPU
+      intent: memory growth for every GPU
   TensorFlow: raises RuntimeError: Physical devices cannot be modified after being initialized
-       write: Move this above line 8
+        help: Move this above line 8
        trace: train.py:8:12: the module calls build
               train.py:5:12: tf.distribute.MirroredStrategy() starts the runtime
                 5 | return tf.distribute.MirroredStrategy()
@@ -56,7 +56,7 @@ Found 1 error.
 def test_a_withheld_fix_says_why_and_is_not_marked_as_available() -> None:
     out = printed([made(withheld="gpus is bound twice", fixable=True)])
     assert out.startswith("train.py:10:5: TFM101 set_memory_growth after")
-    assert "\nfix withheld: gpus is bound twice\n" in out
+    assert "\n         fix: withheld: gpus is bound twice\n" in out
 
 
 def test_an_unsafe_fix_is_marked_only_with_unsafe_fixes() -> None:

@@ -53,7 +53,7 @@ class Intent:
     text: str = ""
 
     def describe(self) -> str:
-        """The intent in words, as it stands behind "wanted:" in a report."""
+        """The intent in words, as a report shows it behind "intent:"."""
         shown = _plain(self.text) or _shown(self.value)
         match self.wish:
             case Wish.GROWTH:

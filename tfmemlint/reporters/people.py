@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 PLAIN_WIDTH = 120
 """Columns of an excerpt where the output is not a terminal."""
-_LABEL = 12  # columns, the width of the longest label
+_LABEL = 12
+"""Columns of a label: that of the longest one, and an indent of two."""
 
 
 def header(finding: Finding, rules: Mapping[str, Rule], unsafe: bool) -> Line:
@@ -52,11 +53,11 @@ def full(
         yield from drawn.lines
     shown = {(place, row) for row in drawn.rows} if drawn is not None else set()
     if finding.intent is not None:
-        yield from _labelled("wanted", finding.intent.describe(), width)
+        yield from _labelled("intent", finding.intent.describe(), width)
     if finding.outcome:
         yield from _labelled("TensorFlow", finding.outcome.removeprefix("TensorFlow "), width)
     if finding.advice:
-        yield from _labelled("write", finding.advice, width)
+        yield from _labelled("help", finding.advice, width)
     label = "trace"
     for step in finding.trace:
         yield from _step(label, step, sources, shown, width)
@@ -66,7 +67,7 @@ def full(
     if finding.fix is not None:
         yield from _labelled("fix", _fix_words(finding.fix), width, "mark")
     if finding.withheld:
-        yield from _labelled("fix withheld", finding.withheld, width, "mark")
+        yield from _labelled("fix", f"withheld: {finding.withheld}", width, "mark")
 
 
 def _cell(finding: Finding) -> str:

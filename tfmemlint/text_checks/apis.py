@@ -84,7 +84,7 @@ def _made_up(reading: Reading, match: re.Match[str], name: str, target: Target) 
     span = reading.span(match.start(), match.start() + _length(match[0], name))
     outcome = attribute_error(name)
     if assigned is not None:
-        defect, outcome = TextDefect.ASSIGNMENT, "Nothing is raised, and nothing happens: TensorFlow never looks at it"
+        defect, outcome = TextDefect.ASSIGNMENT, "Nothing is raised, and nothing happens: TensorFlow never reads it"
         wanted = assigned
     else:
         called = TextDefect.MADE_UP_SETTING if wanted is not None else TextDefect.MADE_UP_CALL

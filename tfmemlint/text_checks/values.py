@@ -130,7 +130,7 @@ def _shares(reading: Reading) -> Iterator[Mention]:
         if 0 <= value < 10 or reading.denied(match.start(), match.end()):
             continue
         percent = 10 <= value <= 100
-        kind = "negative" if value < 0 else "no percentage" if percent else "no number of MiB"
+        kind = "negative" if value < 0 else "not read as a percentage" if percent else "not read as MiB"
         outcome = (
             "Nothing is raised, and nothing is limited: the process takes nearly all of the memory"
             if value < 0
@@ -159,7 +159,7 @@ def _keys(reading: Reading) -> Iterator[Mention]:
         if report == "peak":
             advice = "The highest number of bytes is tf.config.experimental.get_memory_info('GPU:0')['peak']"
         elif report in ("total", "free"):
-            advice = "The memory of a card, and what is free of it, NVML tells"
+            advice = "NVML knows the total memory of a GPU and how much of it is free"
         keys = " and ".join(repr(one) for one in wishes.REAL_KEYS[function])
         yield Mention(
             TextDefect.KEY,

@@ -171,10 +171,10 @@ def _of_value(reading: Reading, match: re.Match[str], setting: tuple[str, int, i
         message = f"TensorFlow has no allocator {value!r}: {name} is ignored"
         outcome = "TensorFlow uses its own allocator (BFC), and says nothing"
     elif bad.kind == "twice":
-        message = f"{name} names a card twice: CUDA then shows none of them"
+        message = f"{name} names a GPU twice: CUDA then shows no GPU"
         outcome = "TensorFlow finds no GPU, and the program runs on the CPU"
     else:
-        message = f"CUDA knows cards by numbers: {value!r} in {name} hides every GPU"
+        message = f"CUDA identifies GPUs by number: {value!r} in {name} hides every GPU"
         outcome = "TensorFlow finds no GPU, and the program runs on the CPU"
     wish = {GROWTH: Wish.GROWTH, ALLOCATOR: Wish.ALLOCATOR, VISIBLE: Wish.VISIBLE}[name]
     return Mention(

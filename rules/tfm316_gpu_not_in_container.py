@@ -1,4 +1,4 @@
-"""TFM316: CUDA_VISIBLE_DEVICES names a card that the container does not have."""
+"""TFM316: CUDA_VISIBLE_DEVICES names a GPU that the container does not have."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from tfmemlint.rulekit.correction import Correction
 
 
-class CardNotInContainer(Rule):
-    """``CUDA_VISIBLE_DEVICES`` names a card that the container does not have.
+class GpuNotInContainer(Rule):
+    """``CUDA_VISIBLE_DEVICES`` names a GPU that the container does not have.
 
     What it does
     ------------
@@ -30,9 +30,9 @@ class CardNotInContainer(Rule):
 
     Why it matters
     --------------
-    The container gets the cards that are named, and no others. CUDA numbers those that it finds from 0. With
-    ``NVIDIA_VISIBLE_DEVICES=2`` there is one, number 0; ``CUDA_VISIBLE_DEVICES=2`` then names none, and CUDA shows what
-    stands before the first number that there is no card for: nothing. The program runs on the CPU.
+    The container gets the GPUs that are named, and no others. CUDA numbers those that it finds from 0. With
+    ``NVIDIA_VISIBLE_DEVICES=2`` there is one, number 0. ``CUDA_VISIBLE_DEVICES=2`` then names a GPU that is not there;
+    CUDA ignores that entry and all entries after it, so that no GPU is left. The program runs on the CPU.
 
     Example
     -------
@@ -64,13 +64,13 @@ class CardNotInContainer(Rule):
     """
 
     code = "TFM316"
-    name = "card-not-in-container"
+    name = "gpu-not-in-container"
     severity = Severity.WARNING
     triggers = ("VISIBLE_DEVICES",)
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Numbers beyond the cards of a container."""
+        """Find numbers beyond the GPUs of a container."""
         given = [one for one in program.of(GpusGiven) if one.count]
         if not given:
             return
@@ -93,7 +93,7 @@ class CardNotInContainer(Rule):
         return of_environment_value(finding, text)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Write the numbers that the cards have in the container."""
+        """Write the numbers that the GPUs have in the container."""
         from tfmemlint.fixes.rewrites import env_variables
 
         env_variables.set_value(editor, finding)
@@ -105,20 +105,20 @@ class CardNotInContainer(Rule):
         same = sorted(named) == sorted(cards)
         meant = ",".join(map(str, range(count))) if same else ""
         many = "one GPU, number 0" if count == 1 else f"{count} GPUs, numbers 0 to {count - 1}"
-        number = f"write {meant!r}" if meant else "number the cards from 0"
+        number = f"write {meant!r}" if meant else "number the GPUs from 0"
         before = cards[: cards.index(missing)]
-        left = f"card {', '.join(before)} only" if before else "no GPU, and the program runs on the CPU"
+        left = f"GPU {', '.join(before)} only" if before else "no GPU, and the program runs on the CPU"
         return self.finding(
             program,
             write,
-            f"The container has {many}: there is no card {missing} for {VISIBLE}",
+            f"The container has {many}: there is no GPU {missing} for {VISIBLE}",
             span=place_of(write),
             intent=Intent(Wish.VISIBLE, text=",".join(cards)),
             outcome=f"TensorFlow finds {left}",
-            advice=f"Take {VISIBLE} out, or {number}: {one.words} has chosen the cards already",
+            advice=f"Remove {VISIBLE}, or {number}: {one.words} has already chosen the GPUs",
             trace=(
                 Step(one.path, one.span, f"{one.words} gives the container {many}"),
-                Step(write.path, write.span, f"{VISIBLE} names card {missing}"),
+                Step(write.path, write.span, f"{VISIBLE} names GPU {missing}"),
             ),
             details={
                 "kind": "card",
@@ -127,7 +127,7 @@ class CardNotInContainer(Rule):
                 "given": write.given,
                 "safe": False,
                 "contrary": False,
-                "why": "the cards outside of the container are others",
+                "why": "the GPUs have other numbers outside the container",
             },
         )
 
