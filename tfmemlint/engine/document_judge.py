@@ -113,7 +113,7 @@ class DocumentJudge:
             return []
         if snippet.language == blocks.PYTHON:
             context = self.context_of(snippet)
-            by_code = {rule.code: rule for rule in context.rules}
+            by_code = {rule.code: rule for rule in self.rules}
             found = [
                 finding
                 for finding in find_in_source(snippet, context)
