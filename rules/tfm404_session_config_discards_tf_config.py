@@ -95,7 +95,7 @@ class SessionConfigDiscardsTfConfig(Rule):
             severity=Severity.ERROR if sure else Severity.WARNING,
             intent=_intent(call),
             outcome=_OUTCOME[_kind(call)],
-            advice=f"Set {field} in the ConfigProto, or leave the ConfigProto out: the session then uses the settings of tf.config",
+            advice=f"Set {field} in the ConfigProto, or leave the ConfigProto out, so that tf.config counts",
             fixable=False,
         )
 

@@ -28,14 +28,14 @@ class NvmlIndex(Rule):
 
     What it does
     ------------
-    Finds ``nvmlDeviceGetHandleByIndex(0)`` in programs that set ``CUDA_VISIBLE_DEVICES`` so that the
-    machine's GPU 0 is not visible to TensorFlow, or is another of its GPUs than the one that the program compares it with.
+    Finds ``nvmlDeviceGetHandleByIndex(0)`` in programs that set ``CUDA_VISIBLE_DEVICES`` so that the machine's
+    GPU 0 is not visible to TensorFlow, or is another of its GPUs than the one that the program compares it with.
 
     Why it matters
     --------------
-    ``CUDA_VISIBLE_DEVICES`` renumbers the GPUs for CUDA, and so for TensorFlow: with ``"2"`` the machine's GPU 2 is ``GPU:0``.
-    NVML (``pynvml``, ``nvidia-smi``) ignores that variable and always counts all GPUs of the machine, in the order of
-    the PCI bus. The program reads the memory of a GPU that it does not use.
+    ``CUDA_VISIBLE_DEVICES`` renumbers the GPUs for CUDA, and so for TensorFlow: with ``"2"`` the machine's GPU 2 is
+    ``GPU:0``. NVML (``pynvml``, ``nvidia-smi``) ignores that variable and always counts all GPUs of the machine, in the
+    order of the PCI bus. The program reads the memory of a GPU that it does not use.
 
     Example
     -------

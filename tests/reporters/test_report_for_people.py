@@ -222,7 +222,7 @@ def test_long_words_are_wrapped_on_a_terminal_only(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("COLUMNS", "60")
     out = printed([made(advice="Move this up " * 8)], stream=Terminal(), color=False)
     wrapped = [line for line in out.splitlines() if "Move" in line]
-    assert wrapped[0].startswith("       write: Move this")
+    assert wrapped[0].startswith("        help: Move this")
     assert wrapped[1].startswith("              ")
     assert all(len(line) <= 60 for line in wrapped)
     assert "Move this up " * 8 in printed([made(advice="Move this up " * 8)], color=False)
