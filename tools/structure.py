@@ -275,7 +275,8 @@ def svg(house: House, title: str) -> str:
                 f"Q{(left + right) / 2 + bend:.0f} {(upper + lower) / 2 + bend / 3:.0f} "
                 f'{right:.0f} {lower - BOX / 2 - 4:.0f}"/>'
             )
-    figures = ", ".join(f"{number} {what}" for what, number in counts(house).items())
+    shown = ("rooms", "loose modules", "arrows between rooms", "floors", "circles of modules")
+    figures = ", ".join(f"{counts(house)[what]} {what}" for what in shown)
     marker = (
         '<marker id="{0}" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="6" markerHeight="6" orient="auto">'
         '<path class="{0}-tip" d="M0 0 6 3 0 6z"/></marker>'
