@@ -8,7 +8,8 @@ from typing import Any
 
 from tfmemlint.model.finding import Applicability, Edit, Finding, Fix, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Wish
-from tfmemlint.reporters import Summary, render
+from tfmemlint.reporters import render
+from tfmemlint.reporters.summary import Summary
 from tfmemlint.rulekit.rule import Rule
 from tfmemlint.sources import Source
 

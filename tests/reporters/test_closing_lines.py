@@ -6,7 +6,8 @@ import json
 import pytest
 
 from tfmemlint.model.finding import Applicability, Finding, Severity
-from tfmemlint.reporters import Summary, close, statistics
+from tfmemlint.reporters import close, statistics
+from tfmemlint.reporters.summary import Summary
 
 from .report_samples import complete, fix, made, printed
 

@@ -9,7 +9,7 @@ import pytest
 
 from tfmemlint.model.finding import Applicability, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Wish
-from tfmemlint.reporters import Summary
+from tfmemlint.reporters.summary import Summary
 
 from .report_samples import TRAIN, complete, fix, made, marked, printed
 
@@ -263,7 +263,8 @@ def test_a_log_with_colour_has_no_links() -> None:
 def test_rich_is_not_imported_where_there_is_no_terminal(output_format: str) -> None:
     code = f"""
 import io, sys
-from tfmemlint.reporters import render, statistics, Summary
+from tfmemlint.reporters import render, statistics
+from tfmemlint.reporters.summary import Summary
 from tfmemlint.model.finding import Finding, Severity, Span
 finding = Finding("TFM101", "x", Severity.ERROR, "a.py", Span(1, 1, 1, 2), "bad")
 options = {{"output_format": {output_format!r}, "stream": io.StringIO(), "rules": {{}}}}

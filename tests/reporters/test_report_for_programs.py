@@ -89,7 +89,8 @@ def test_json_survives_any_text_and_any_encoding() -> None:
     message = 'sagt "日本" \ud800 \x1b\n\u2028'
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding="ascii", newline="\n")
-    from tfmemlint.reporters import Summary, render
+    from tfmemlint.reporters import render
+    from tfmemlint.reporters.summary import Summary
 
     render([made(message=message)], {}, output_format="json", stream=stream, rules={}, summary=Summary())
     stream.flush()

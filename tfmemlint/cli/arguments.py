@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-_FORMATS = ("full", "concise", "json", "github", "corrections")
+from tfmemlint.reporters.formats import FORMATS
 
 
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +62,7 @@ def _common(parser: argparse.ArgumentParser) -> None:
     add("--unsafe-fixes", action="store_true", default=None, help="also apply fixes that a person should review")
     add("--allow-dirty", action="store_true", help="also fix files with changes that git does not have yet")
     add("--gpu-memory", metavar="SIZE", help="the memory of one GPU, such as 16GiB: shares become numbers of MiB")
-    add("--output-format", choices=_FORMATS, help="how to report (default: full)")
+    add("--output-format", choices=tuple(FORMATS), help="how to report (default: full)")
     add("--statistics", action="store_true", help="print how often each rule fires instead of the findings")
     add("--exit-zero", action="store_true", help="exit with 0 even where something is found")
     add("--stdin-filename", metavar="PATH", help="what the text on standard input is called")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.cli.arguments import say
 from tfmemlint.model.codes import INTERNAL_ERROR
+from tfmemlint.reporters.formats import DEFAULT, format_named
 
 if TYPE_CHECKING:
     from tfmemlint.config.files import Config
@@ -83,13 +84,13 @@ def _context(arguments: argparse.Namespace, config: Config) -> Context:
 
         layer = Layer("", select, extend or (), ignore or ()) if said else None
         selection = config.selection(rules(), layer)
-    formats = arguments.output_format or config.output_format or "full"
+    output_format = format_named(arguments.output_format or config.output_format or DEFAULT)
     return Context(
         target=target,
         selection=selection,
         fix=arguments.fix,
         write=arguments.fix and not arguments.diff,
-        explain_fixes={"json": "always", "corrections": "always", "github": "never"}.get(formats, "few"),
+        explain_fixes=output_format.explain_fixes,
         unsafe=config.unsafe_fixes if arguments.unsafe_fixes is None else arguments.unsafe_fixes,
         gpu_memory_mib=memory,
         cache=not arguments.no_cache,
@@ -220,7 +221,7 @@ def _show_target(arguments: argparse.Namespace, config: Config, context: Context
     where = "--target-version" if arguments.target_version is not None else f"{config.path}: target-version"
     files = [*own, *(found.files if found is not None else ())]
     groups = judged(files, finder, context.target, where)
-    if (arguments.output_format or config.output_format) == "json":
+    if format_named(arguments.output_format or config.output_format or DEFAULT).is_json:
         import json
 
         print(json.dumps(as_data(groups, finder.notes), indent=2))

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from tfmemlint.cli.arguments import say
+from tfmemlint.reporters.formats import DEFAULT, Format, format_named
 
 if TYPE_CHECKING:
     from tfmemlint.config.files import Config
@@ -23,13 +24,14 @@ are listed."""
 
 def report(arguments: argparse.Namespace, config: Config, context: Context, results: list[FileResult]) -> None:
     """Print the results of a run in the format that the options or the configuration file name."""
-    output_format = arguments.output_format or config.output_format or "full"
+    output_format = format_named(arguments.output_format or config.output_format or DEFAULT)
     if _is_plain(arguments, results, output_format):
         if not arguments.quiet:
             print("All checks passed!")
         return
-    from tfmemlint.reporters import Summary, close, render, statistics
+    from tfmemlint.reporters import close, render, statistics
     from tfmemlint.reporters.cells import in_cells
+    from tfmemlint.reporters.summary import Summary
 
     findings = sorted(
         (finding for result in results for finding in result.findings), key=lambda finding: finding.sort_key
@@ -53,8 +55,8 @@ def report(arguments: argparse.Namespace, config: Config, context: Context, resu
         for note in result.notes if arguments.verbose else ():
             say(f"{result.path}: not followed to the end: {note}")
     if arguments.statistics:
-        statistics(findings, stream, output_format, unsafe=context.unsafe)
-        if not arguments.quiet and output_format in ("full", "concise"):
+        statistics(findings, stream, output_format.name, unsafe=context.unsafe)
+        if not arguments.quiet and output_format.for_people:
             close(summary, stream, verbose=arguments.verbose)
         return
     by_code = {}
@@ -62,11 +64,13 @@ def report(arguments: argparse.Namespace, config: Config, context: Context, resu
         from tfmemlint.rulekit.rule import rules
 
         by_code = {rule.code: rule for rule in rules()}
-    findings, sources = in_cells(findings, _sources(results, findings, context), rows_of_file=output_format == "github")
+    findings, sources = in_cells(
+        findings, _sources(results, findings, context), rows_of_file=output_format.rows_of_file
+    )
     render(
         findings,
         sources,
-        output_format=output_format,
+        output_format=output_format.name,
         stream=stream,
         rules=by_code,
         verbose=arguments.verbose,
@@ -74,13 +78,13 @@ def report(arguments: argparse.Namespace, config: Config, context: Context, resu
         summary=summary,
         target_of=context.target_of,
     )
-    if arguments.show_fixes and output_format in ("full", "concise"):
+    if arguments.show_fixes and output_format.for_people:
         from tfmemlint.reporters.fixes import show_fixes
 
         problems = {result.path: result.problem for result in results if result.problem}
         applied, _ = in_cells(applied, {result.path: result.old for result in results if result.old is not None})
         show_fixes(applied, findings, problems, stream, planned=arguments.diff)
-    if context.target is None and not arguments.quiet and output_format in ("full", "concise"):
+    if context.target is None and not arguments.quiet and output_format.for_people:
         _targets(findings, verbose=arguments.verbose)
 
 
@@ -131,9 +135,9 @@ def _sources(results: list[FileResult], findings: list[Finding], context: Contex
     return known
 
 
-def _is_plain(arguments: argparse.Namespace, results: list[FileResult], output_format: str) -> bool:
+def _is_plain(arguments: argparse.Namespace, results: list[FileResult], output_format: Format) -> bool:
     """True if there is nothing to report and no colour to print: the reporters need not be imported then."""
-    if arguments.fix or arguments.statistics or arguments.verbose or output_format not in ("full", "concise"):
+    if arguments.fix or arguments.statistics or arguments.verbose or not output_format.for_people:
         return False
     coloured = sys.stdout.isatty() or "FORCE_COLOR" in os.environ
     return not coloured and not any(result.findings for result in results)

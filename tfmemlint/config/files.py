@@ -206,12 +206,9 @@ def _text(value: object) -> str:
 
 
 def _format(value: object) -> str:
-    from tfmemlint.reporters import FORMATS
+    from tfmemlint.reporters.formats import format_named
 
-    name = _text(value)
-    if name not in FORMATS:
-        raise ValueError(f"{name!r} is no output format; there are {', '.join(FORMATS)}")
-    return name
+    return format_named(_text(value)).name
 
 
 def _target(value: object) -> Target:

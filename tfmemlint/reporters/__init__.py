@@ -6,19 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING
 
-from tfmemlint.reporters.paint import Line, Segment, columns, painter, write
-from tfmemlint.reporters.summary import Summary
+from tfmemlint.reporters.formats import FORMATS, Report, format_named
 
 if TYPE_CHECKING:
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.model.finding import Finding
+    from tfmemlint.reporters.paint import Line
+    from tfmemlint.reporters.summary import Summary
     from tfmemlint.rulekit.rule import Rule
     from tfmemlint.sources import Source
 
-__all__ = ["FORMATS", "Summary", "close", "render", "statistics"]
-
-FORMATS: tuple[str, ...] = ("full", "concise", "json", "github", "corrections")
-"""What ``--output-format`` takes."""
+__all__ = ["FORMATS", "close", "render", "statistics"]
 
 
 def render(
@@ -48,19 +46,13 @@ def render(
     Raises:
         ValueError: the format is none of `FORMATS`.
     """
-    if output_format in ("json", "github"):
-        from tfmemlint.reporters import machines
+    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.reporters.paint import columns, painter, write
 
-        write(stream, machines.as_json(findings, rules) if output_format == "json" else machines.as_github(findings))
+    chosen = format_named(output_format)
+    if not chosen.for_people:
+        write(stream, chosen.write(Report(findings, sources, rules, target_of or (lambda _: Target.newest()))))
         return
-    if output_format == "corrections":
-        from tfmemlint.knowledge.releases import Target
-        from tfmemlint.reporters.corrections import as_corrections
-
-        write(stream, as_corrections(findings, sources, rules, target_of or (lambda _: Target.newest())))
-        return
-    if output_format not in FORMATS:
-        raise ValueError(f"{output_format!r} is no output format; there are {', '.join(FORMATS)}")
     paint = painter(stream, color)
     if findings:
         from tfmemlint.reporters import people
@@ -77,6 +69,8 @@ def render(
 
 def close(summary: Summary, stream: IO[str], *, color: bool | None = None, verbose: bool = False) -> None:
     """Print the closing lines alone, as after ``--statistics`` or ``fix --diff``."""
+    from tfmemlint.reporters.paint import painter
+
     painter(stream, color)(summary.lines(reasons_shown=False, verbose=verbose))
 
 
@@ -88,14 +82,15 @@ def statistics(
     unsafe: bool = False,
     color: bool | None = None,
 ) -> None:
-    """Print how often each rule fires, most often first: as a table, or as JSON if ``output_format`` is ``json``."""
+    """Print how often each rule fires, most often first: as a table, or as JSON if the format is JSON."""
+    from tfmemlint.reporters.paint import Segment, painter, write
     from tfmemlint.reporters.people import applicable
 
     every = list(findings)
     names = {finding.code: finding.name for finding in every}
     fixable = Counter(finding.code for finding in every if applicable(finding.fix, unsafe))
     counts = sorted(Counter(finding.code for finding in every).items(), key=lambda item: (-item[1], item[0]))
-    if output_format in ("json", "corrections"):
+    if format_named(output_format).is_json:
         import json
 
         rows = [

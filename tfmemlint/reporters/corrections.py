@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tfmemlint import __version__
@@ -17,6 +17,7 @@ from tfmemlint.reporters.machines import absolute, edits_of, places
 from tfmemlint.rulekit.correction import NAME, USE, VARIABLE, Correction, of_use
 
 if TYPE_CHECKING:
+    from tfmemlint.reporters.formats import Report
     from tfmemlint.rulekit.rule import Rule
     from tfmemlint.sources import Source
 
@@ -27,14 +28,12 @@ _WHY = {
 }
 
 
-def as_corrections(
-    findings: Sequence[Finding],
-    sources: Mapping[str, Source],
-    rules: Mapping[str, Rule],
-    target_of: Callable[[str], Target],
-) -> str:
-    """One JSON object; its ``corrections`` are in the order of files, rows, columns and codes."""
-    made = [_object(one, sources, rules.get(one.code), target_of(one.path)) for one in findings]
+def write_corrections(report: Report) -> str:
+    """Return one JSON object; its ``corrections`` are in the order of files, rows, columns and codes."""
+    made = [
+        _object(finding, report.sources, report.rules.get(finding.code), report.target_of(finding.path))
+        for finding in report.findings
+    ]
     whole = {"version": VERSION, "tool": f"tfmemlint {__version__}", "corrections": made}
     return json.dumps(whole, indent=2, allow_nan=False) + "\n"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from tfmemlint.model.intent import Intent
 from tfmemlint.reporters.paint import printable
 
 if TYPE_CHECKING:
+    from tfmemlint.reporters.formats import Report
     from tfmemlint.rulekit.rule import Rule
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.ADVICE: "notice"}
@@ -24,11 +24,11 @@ def absolute(path: str) -> str:
     return path if path == "-" else os.path.normpath(Path(path).absolute())
 
 
-def as_json(findings: Sequence[Finding], rules: Mapping[str, Rule]) -> str:
-    """A list of objects, one a finding; the first ten keys are ruff's."""
-    if not findings:
+def write_json(report: Report) -> str:
+    """Return a list of objects, one a finding; the first ten keys are ruff's."""
+    if not report.findings:
         return "[]\n"
-    objects = [_object(finding, rules.get(finding.code)) for finding in findings]
+    objects = [_object(finding, report.rules.get(finding.code)) for finding in report.findings]
     return json.dumps(objects, indent=2, allow_nan=False) + "\n"
 
 
@@ -98,9 +98,9 @@ def _step(step: Step) -> dict[str, Any]:
     return {"filename": absolute(step.path), **places(step.span), "message": step.words}
 
 
-def as_github(findings: Sequence[Finding]) -> str:
-    """One workflow command a finding; GitHub shows it at the line of a pull request."""
-    return "".join(_annotation(finding) + "\n" for finding in findings)
+def write_github(report: Report) -> str:
+    """Return one workflow command a finding; GitHub shows it at the line of a pull request."""
+    return "".join(_annotation(finding) + "\n" for finding in report.findings)
 
 
 def _annotation(finding: Finding) -> str:

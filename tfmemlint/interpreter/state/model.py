@@ -233,7 +233,7 @@ class Event:
         probed: stands behind ``hasattr``/``getattr`` with a default, or under ``except AttributeError``, for this name.
         repeated: this is a second pass of a loop (the first pass is an event of its own).
         devices_loop: it stands in the body of a loop over devices (for ``repeated``: the loop's span).
-        function: qualified name of the enclosing function of the program, or "" at the top level of the module.
+        function: name of the enclosing function or method, without its class; "" at the top level of the module.
         certain: it happens in every run of its entry point that gets here; False under a condition, in a handler,
             or in a loop that may not run at all.
         ways: a number for each piece of code that it stands in and that need not be run, but for branches of ``if``;
@@ -271,7 +271,7 @@ class Call(Event):
         name: canonical (``tf.config.experimental.set_memory_growth``, ``tf.distribute.MirroredStrategy().scope``).
         args: as written, in order. func: the span of what is called. text: the source of what is called.
         effect: for a call that configures: what TensorFlow does instead, according to the model of TensorFlow's own
-            checks (`flow.state`); None where the call takes effect or nothing is known.
+            checks (`tfmemlint.interpreter.state`); None where the call takes effect or nothing is known.
         result_used: the call's value is used by something.
     """
 
