@@ -19,7 +19,9 @@ Each handler is a plain function that is registered by a decorator, so "where is
 * ``@outcome_of("tf.config.set_visible_devices")``: what TensorFlow does with a configuring call instead of what was
   asked (a `ConfigEffect`, or None), before it is called. Gets the context and the `Invocation`.
 
-``object`` stands for all kinds of values that have no handler of their own.
+``object`` stands for all kinds of values that have no handler of their own. A function of TensorFlow that has several
+names is registered by the constant that `tfmemlint.knowledge.functions` has for it. Functions without a handler, which
+are nearly all, do what their row of ``knowledge/data/effects.txt`` says (`operations.effects.apply_effect`).
 """
 
 from __future__ import annotations
