@@ -126,7 +126,7 @@ def only(line: str, release: str) -> Finding:
             "tf.config.experimental.list_physical_devices('GPU')",
             "2.21",
             "TFM705",
-            "tf.config.experimental.list_physical_devices is tf.config.list_physical_devices now",
+            "tf.config.experimental.list_physical_devices is now tf.config.list_physical_devices",
             "Use tf.config.list_physical_devices",
         ),
     ],

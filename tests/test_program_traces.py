@@ -147,7 +147,7 @@ def test_the_trace_is_told_step_by_step(told: Told, capsys: pytest.CaptureFixtur
     out = capsys.readouterr().out
     steps = re.findall(r"^ +(?:trace: )?([\w./]+:\d+):\d+: (.+)$", out, re.MULTILINE)
     assert [f"{place} {words}" for place, words in steps] == told.steps
-    assert f"       write: {told.advice}\n" in out
+    assert f"        help: {told.advice}\n" in out
 
 
 @each

@@ -102,7 +102,7 @@ def test_github_gets_one_annotation_a_finding() -> None:
     prefix = f"file={path},line=10,endLine=10,col=5,endColumn=56,title=tfmemlint (TFM101)"
     words = "train.py:10:5: TFM101 set_memory_growth after the runtime has started"
     assert printed([complete(), made()], "github", quiet=False) == (
-        f"::error {prefix}::{words}%0A  write: Move this above line 8\n::error {prefix}::{words}\n"
+        f"::error {prefix}::{words}%0A  help: Move this above line 8\n::error {prefix}::{words}\n"
     )
 
 

@@ -112,7 +112,7 @@ def _annotation(finding: Finding) -> str:
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     message = f"{printable(finding.path)}:{span.row}:{span.column}: {finding.code} {printable(finding.message)}"
     if finding.advice:
-        message += f"\n  write: {printable(finding.advice)}"
+        message += f"\n  help: {printable(finding.advice)}"
     return f"::{_COMMANDS[finding.severity]} {listed}::{_data(message)}"
 
 
