@@ -37,7 +37,7 @@ FOLDERS = ("models", "layers", "losses", "data", "training", "metrics", "utils",
 
 @dataclass(frozen=True)
 class Counts:
-    """What a tree holds."""
+    """The contents of a tree."""
 
     files: int
     lines: int

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What it costs `tfmemlint check` to follow whole programs: a tree of many projects, and the same files one by one.
+"""Measure the cost of whole programs in `tfmemlint check`: a tree of many projects, and the same files one by one.
 
 The tree holds projects of sixty files each: a package whose modules import each other, scripts and tests that import
 them. In one project of four the scripts configure GPUs, by a module that they import; the others use TensorFlow, and
 nothing of them matters. Every run is a process of its own. Seconds are those of the processor, for that process and
-those that it starts: what else the machine does shows less in them than on the clock.
+those that it starts: other work of the machine affects them less than the clock.
 
     python benchmarks/programs.py [--runs 5] [--files 1680] [--no-large] [--json FILE]
 """
@@ -31,14 +31,14 @@ from make_tree import FOLDERS, WORDS, _length, _module
 from run import _machine
 
 FILES = 1680
-SIZE = 60
+FILES_PER_PROJECT = 60
 """Files of a project."""
-CONFIGURING = 4
-"""One project of so many configures GPUs."""
-TIMES = 10
-"""How much larger the large trees are."""
-LIMIT, LARGE_LIMIT = 1.5, 11.0
-"""How many times the files one by one a tree may take, and how many times a tree one that is ten times as large."""
+PROJECTS_PER_CONFIGURING = 4
+"""One project in this many configures GPUs."""
+LARGE_FACTOR = 10
+"""The large trees are this many times as large."""
+MAX_RATIO, MAX_LARGE_RATIO = 1.5, 11.0
+"""A tree may take this many times the seconds of its files one by one; a tree ten times as large, of the tree."""
 
 GPU = '''\
 """Memory of the GPUs."""
@@ -73,7 +73,7 @@ def test_{name}() -> None:
 
 
 def make_programs(folder: Path, projects: int, configuring: int, seed: int = 11) -> int:
-    """Write projects of `SIZE` files into ``folder``, of which the first ``configuring`` configure GPUs.
+    """Write projects of `FILES_PER_PROJECT` files into ``folder``, of which the first ``configuring`` configure GPUs.
 
     Returns:
         how many files there are.
@@ -81,7 +81,7 @@ def make_programs(folder: Path, projects: int, configuring: int, seed: int = 11)
     for number in range(projects):
         # Each is made of numbers of its own: a larger tree begins with the same projects.
         _project(random.Random(seed * 100_003 + number), folder / f"project_{number}", number < configuring, number)
-    return projects * SIZE
+    return projects * FILES_PER_PROJECT
 
 
 def _project(rng: random.Random, folder: Path, configures: bool, number: int) -> None:
@@ -93,18 +93,18 @@ def _project(rng: random.Random, folder: Path, configures: bool, number: int) ->
     for directory in (top, *(top / name for name in inner)):
         files[directory / "__init__.py"] = ""
     scripts, tests = 3, 6
-    for count in range(SIZE - len(inner) - 1 - scripts - tests - 1):
+    for count in range(FILES_PER_PROJECT - len(inner) - 1 - scripts - tests - 1):
         name = f"{rng.choice(WORDS)}_{rng.choice(WORDS)}_{count}"
         where = rng.choice(inner)
         # Modules import those that were there before.
         used = rng.sample(made, min(len(made), rng.randint(0, 4)))
-        imports = "".join(f"from {package}.{one} import EPSILON\n" for one in used)
+        imports = "".join(f"from {package}.{module} import EPSILON\n" for module in used)
         files[top / where / f"{name}.py"] = _with_imports(_module(rng, "", _length(rng)), imports)
         made.append(f"{where}.{name}")
     files[top / "gpu.py"] = GPU if configures else '"""Nothing of interest."""\n\n\ndef setup() -> int:\n    return 0\n'
     for count in range(scripts):
         used = rng.sample(made, 3)
-        lines = "".join(f"import {package}.{one}\n" for one in used) + f"from {package} import gpu\n"
+        lines = "".join(f"import {package}.{module}\n" for module in used) + f"from {package} import gpu\n"
         work = f"print({package}.{used[0]}.EPSILON)"
         # In one of them it comes too late.
         order = ("gpu.setup()", work) if count else (f"{package}.{used[0]}.tf.constant(1)", "gpu.setup()")
@@ -127,7 +127,7 @@ def _with_imports(text: str, imports: str) -> str:
 
 @dataclass(frozen=True)
 class Taken:
-    """What one way of checking a tree takes: the best of some runs."""
+    """The cost of one way of checking a tree: the best of some runs."""
 
     what: str
     files: int
@@ -166,7 +166,7 @@ def _taken(what: str, tree: Path, files: int, runs: int, *, alone: bool = False,
         if number:
             seconds, memory = json.loads(said)
             found.append((seconds, passed, memory))
-    return Taken(what, files, min(one[0] for one in found), min(one[1] for one in found), max(one[2] for one in found))
+    return Taken(what, files, min(run[0] for run in found), min(run[1] for run in found), max(run[2] for run in found))
 
 
 def _child(command: Sequence[str]) -> int:
@@ -180,8 +180,8 @@ def _child(command: Sequence[str]) -> int:
 
 def measure(folder: Path, files: int, runs: int, *, large: bool) -> list[Taken]:
     """Make the trees in ``folder``, and check them."""
-    projects = max(files // SIZE, CONFIGURING)
-    configuring = projects // CONFIGURING
+    projects = max(files // FILES_PER_PROJECT, PROJECTS_PER_CONFIGURING)
+    configuring = projects // PROJECTS_PER_CONFIGURING
     tree = folder / "tree"
     count = make_programs(tree, projects, configuring)
     found = [
@@ -192,10 +192,10 @@ def measure(folder: Path, files: int, runs: int, *, large: bool) -> list[Taken]:
     shutil.rmtree(tree)
     if large:
         few = max(runs // 2, 1)
-        count = make_programs(tree, projects * TIMES, configuring)
+        count = make_programs(tree, projects * LARGE_FACTOR, configuring)
         found.append(_taken("with many more files that don't matter", tree, count, few))
         shutil.rmtree(tree)
-        count = make_programs(tree, projects * TIMES, configuring * TIMES)
+        count = make_programs(tree, projects * LARGE_FACTOR, configuring * LARGE_FACTOR)
         found.append(_taken("ten times as large", tree, count, few))
     return found
 
@@ -216,16 +216,16 @@ def main() -> int:
     print(_machine())
     print(f"the best of {arguments.runs} runs each; memory is that of the largest process\n")
     print(f"{'':42}{'files':>7}{'processor':>11}{'clock':>9}{'memory':>10}")
-    for one in found:
-        print(f"{one.what:42}{one.files:>7}{one.seconds:>9.2f} s{one.passed:>7.2f} s{one.memory:>6.0f} MiB")
-    times = {"whole programs / each file by itself": (found[1].seconds / found[0].seconds, LIMIT)}
+    for taken in found:
+        print(f"{taken.what:42}{taken.files:>7}{taken.seconds:>9.2f} s{taken.passed:>7.2f} s{taken.memory:>6.0f} MiB")
+    times = {"whole programs / each file by itself": (found[1].seconds / found[0].seconds, MAX_RATIO)}
     if len(found) > 4:
-        times["ten times as large / whole programs"] = (found[4].seconds / found[1].seconds, LARGE_LIMIT)
+        times["ten times as large / whole programs"] = (found[4].seconds / found[1].seconds, MAX_LARGE_RATIO)
     print()
     for what, (ratio, limit) in times.items():
         print(f"{what}: {ratio:.2f} (limit: {limit:g}){'' if ratio <= limit else '  MISSED'}")
     if arguments.json is not None:
-        numbers = {"machine": _machine(), "results": [asdict(one) for one in found]}
+        numbers = {"machine": _machine(), "results": [asdict(taken) for taken in found]}
         arguments.json.write_text(json.dumps(numbers, indent=2) + "\n", encoding="utf-8")
     return 1 if arguments.strict and any(ratio > limit for ratio, limit in times.values()) else 0
 

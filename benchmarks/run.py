@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""How long `tfmemlint check` takes beside its peers: whole processes, side by side, in one run.
+"""Compare the time of `tfmemlint check` with its peers: whole processes, side by side, in one run.
 
 One clean file is checked beside a Python that starts and imports argparse; a large tree beside ruff. The commands take
-turns, so that what else the machine does falls on all of them alike; what counts is the median.
+turns, so that other work of the machine affects all of them alike; the median counts.
 
     python benchmarks/run.py [--runs 11] [--json FILE] [--strict]
 """
@@ -93,10 +93,10 @@ def _measure(folder: Path, runs: int, files: int) -> list[Result]:
     print(_machine())
     print(f"the tree: {counts.files} files, {counts.lines} lines; {counts.configuring} configure GPU memory")
     print(f"medians of {runs} runs\n", flush=True)
-    one = [[tool, "check", str(clean)], [sys.executable, "-c", "import argparse"]]
+    small = [[tool, "check", str(clean)], [sys.executable, "-c", "import argparse"]]
     many = [[tool, "check"], [ruff, "check", "--isolated", "--no-cache"]]
     return [
-        _result("one clean file", "python -c 'import argparse'", _alternate(one, folder, environment, 3 * runs), 5),
+        _result("one clean file", "python -c 'import argparse'", _alternate(small, folder, environment, 3 * runs), 5),
         _result(
             f"{counts.files} files", "ruff check --isolated --no-cache", _alternate(many, tree, environment, runs), 3
         ),

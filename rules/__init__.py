@@ -1,1 +1,1 @@
-"""The rules, one a file. Each is found by being here; nothing lists them."""
+"""The rules, one per file. The registry finds every module of this package by itself."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.knowledge.functions import SET_GROWTH
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Wish
+from tfmemlint.model.intent import Purpose
 from tfmemlint.rulekit.explain import growth_intent, late_calls, too_late
 from tfmemlint.rulekit.rule import Rule
 
@@ -21,14 +21,15 @@ class GrowthAfterInit(Rule):
 
     What it does
     ------------
-    Finds ``set_memory_growth`` calls that are reached after something has started TensorFlow's runtime: a tensor, a
-    variable, a dataset, a strategy, ``tf.device``, a listing of logical devices. Setting the value that is in force
-    already is accepted and stays silent.
+    Finds ``set_memory_growth`` calls that run after something has started TensorFlow's runtime: a tensor, a variable, a
+    dataset, a strategy, ``tf.device``, a listing of logical devices. Setting the value that is already in force is
+    accepted and is not reported.
 
     Why it matters
     --------------
-    The eager context reads the configuration once, when it starts. A later change raises; inside ``except
-    RuntimeError`` it is lost without a trace, and TensorFlow has taken nearly all of the GPU's memory.
+    The eager context reads the configuration once, when it starts. A later change raises an error. If ``except
+    RuntimeError`` catches it, the change is silently lost, and TensorFlow has already taken nearly all of the GPU's
+    memory.
 
     Example
     -------
@@ -63,8 +64,8 @@ class GrowthAfterInit(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Growth that differs from the one in force, after the eager context has started."""
-        for call, intent in late_calls(program, (SET_GROWTH,), (Wish.GROWTH,)):
+        """Yield each call that sets a growth other than the one in force after the eager context has started."""
+        for call, intent in late_calls(program, (SET_GROWTH,), (Purpose.GROWTH,)):
             yield too_late(self, program, call, intent or growth_intent(call))
 
     def fix(self, finding: Finding, editor: Editor) -> None:

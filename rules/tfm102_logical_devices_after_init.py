@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.knowledge.functions import SET_LOGICAL
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Wish
+from tfmemlint.model.intent import Purpose
 from tfmemlint.rulekit.explain import late_calls, limit_intent, too_late
 from tfmemlint.rulekit.rule import Rule
 
@@ -21,14 +21,15 @@ class LogicalDevicesAfterInit(Rule):
 
     What it does
     ------------
-    Finds ``set_logical_device_configuration`` calls (and its older name) that are reached after something has
-    started TensorFlow's runtime: a tensor, a variable, a dataset, a strategy, ``tf.device``, a listing of logical
-    devices. Setting the same logical devices again is accepted and stays silent.
+    Finds ``set_logical_device_configuration`` calls (and its older name) that run after something has started
+    TensorFlow's runtime: a tensor, a variable, a dataset, a strategy, ``tf.device``, a listing of logical devices.
+    Setting the same logical devices again is accepted and is not reported.
 
     Why it matters
     --------------
-    The eager context reads the configuration once, when it starts. A later change raises; inside ``except
-    RuntimeError`` it is lost without a trace, and TensorFlow takes nearly all of the GPU's memory instead of the limit.
+    The eager context reads the configuration once, when it starts. A later change raises an error. If ``except
+    RuntimeError`` catches it, the change is silently lost, and TensorFlow takes nearly all of the GPU's memory instead
+    of the limit.
 
     Example
     -------
@@ -63,13 +64,13 @@ class LogicalDevicesAfterInit(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Logical devices that differ from the ones in force, after the eager context has started."""
+        """Yield each call that sets other logical devices than those in force after the eager context has started."""
         for call, intent in late_calls(
             program,
             SET_LOGICAL,
             (
-                Wish.LIMIT,
-                Wish.FRACTION,
+                Purpose.LIMIT,
+                Purpose.FRACTION,
             ),
         ):
             yield too_late(self, program, call, intent or limit_intent(call))

@@ -20,14 +20,14 @@ class VisibleDevicesAfterInit(Rule):
 
     What it does
     ------------
-    Finds ``set_visible_devices`` calls that are reached after something has started TensorFlow's runtime: a tensor, a
-    variable, a dataset, a strategy, ``tf.device``, a listing of logical devices. Setting the same list in the same
-    order again is accepted and stays silent.
+    Finds ``set_visible_devices`` calls that run after something has started TensorFlow's runtime: a tensor, a variable,
+    a dataset, a strategy, ``tf.device``, a listing of logical devices. Setting the same list in the same order again is
+    accepted and is not reported.
 
     Why it matters
     --------------
-    The eager context reads the configuration once, when it starts. A later change raises; inside ``except
-    RuntimeError`` it is lost without a trace, and TensorFlow uses all GPUs that the driver shows.
+    The eager context reads the configuration once, when it starts. A later change raises an error. If ``except
+    RuntimeError`` catches it, the change is silently lost, and TensorFlow uses all GPUs that the driver reports.
 
     Example
     -------
@@ -60,7 +60,7 @@ class VisibleDevicesAfterInit(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Visible devices that differ from those in force, after the eager context has started."""
+        """Yield each call that sets other visible devices than those in force after the eager context has started."""
         for call in program.calls(*SET_VISIBLE):
             if call.effect is not None and call.effect.kind == "late" and not in_one_loop(call):
                 yield too_late(self, program, call, visible_intent(call))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.functions import SET_THREADS
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import short, too_late
 from tfmemlint.rulekit.rule import Rule
 
@@ -22,14 +22,14 @@ class ThreadingAfterInit(Rule):
 
     What it does
     ------------
-    Finds ``tf.config.threading.set_intra_op_parallelism_threads`` and ``set_inter_op_parallelism_threads`` that are
-    reached after something has started TensorFlow's runtime: a tensor, a variable, a dataset, a strategy. The number
-    that was set before may be set again and stays silent; where none was set, every number is another one, even 0.
+    Finds ``tf.config.threading.set_intra_op_parallelism_threads`` and ``set_inter_op_parallelism_threads`` calls that
+    run after something has started TensorFlow's runtime: a tensor, a variable, a dataset, a strategy. Setting the
+    number that was set before is not reported. If none was set before, every number is a change, even 0.
 
     Why it matters
     --------------
-    The eager context reads the numbers once, when it starts. A later change raises; inside ``except RuntimeError`` it
-    is lost, and TensorFlow uses as many threads as the machine has cores.
+    The eager context reads the numbers once, when it starts. A later change raises an error. If ``except RuntimeError``
+    catches it, the change is lost, and TensorFlow uses as many threads as the machine has cores.
 
     Example
     -------
@@ -62,7 +62,8 @@ class ThreadingAfterInit(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Numbers of threads other than those in force, after the eager context has started."""
+        """Yield each call that sets another number of threads than the one in force after the eager context has
+        started."""
         for call in program.calls(*SET_THREADS):
             if call.effect is not None and call.effect.kind == "late":
                 yield too_late(self, program, call, _intent(call))
@@ -77,4 +78,4 @@ def _intent(call: Call) -> Intent:
     number = call.arg(0, "num_threads")
     value = number.value.value if number is not None and isinstance(number.value, Const) else None
     what = "each operation" if "intra" in short(call.name) else "operations side by side"
-    return Intent(Wish.THREADING, what, value, number.text if number is not None and value is None else "")
+    return Intent(Purpose.THREADING, what, value, number.text if number is not None and value is None else "")

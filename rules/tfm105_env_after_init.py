@@ -10,7 +10,7 @@ from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import UNKNOWN, Const
 from tfmemlint.knowledge.environment import Moment, read_at
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import in_line, start_trace, written
 from tfmemlint.rulekit.rule import Rule
 from tfmemlint.rulekit.start_trace import start_anchors, start_details, where_to
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
 
 _PHASES = {Moment.LISTING: "listed", Moment.DEVICES: "allocator"}
-_WISHES = {
-    "CUDA_VISIBLE_DEVICES": Wish.VISIBLE,
-    "TF_FORCE_GPU_ALLOW_GROWTH": Wish.GROWTH,
-    "TF_GPU_ALLOCATOR": Wish.ALLOCATOR,
+_PURPOSES = {
+    "CUDA_VISIBLE_DEVICES": Purpose.VISIBLE,
+    "TF_FORCE_GPU_ALLOW_GROWTH": Purpose.GROWTH,
+    "TF_GPU_ALLOCATOR": Purpose.ALLOCATOR,
 }
 
 
@@ -32,14 +32,14 @@ class EnvAfterInit(Rule):
 
     What it does
     ------------
-    Finds assignments to ``os.environ`` that come too late. ``CUDA_VISIBLE_DEVICES`` is read when the devices are listed
-    for the first time (``list_physical_devices`` is enough); ``TF_FORCE_GPU_ALLOW_GROWTH``, ``TF_GPU_ALLOCATOR`` and
-    the other variables of the allocator are read when the GPU devices are made. The import of TensorFlow reads none of
-    them, so an assignment after the import is fine.
+    Finds assignments to ``os.environ`` that come too late. TensorFlow reads ``CUDA_VISIBLE_DEVICES`` when it lists the
+    devices for the first time (``list_physical_devices`` is enough). It reads ``TF_FORCE_GPU_ALLOW_GROWTH``,
+    ``TF_GPU_ALLOCATOR`` and the other variables of the allocator when it creates the GPU devices. The import of
+    TensorFlow reads none of them, so an assignment after the import is fine.
 
     Why it matters
     --------------
-    Nothing is raised and nothing is logged: the program runs on all GPUs, with all of their memory.
+    Nothing is raised and nothing is logged: the program runs on all GPUs and takes all of their memory.
 
     Example
     -------
@@ -75,19 +75,19 @@ class EnvAfterInit(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Variables that were read before they are written, and hold another value."""
+        """Yield each write that gives a variable another value after TensorFlow has read it."""
         for write in program.of(EnvWrite):
             moment = read_at(write.name)
             which = _PHASES.get(moment) if moment is not None else None
             if which is None or write.state.max_gpus == 0:
-                # Where there is no GPU there is nothing to be too late for.
+                # Without a GPU nothing can be too late.
                 continue
             phase = getattr(write.state, which).under(write.guards)
             before = write.state.env.get(write.name)
             if phase.has not in (Tri.YES, Tri.MAYBE) or (before is not None and before == write.value):
                 continue
             start = phase.by
-            # The same value may be there already, so that nothing is lost.
+            # The variable may already have the same value, so that nothing is lost.
             same = before is not None and UNKNOWN in (before, write.value)
             certain = phase.has is Tri.YES and write.certain and not write.state.entry_unknown and not same
             read = f"{written(start.text)} {in_line(start, write.path)}" if start is not None else "something before"
@@ -100,11 +100,11 @@ class EnvAfterInit(Rule):
                 f"{write.name} is set after TensorFlow has read it: {read} {verb}",
                 severity=Severity.ERROR if certain else Severity.WARNING,
                 intent=Intent(
-                    _WISHES.get(write.name, Wish.OTHER),
+                    _PURPOSES.get(write.name, Purpose.OTHER),
                     value=True if write.name == "TF_FORCE_GPU_ALLOW_GROWTH" and value == "true" else None,
                     text="" if write.name == "TF_FORCE_GPU_ALLOW_GROWTH" else (write.text or str(value)),
                 ),
-                outcome=f"TensorFlow goes on with the value that {write.name} had before; nothing is raised",
+                outcome=f"TensorFlow keeps using the value that {write.name} had before; nothing is raised",
                 advice=where_to(start, write, what) if start is not None else f"{what} at the program's start",
                 trace=start_trace(start, write, f"{write.name} is set too late"),
                 anchors=start_anchors(start, write),

@@ -22,13 +22,14 @@ class InitBetweenDevices(Rule):
 
     What it does
     ------------
-    Finds loops over GPUs that configure a GPU and, in the same pass, do something that starts TensorFlow's runtime: ask
-    for its memory, make a tensor on it.
+    Finds loops over GPUs that configure a GPU and, in the same iteration, start TensorFlow's runtime, for example by
+    asking for the GPU's memory or by creating a tensor on it.
 
     Why it matters
     --------------
-    With one GPU all is well. With two, the first pass starts the runtime while the second GPU is not configured: memory
-    growth ends in ``ValueError`` then and there, a memory limit in ``RuntimeError`` in the second pass.
+    With one GPU the program works. With two, the first iteration starts the runtime before the second GPU is
+    configured. Memory growth then raises ``ValueError`` at once; a memory limit raises ``RuntimeError`` in the second
+    iteration.
 
     Example
     -------
@@ -66,7 +67,7 @@ class InitBetweenDevices(Rule):
     supersedes = ("TFM402",)
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """What starts the runtime in a loop over devices that also configures them."""
+        """Yield each event that starts the runtime in a loop over devices that also configures them."""
         configuring: dict[object, Call] = {}
         for call in program.calls(SET_GROWTH, *SET_LOGICAL, *SET_VISIBLE):
             if call.devices_loop is not None:
@@ -109,7 +110,7 @@ class InitBetweenDevices(Rule):
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Make two loops of one: the first configures, the second does the rest."""
+        """Split the loop into two: the first configures the GPUs, the second does the rest."""
         from tfmemlint.fixes.rewrites import split_loop
 
         split_loop.split(editor, finding)

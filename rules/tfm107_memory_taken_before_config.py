@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.program import Call, RuntimeStart
+from tfmemlint.interpreter.program import Call, RuntimeStart, SessionMade
 from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.functions import LIST_LOCAL, SESSIONS, SET_GROWTH, SET_LOGICAL
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import growth_intent, in_line, limit_intent, short, start_trace, written
 from tfmemlint.rulekit.rule import Rule
 
@@ -30,15 +30,15 @@ class MemoryTakenBeforeConfig(Rule):
     What it does
     ------------
     Finds ``device_lib.list_local_devices()``, ``tf.test.is_gpu_available()``, ``tf.test.gpu_device_name()`` and TF1
-    sessions that make the GPU devices of the process, where memory growth or a memory limit is set in the same
-    program: afterwards, or before a listing that does not look at it. Selected by its own name, the rule also tells of
-    ``list_local_devices()`` where nothing is configured in sight.
+    sessions that create the GPU devices of the process in a program that also sets memory growth or a memory limit:
+    after the call, or before a listing that ignores it. If the rule is selected by its own code, it also reports
+    ``list_local_devices()`` in files that show no configuration.
 
     Why it matters
     --------------
-    These calls create every GPU device together with the allocator of the whole process, with default options. The
-    eager context is not started, so ``set_memory_growth`` raises nothing afterwards, and does nothing: the first
-    tensor takes nearly all of the memory. Without a GPU they look innocent.
+    These calls create every GPU device, and with it the allocator of the whole process, with default options. They do
+    not start the eager context, so a later ``set_memory_growth`` raises nothing and has no effect: the first tensor
+    takes nearly all of the memory. Without a GPU they do no harm.
 
     Example
     -------
@@ -83,11 +83,19 @@ class MemoryTakenBeforeConfig(Rule):
     supersedes = ("TFM706",)
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Devices made with other options than the program sets."""
+        """Yield each call that creates the GPU devices with other options than the program sets."""
         reported: set[object] = set()
+        growing = {
+            (session.path, session.span)
+            for session in program.of(SessionMade)
+            if (session.fields or {}).get("gpu_options.allow_growth") == Const(True)
+        }
         for call in program.calls():
             outcome = call.effect
             if outcome is not None and outcome.kind == "lost" and outcome.cause is not None:
+                if call.name == SET_GROWTH and _is_true(call) and (outcome.cause.path, outcome.cause.span) in growing:
+                    # The allocator grows: the session's own options say the same.
+                    continue
                 reported.add((outcome.cause.path, outcome.cause.span))
                 yield self._lost(program, outcome.cause, call, outcome.certain)
         for start in program.of(RuntimeStart):
@@ -136,7 +144,7 @@ class MemoryTakenBeforeConfig(Rule):
             start,
             f"{written(start.text)} lists the devices by making them, with default options",
             severity=Severity.ADVICE,
-            intent=Intent(Wish.DEVICES),
+            intent=Intent(Purpose.DEVICES),
             outcome="Memory growth or a limit that is set later in this process has no effect, without an error",
             advice=f"Use {_INSTEAD[LIST_LOCAL]}, which only asks the driver",
             details={"name": start.name},
@@ -151,6 +159,10 @@ class MemoryTakenBeforeConfig(Rule):
             device_listing.replace_local_devices(editor, finding.span)
         else:
             device_listing.replace_gpu_test(editor, finding.span)
+
+
+def _is_true(call: Call) -> bool:
+    return call.value(1, "enable") == Const(True)
 
 
 def _intent(call: Call) -> Intent:

@@ -28,14 +28,14 @@ class MadeUpApi(Rule):
 
     What it does
     ------------
-    Finds names under ``tf.config``, ``tf.test``, ``tf.distribute`` and the like, and names about memory or GPUs
-    anywhere, that no TensorFlow release from 1.13 on ever had. A use behind ``hasattr`` or with a working fallback
-    is fine.
+    Finds names under ``tf.config``, ``tf.test``, ``tf.distribute`` and similar modules, and names about memory or GPUs
+    anywhere, that have never existed in any TensorFlow release since 1.13. A use behind ``hasattr`` or with a working
+    fallback is fine.
 
     Why it matters
     --------------
-    Such a name comes out of an article or a language model. It raises where it is reached: often only on the machine
-    with the GPU.
+    Such names come from articles and language models. The line raises ``AttributeError`` when it runs, which is often
+    only on the machine with the GPU.
 
     Example
     -------
@@ -71,10 +71,10 @@ class MadeUpApi(Rule):
     )
     any_tensorflow_file = True
     fixable = "sometimes"
-    supersedes = ("TFM209",)
+    supersedes = ("TFM208", "TFM209")
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Uses of names that the inventory of releases doesn't have."""
+        """Yield each use of a name that no release has."""
         for use, missing in never_there(program):
             if _PLACES.match(use.name) or _WORDS.search(use.name):
                 yield self.finding(program, use, f"{missing} {NEVER}", **of_made_up(use, missing, program.target))
@@ -86,7 +86,7 @@ class MadeUpApi(Rule):
         return of_name(finding, text, target)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Drop an import of what isn't there, where nothing uses it."""
+        """Remove the import of a missing name if nothing uses it."""
         from tfmemlint.fixes.rewrites import call_arguments
 
         call_arguments.drop_import(editor, finding)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import Call
-from tfmemlint.knowledge import names, wishes
+from tfmemlint.knowledge import names, purposes
 from tfmemlint.knowledge.misplaced import REAL_PLACES
-from tfmemlint.knowledge.wishes import MadeUp
+from tfmemlint.knowledge.purposes import MadeUp
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import (
     attribute_error,
@@ -33,19 +33,20 @@ if TYPE_CHECKING:
     from tfmemlint.rulekit.correction import Correction
 
 _IN_VAIN = {
-    Wish.REPORT: "nothing is reported",
-    Wish.RELEASE: "nothing is given back",
-    Wish.DEVICES: "nothing is listed",
-    Wish.OTHER: "nothing happens",
+    Purpose.REPORT: "nothing is reported",
+    Purpose.RELEASE: "nothing is given back",
+    Purpose.DEVICES: "nothing is listed",
+    Purpose.OTHER: "nothing happens",
 }
-"""What a handler makes of such a call; of any other wish, that the setting never takes effect."""
-_WISHES = {
-    Wish.GROWTH: "memory growth",
-    Wish.LIMIT: "a memory limit",
-    Wish.FRACTION: "a share of the memory",
-    Wish.REPORT: "a report of the memory",
-    Wish.RELEASE: "memory given back",
-    Wish.DEVICES: "a list of the GPUs",
+"""The consequence if a handler catches the error, for each purpose. For any other purpose, the setting never takes
+effect."""
+_PURPOSES = {
+    Purpose.GROWTH: "memory growth",
+    Purpose.LIMIT: "a memory limit",
+    Purpose.FRACTION: "a share of the memory",
+    Purpose.REPORT: "a report of the memory",
+    Purpose.RELEASE: "memory given back",
+    Purpose.DEVICES: "a list of the GPUs",
 }
 
 
@@ -54,14 +55,15 @@ class MadeUpMemorySetting(Rule):
 
     What it does
     ------------
-    Finds calls of well-known inventions, and of other made-up names whose words leave no doubt: a memory limit, a share
-    of the memory, memory growth, a report, a release of memory, a list of the GPUs. The fix expresses the same intent
-    with the functions that exist. A share becomes MiB: by ``--gpu-memory``, or by a few lines that ask NVML.
+    Finds calls of well-known inventions, and of other made-up names whose words leave no doubt: a memory limit, a
+    fraction of the memory, memory growth, a memory report, a release of memory, a list of the GPUs. The fix expresses
+    the same intent with functions that exist. It turns a fraction into MiB with the size from ``--gpu-memory``, or with
+    a few lines that ask NVML.
 
     Why it matters
     --------------
-    The call raises ``AttributeError``, which the usual ``except RuntimeError`` does not catch; in a loop over the
-    GPUs it does so only on the machine that has one.
+    The call raises ``AttributeError``, which the usual ``except RuntimeError`` does not catch. In a loop over the GPUs
+    it raises only on a machine that has one.
 
     Example
     -------
@@ -99,14 +101,14 @@ class MadeUpMemorySetting(Rule):
     )
     any_tensorflow_file = True
     fixable = "sometimes"
-    supersedes = ("TFM201", "TFM206", "TFM209")
+    supersedes = ("TFM201", "TFM206", "TFM208", "TFM209")
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Calls of names that have a wish, and no existence."""
+        """Yield each call of a nonexistent name with a recognizable intent."""
         for position, event in enumerate(program.events):
             if not isinstance(event, Call) or event.probed:
                 continue
-            made_up = wishes.wish_of(event.name)
+            made_up = purposes.purpose_of(event.name)
             if made_up is not None:
                 yield self._made_up(program, event, made_up, position)
 
@@ -114,13 +116,13 @@ class MadeUpMemorySetting(Rule):
         read = read_made_up(call, made_up)
         number = number_of_device(read.device.value) if read.device is not None else None
         real = REAL_PLACES.get(call.name)
-        advice = f"Use {real}" if real else ADVICE.get(read.intent.wish, "Leave it out: there is nothing to set")
+        advice = f"Use {real}" if real else ADVICE.get(read.intent.purpose, "Leave it out: there is nothing to set")
         intent = read.intent
         guess = not made_up.listed
         if guess:
-            advice = f"Its name suggests {_WISHES.get(intent.wish, 'something else')}. {advice}"
-        if intent.wish is Wish.OTHER:
-            intent = Intent(Wish.OTHER, text=_OTHER.get(short(call.name), call.text))
+            advice = f"Its name suggests {_PURPOSES.get(intent.purpose, 'something else')}. {advice}"
+        if intent.purpose is Purpose.OTHER:
+            intent = Intent(Purpose.OTHER, text=_OTHER.get(short(call.name), call.text))
         name = call.name.replace("()", "")
         return self.finding(
             program,
@@ -131,12 +133,12 @@ class MadeUpMemorySetting(Rule):
             intent=intent,
             outcome=attribute_error(name),
             advice=advice,
-            notes=handler_notes(call, "AttributeError", _IN_VAIN.get(intent.wish, "the setting never takes effect")),
-            fixable=intent.wish is not Wish.RELEASE,
+            notes=handler_notes(call, "AttributeError", _IN_VAIN.get(intent.purpose, "the setting never takes effect")),
+            fixable=intent.purpose is not Purpose.RELEASE,
             details={
                 "name": call.name,
                 "real": real,
-                "wish": read.intent.wish.value,
+                "purpose": read.intent.purpose.value,
                 "value": read.intent.value,
                 "unit": read.unit,
                 "device": read.device.span if read.device else None,
@@ -145,7 +147,7 @@ class MadeUpMemorySetting(Rule):
                 "guarded": guarded(call, read.device.text if read.device else ""),
                 "number": number,
                 "index": number if number is not None else (fixed_index(read.device.value) if read.device else None),
-                "opposite": made_up.wish is Wish.GROWTH and made_up.value == "not",
+                "opposite": made_up.purpose is Purpose.GROWTH and made_up.value == "not",
                 "guess": guess,
                 "training": while_training(call),
                 "used": call.result_used,
@@ -160,7 +162,7 @@ class MadeUpMemorySetting(Rule):
         return of_name(finding, text, target)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Write the wish with the functions that exist."""
+        """Express the intent with functions that exist."""
         from tfmemlint.fixes.rewrites import made_up
 
         call = editor.call_at(finding.span, short(str(finding.details["name"])))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import Store
 from tfmemlint.interpreter.values import Const, Function, Ref
-from tfmemlint.knowledge import names, wishes
+from tfmemlint.knowledge import names, purposes
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import attribute_error, attribute_severity, device_words, guarded, handler_notes
 from tfmemlint.rulekit.made_up import unit_of_number
@@ -32,8 +32,8 @@ class MadeUpAttributeAssigned(Rule):
 
     Why it matters
     --------------
-    Python allows the assignment, so it never fails, and it does nothing. Where the name is that of a real function
-    (``tf.config.experimental.set_memory_growth = True``) the function is gone for the rest of the program.
+    Python allows the assignment, so it never fails, and it has no effect. If the name is that of a real function
+    (``tf.config.experimental.set_memory_growth = True``), the function is gone for the rest of the program.
 
     Example
     -------
@@ -59,23 +59,23 @@ class MadeUpAttributeAssigned(Rule):
     text_defects = (TextDefect.ASSIGNMENT,)
     triggers = ("memory_growth", "allow_growth", "gpu_memory", "memory_(?:limit|fraction)")
     fixable = "sometimes"
-    supersedes = ("TFM201", "TFM202", "TFM209")
+    supersedes = ("TFM201", "TFM202", "TFM208", "TFM209")
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Assignments to attributes of modules and devices, where they say something about memory."""
+        """Yield each assignment to an attribute of a module or a device that is about memory."""
         for store in program.of(Store):
             name = f"{store.owner}.{store.attribute}"
             on_device = store.owner == "device"
-            wish = wishes.ASSIGNED.get(store.attribute)
+            purpose = purposes.ASSIGNED.get(store.attribute)
             real = not on_device and names.exists(name, program.target)
-            if wish is None or not (on_device or store.owner.startswith("tf.config") or store.owner == "tf"):
+            if purpose is None or not (on_device or store.owner.startswith("tf.config") or store.owner == "tf"):
                 continue
             if not isinstance(store.value, Const) and (real or isinstance(store.value, (Function, Ref))):
-                # Another function in the place of one (a stand-in for a test, a name for an older release).
+                # A function replaces the function: a test double, or a name for an older release.
                 continue
             value = store.value.value if isinstance(store.value, Const) else None
-            if wish is Wish.LIMIT and unit_of_number(value) == "fraction":
-                wish = Wish.FRACTION
+            if purpose is Purpose.LIMIT and unit_of_number(value) == "fraction":
+                purpose = Purpose.FRACTION
             devices = device_words(store.device, store.owner_text) if on_device else "every GPU"
             missing = None if on_device else names.missing_part(store.owner, program.target)
             if missing is not None and store.probed:
@@ -88,12 +88,12 @@ class MadeUpAttributeAssigned(Rule):
                 else f"Assigning to {store.text} configures nothing"
                 + (f": it destroys the function {store.attribute}" if real else ""),
                 severity=attribute_severity(store) if missing is not None else self.severity,
-                intent=Intent(wish, devices, value, store.value_text),
+                intent=Intent(purpose, devices, value, store.value_text),
                 outcome=attribute_error(missing)
                 if missing is not None
                 else "Python accepts the assignment, and TensorFlow never reads it",
                 advice="Use tf.config.experimental.set_memory_growth(gpu, True) for every GPU"
-                if wish is Wish.GROWTH
+                if purpose is Purpose.GROWTH
                 else "Use tf.config.set_logical_device_configuration with the limit in MiB",
                 notes=handler_notes(store, "AttributeError", "the setting never takes effect")
                 if missing is not None
@@ -101,7 +101,7 @@ class MadeUpAttributeAssigned(Rule):
                 fixable=value is not None,
                 details={
                     "name": f"{store.owner}.{store.attribute}",
-                    "wish": wish.value,
+                    "purpose": purpose.value,
                     "value": value,
                     "device": store.owner_text if on_device else "",
                     "unit": unit_of_number(value),
@@ -117,7 +117,7 @@ class MadeUpAttributeAssigned(Rule):
         return of_attribute(finding, text, target)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Make the setting by the function that exists."""
+        """Call the function that exists."""
         from tfmemlint.fixes.rewrites import made_up
 
         made_up.replace_assignment(editor, finding)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import ItemLookup
 from tfmemlint.interpreter.values import Const
-from tfmemlint.knowledge.wishes import KEYS, REAL_KEYS
+from tfmemlint.knowledge.purposes import KEYS, REAL_KEYS
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import (
     attribute_severity,
@@ -33,13 +33,13 @@ class MadeUpKey(Rule):
 
     What it does
     ------------
-    Finds keys other than ``device_name`` and ``compute_capability`` on what ``get_device_details`` returns, and other
-    than ``current`` and ``peak`` on what ``get_memory_info`` returns.
+    Finds keys other than ``device_name`` and ``compute_capability`` in the result of ``get_device_details``, and keys
+    other than ``current`` and ``peak`` in the result of ``get_memory_info``.
 
     Why it matters
     --------------
-    TensorFlow knows neither the total nor the free memory of a device. ``details['memory_total']`` is a
-    ``KeyError``, and ``details.get('memory_total')`` is ``None`` for ever.
+    TensorFlow knows neither the total nor the free memory of a device. ``details['memory_total']`` raises ``KeyError``,
+    and ``details.get('memory_total')`` is always ``None``.
 
     Example
     -------
@@ -74,7 +74,7 @@ class MadeUpKey(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Constant keys on what the two functions return."""
+        """Yield each constant key that the results of the two functions lack."""
         for position, item in enumerate(program.events):
             if not isinstance(item, ItemLookup) or item.of not in REAL_KEYS:
                 continue
@@ -92,7 +92,7 @@ class MadeUpKey(Rule):
                 item,
                 f"{short(item.of)} returns no {key!r}: its only keys are {known}",
                 severity=attribute_severity(item, "KeyError"),
-                intent=Intent(Wish.REPORT, words, report) if report else None,
+                intent=Intent(Purpose.REPORT, words, report) if report else None,
                 outcome=f"{'The value is always None' if item.get else f'Python raises KeyError: {key!r}'}",
                 advice=_ADVICE.get(report or "", ""),
                 notes=handler_notes(item, "KeyError", "the value is never there"),
@@ -115,14 +115,14 @@ class MadeUpKey(Rule):
         return of_key(finding, target)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Ask TensorFlow for the memory in use, NVML for the total."""
+        """Ask TensorFlow for the memory in use and NVML for the total."""
         from tfmemlint.fixes.rewrites import memory_reports
 
         memory_reports.replace_key(editor, finding)
 
 
 def _looked_for(item: ItemLookup, key: str) -> bool:
-    """Whether the code asks first whether the key is there, or does something else where it isn't."""
+    """Return True if the code tests first for the key, or handles its absence."""
     if any(outcome and text.startswith(f"{key!r} in ") for text, outcome in item.guards):
         return True
     handler = item.handler_for("KeyError")

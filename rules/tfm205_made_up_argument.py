@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.values import Const
-from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION
+from tfmemlint.knowledge import types
+from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, PROTOS
+from tfmemlint.knowledge.members import way_to
+from tfmemlint.knowledge.purposes import KEYWORDS, MEANT
 from tfmemlint.knowledge.signatures import SIGNATURES
-from tfmemlint.knowledge.wishes import KEYWORDS, MEANT
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import attribute_severity, handler_notes, short
 from tfmemlint.rulekit.made_up import unit_of
@@ -29,11 +31,13 @@ class MadeUpArgument(Rule):
     What it does
     ------------
     Finds keywords that TensorFlow's device and memory functions lack, such as ``memory_limit_mb`` and
-    ``memory_fraction`` of ``LogicalDeviceConfiguration``.
+    ``memory_fraction`` of ``LogicalDeviceConfiguration``; and fields that TF1's ``ConfigProto`` and ``GPUOptions``
+    lack in the release that the code is for (``ConfigProto(allow_growth=True)``).
 
     Why it matters
     --------------
-    The call raises ``TypeError``, which the usual ``except RuntimeError`` does not catch.
+    The call raises ``TypeError``, for TF1's messages ``ValueError``, which the usual ``except RuntimeError`` does not
+    catch.
 
     Example
     -------
@@ -67,16 +71,22 @@ class MadeUpArgument(Rule):
         "(?:Logical|Virtual)Device",
         "memory_(?:growth|info|usage|stats)",
         "get_device_details",
+        "ConfigProto|GPUOptions",
     )
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Keywords that the measured signatures lack."""
+        """Yield each call with a keyword that the measured signature lacks."""
         for call in program.calls(*SIGNATURES):
             known = SIGNATURES[call.name]
             for argument in call.args:
                 if argument.keyword is not None and not argument.star and argument.keyword not in known:
                     yield self._unknown(program, call, argument, known)
+        for call in program.calls(*PROTOS):
+            message = types.type_of_message(call.name)
+            for argument in call.args:
+                if argument.keyword and not argument.star and types.lacks(message, argument.keyword, program.target):
+                    yield self._no_field(program, call, argument, message)
 
     def _unknown(self, program: Program, call: Call, argument: Arg, known: tuple[str, ...]) -> Finding:
         keyword = str(argument.keyword)
@@ -84,11 +94,13 @@ class MadeUpArgument(Rule):
         if unit == "auto":
             unit = unit_of(argument)
         value = argument.value.value if isinstance(argument.value, Const) else None
-        given = {one.keyword for one in call.args} | set(known[: sum(one.keyword is None for one in call.args)])
-        meant = next((one for one in MEANT.get(keyword, ()) if one in known and one not in given), "")
+        given = {argument.keyword for argument in call.args} | set(
+            known[: sum(argument.keyword is None for argument in call.args)]
+        )
+        meant = next((name for name in MEANT.get(keyword, ()) if name in known and name not in given), "")
         intent = None
         if unit:
-            intent = Intent(Wish.FRACTION if unit == "fraction" else Wish.LIMIT, "", value, argument.text)
+            intent = Intent(Purpose.FRACTION if unit == "fraction" else Purpose.LIMIT, "", value, argument.text)
         return self.finding(
             program,
             call,
@@ -110,6 +122,34 @@ class MadeUpArgument(Rule):
             },
         )
 
+    def _no_field(self, program: Program, call: Call, argument: Arg, message: str) -> Finding:
+        keyword, name = str(argument.keyword), types.short(message)
+        way = way_to(message, keyword)
+        path = way.code.removeprefix("{0}.")
+        value = argument.value.value if isinstance(argument.value, Const) else None
+        given = {other.keyword for other in call.args}
+        return self.finding(
+            program,
+            call,
+            f"{name} has no field {keyword!r}",
+            span=argument.span,
+            severity=attribute_severity(call, "ValueError"),
+            intent=Intent(way.purpose, "every GPU", value, argument.text) if way.purpose is not None else None,
+            outcome=f'Python raises ValueError: Protocol message {name} has no "{keyword}" field.',
+            advice=way.advice,
+            notes=handler_notes(call, "ValueError", "the setting never takes effect"),
+            fixable=bool(path) and path.partition(".")[0] not in given,
+            anchors={"call": call.span},
+            details={
+                "keyword": keyword,
+                "unit": "",
+                "meant": path,
+                "message": True,
+                "name": call.name,
+                "caught": bool(call.handler_for("ValueError")),
+            },
+        )
+
     def correction(self, finding: Finding, text: str, target: Target) -> Correction:
         """Return what to write instead."""
         from tfmemlint.rulekit.correction import of_argument
@@ -117,11 +157,13 @@ class MadeUpArgument(Rule):
         return of_argument(finding, text)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Use the keyword that exists, in its unit."""
+        """Use the keyword that exists, with the value in its unit."""
         from tfmemlint.fixes.rewrites import call_arguments
 
         call = editor.call_at(finding.anchors["call"], short(str(finding.details["name"])))
-        if finding.details["meant"]:
+        if finding.details.get("message"):
+            call_arguments.rename_field(editor, call, finding)
+        elif finding.details["meant"]:
             call_arguments.rename_keyword(editor, call, finding)
         else:
             call_arguments.replace_limit_keyword(editor, call, finding)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import Use
 from tfmemlint.knowledge import names
+from tfmemlint.knowledge.memory_names import is_about_gpu_memory
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.model.text_defect import TextDefect
@@ -43,13 +44,14 @@ class NotInTargetRelease(Rule):
     What it does
     ------------
     Finds names that came later than the targeted release, or went before it, and says since or until when they exist.
-    Names about memory, devices and sessions are reported at each use; any other name is reported at its first use in a
-    file. The target is the newest release, or ``target-version``.
+    The target is what the project asks for, or ``target-version``, or else the newest release that has the names of the
+    program.
 
-    By default the rule looks at files that have to do with GPU memory, devices or sessions: tfmemlint reads no others.
-    Where this rule is selected (``--select TFM206``, ``--extend-select TFM2``, or the same in a configuration file),
-    it looks at every file that mentions TensorFlow; and where a project supports several releases, it also reports
-    names that only some of them lack.
+    By default only names that configure or report GPU memory are reported, at each use. All others are reported, each
+    at its first use in a file, where the user asks for them: by ``--migrate``, by ``--target-version``, or by selecting
+    this rule (``--select TFM206``, ``--extend-select TFM2``, or the same in a configuration file). Where it is
+    selected, it looks at every file that mentions TensorFlow; and where a project supports several releases, it also
+    reports names that only some of them lack.
 
     Why it matters
     --------------
@@ -170,6 +172,7 @@ class NotInTargetRelease(Rule):
             notes=handler_notes(use, error, NEVER_RUNS),
             fixable=new is not None and use.origin in ("attribute", "import"),
             anchors=spans,
+            on_request=not any(is_about_gpu_memory(other.name) for other in uses),
             details={
                 "name": missing,
                 "new": new,
@@ -190,6 +193,15 @@ class NotInTargetRelease(Rule):
         """Write the name that the targeted release has, wherever the old one stands."""
         from tfmemlint.fixes.rewrites import moved_names
 
+        if finding.details["whole"]:
+            from tfmemlint.rulekit import migration
+
+            elsewhere = migration.stays_elsewhere(finding.path, editor.target)
+            if elsewhere:
+                raise editor.Withheld(
+                    f"TensorFlow {editor.target} has nothing in the place of {elsewhere}: the program would be"
+                    " rewritten by half"
+                )
         new = str(finding.details["new"])
         lines: set[object] = set()
         for span in dict.fromkeys(finding.anchors.values()):
@@ -211,6 +223,6 @@ class NotInTargetRelease(Rule):
 
 
 def _moved_to(name: str, missing: str, new: str | None) -> str | None:
-    """Where the part that is missing has gone, by where the whole name has."""
+    """Return the new place of the missing part, from that of the whole name."""
     rest = name.removeprefix(missing)
     return new.removesuffix(rest) if new is not None and new.endswith(rest) else None

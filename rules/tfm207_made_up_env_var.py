@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.variables import GROWTH, BadName, judge_name, judge_value, wants_growth
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
+from tfmemlint.rulekit.child_environments import child_writes
 from tfmemlint.rulekit.env_writes import (
     about_tensorflow_itself,
     growth_calls,
@@ -29,11 +30,11 @@ if TYPE_CHECKING:
     from tfmemlint.rulekit.correction import Correction
 
 _ADVICE = {
-    Wish.GROWTH: "Set TF_FORCE_GPU_ALLOW_GROWTH to 'true', or call tf.config.experimental.set_memory_growth",
-    Wish.LIMIT: "Call tf.config.set_logical_device_configuration with a memory_limit in MiB",
-    Wish.FRACTION: "Call tf.config.set_logical_device_configuration with a memory_limit in MiB",
-    Wish.ALLOCATOR: "Set TF_GPU_ALLOCATOR to 'cuda_malloc_async' where that is what is wanted",
-    Wish.VISIBLE: "Set CUDA_VISIBLE_DEVICES",
+    Purpose.GROWTH: "Set TF_FORCE_GPU_ALLOW_GROWTH to 'true', or call tf.config.experimental.set_memory_growth",
+    Purpose.LIMIT: "Call tf.config.set_logical_device_configuration with a memory_limit in MiB",
+    Purpose.FRACTION: "Call tf.config.set_logical_device_configuration with a memory_limit in MiB",
+    Purpose.ALLOCATOR: "Set TF_GPU_ALLOCATOR to 'cuda_malloc_async' where that is what is wanted",
+    Purpose.VISIBLE: "Set CUDA_VISIBLE_DEVICES",
 }
 
 
@@ -43,14 +44,14 @@ class MadeUpEnvVar(Rule):
     What it does
     ------------
     Finds variables about GPUs and their memory that are set and that TensorFlow never reads: made-up names
-    (``TF_GPU_MEMORY_LIMIT``, ``TF_GPU_ALLOW_GROWTH``), misspelt ones (``TF_FORCE_ALLOW_GPU_GROWTH``), names with
-    characters that can't be seen, and those of JAX and PyTorch (``XLA_PYTHON_CLIENT_PREALLOCATE``) in code without
-    either. All libraries and Python files of the releases were searched: what is reported stands in none of them.
+    (``TF_GPU_MEMORY_LIMIT``, ``TF_GPU_ALLOW_GROWTH``), misspelled names (``TF_FORCE_ALLOW_GPU_GROWTH``), names with
+    invisible characters, and variables of JAX and PyTorch (``XLA_PYTHON_CLIENT_PREALLOCATE``) in code that uses
+    neither. All libraries and Python files of the releases were searched: a reported name is in none of them.
 
-    A variable that the program reads by itself, or may set for another program that it starts, is not reported.
+    Variables that the program reads itself, or may set for another program that it starts, are not reported.
 
-    Dockerfiles, shell scripts, environment files, compose files, Kubernetes manifests and workflows are read as well; a
-    variable that the file itself, or code of its project, asks for is not reported there.
+    Dockerfiles, shell scripts, environment files, compose files, Kubernetes manifests and workflows are checked as
+    well. A variable that the file itself or code of its project reads is not reported there.
 
     Why it matters
     --------------
@@ -103,8 +104,8 @@ class MadeUpEnvVar(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Variables under names that TensorFlow does not know."""
-        for write in writes(program):
+        """Yield each write of a variable that TensorFlow does not know."""
+        for write in (*writes(program), *child_writes(program)):
             bad = judge_name(write.name)
             if bad is None or write.path != program.source.path or is_for_others(program, write, bad):
                 continue
@@ -115,8 +116,10 @@ class MadeUpEnvVar(Rule):
                 span=place_of(write),
                 severity=Severity.ERROR if _is_sure(program, bad) else Severity.WARNING,
                 intent=_intent(write, bad),
-                outcome="TensorFlow goes on as if it were not set; nothing is raised",
-                advice=f"Write {bad.real}" if bad.kind in ("typo", "invisible") else _ADVICE.get(bad.wish, "Drop it"),
+                outcome="TensorFlow behaves as if it were not set; nothing is raised",
+                advice=f"Write {bad.real}"
+                if bad.kind in ("typo", "invisible")
+                else _ADVICE.get(bad.purpose, "Drop it"),
                 details=_details(program, write, bad),
             )
 
@@ -134,7 +137,7 @@ class MadeUpEnvVar(Rule):
 
 
 def _is_sure(program: Program, bad: BadName) -> bool:
-    """Whether nobody else can have a use for it; what a configuration file is for, it need not say."""
+    """Return True if nothing else can use the variable. A configuration file need not mention its purpose."""
     if bad.kind == "foreign":
         return False
     return bad.kind != "made-up" or program.configuration is None or about_tensorflow_itself(program.source.text)
@@ -152,23 +155,23 @@ def _message(name: str, bad: BadName) -> str:
 
 def _intent(write: EnvWrite, bad: BadName) -> Intent:
     text = text_of(write)
-    if bad.wish is Wish.GROWTH:
-        return Intent(Wish.GROWTH, "every GPU", wants_growth(write.name, text))
-    if bad.wish is Wish.OTHER:
-        return Intent(Wish.OTHER, text=f"{bad.real or write.name}={text if text is not None else write.text}")
-    return Intent(bad.wish, text=text if text is not None else write.text)
+    if bad.purpose is Purpose.GROWTH:
+        return Intent(Purpose.GROWTH, "every GPU", wants_growth(write.name, text))
+    if bad.purpose is Purpose.OTHER:
+        return Intent(Purpose.OTHER, text=f"{bad.real or write.name}={text if text is not None else write.text}")
+    return Intent(bad.purpose, text=text if text is not None else write.text)
 
 
 def _details(program: Program, write: EnvWrite, bad: BadName) -> dict[str, object]:
     text = text_of(write)
-    wants = wants_growth(write.name, text) if bad.wish is Wish.GROWTH else None
+    wants = wants_growth(write.name, text) if bad.purpose is Purpose.GROWTH else None
     plain = bad.kind in ("typo", "invisible")
     value = None if plain else ("true" if wants else None)
     sound = isinstance(write.value, Const) and text is not None
     clear = bad.real == GROWTH and wants is True and (value is not None or text == "true")
     return {
         "kind": bad.kind,
-        "wish": bad.wish.value,
+        "purpose": bad.purpose.value,
         "name": write.name,
         "real": bad.real,
         "value": value,

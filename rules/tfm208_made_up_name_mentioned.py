@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import tokenize
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.missing_names import NEVER
 from tfmemlint.rulekit.rule import Rule
+from tfmemlint.sources.tokens import python_tokens
 from tfmemlint.text_checks.names import BINDS, DENIED, NAME, made_up, sentence
 
 if TYPE_CHECKING:
@@ -25,13 +25,13 @@ class MadeUpNameMentioned(Rule):
 
     What it does
     ------------
-    Looks through comments and docstrings for names about devices, memory and configuration that no TensorFlow release
-    ever had: lines that were commented out, and advice to the reader. A sentence that says of a name that it does not
-    exist is left alone, and so are patterns (``tf.config.*``), the attributes of classes, and files in which ``tf`` is
-    something else.
+    Looks in comments and docstrings for names about devices, memory and configuration that have never existed in any
+    TensorFlow release: in lines that were commented out, and in advice to the reader. A sentence that says that a name
+    does not exist is left alone, and so are patterns (``tf.config.*``), attributes of classes, and files in which
+    ``tf`` is something else.
 
-    In documents and saved web pages it looks through the sentences. There it is a warning, and needs not be asked for;
-    quoted errors, questions, lists of what was removed and proposals are left alone, too.
+    In documents and saved web pages the rule looks at the sentences. There it is a warning and is on by default. Quoted
+    errors, questions, lists of removed names and proposals are left alone as well.
 
     Why it matters
     --------------
@@ -67,7 +67,7 @@ class MadeUpNameMentioned(Rule):
     default_in_documents = True
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Names in comments and in strings that stand alone."""
+        """Yield each made-up name in a comment or in a string that is a statement of its own."""
         text = program.source.text
         if not any(made_up(match[0]) for match in NAME.finditer(text)):
             return
@@ -102,17 +102,14 @@ class MadeUpNameMentioned(Rule):
 
 
 def _prose(text: str) -> Iterator[tuple[int, int, str]]:
-    """Comments, and strings that are statements of their own, with the row (from 1) and column (from 0) they begin
-    at."""
+    """Yield comments, and strings that are statements, each with the row (from 1) and column (from 0) of its first
+    character."""
     alone = True
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.COMMENT:
-                yield token.start[0], token.start[1], token.string
-            elif token.type == tokenize.STRING:
-                if alone:
-                    yield token.start[0], token.start[1], token.string
-            elif token.type not in (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING):
-                alone = token.type == tokenize.NEWLINE
-    except (tokenize.TokenError, SyntaxError):
-        return
+    for token in python_tokens(text):
+        if token.type == tokenize.COMMENT:
+            yield token.row, token.column, token.text
+        elif token.type == tokenize.STRING:
+            if alone:
+                yield token.row, token.column, token.text
+        elif token.type not in (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING):
+            alone = token.type == tokenize.NEWLINE

@@ -21,15 +21,15 @@ class MadeUpApiAnywhere(Rule):
 
     What it does
     ------------
-    Finds names anywhere under ``tf`` that no TensorFlow release from 1.13 on ever had. TFM201 tells of those about
-    devices, memory and configuration; this rule tells of all others, and is off unless it is selected. Private names,
-    the parts of ``tf.contrib`` and of ``tensorflow.python``, and the attributes of classes are not judged. Of the same
-    name the first use in a file is reported.
+    Finds names anywhere under ``tf`` that have never existed in any TensorFlow release since 1.13. TFM201 reports names
+    about devices, memory and configuration; this rule reports all others, and is off unless it is selected. Private
+    names, the contents of ``tf.contrib`` and ``tensorflow.python``, and attributes of classes are not checked. Only the
+    first use of a name in a file is reported.
 
     Why it matters
     --------------
-    Such a name is a slip of the pen, older than 1.13, or comes out of an article or a language model. It raises where
-    it is reached.
+    Such a name is a typo, is older than 1.13, or comes from an article or a language model. The line raises
+    ``AttributeError`` when it runs.
 
     Example
     -------
@@ -60,7 +60,7 @@ class MadeUpApiAnywhere(Rule):
     any_tensorflow_file = True
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """The first use of each name that the inventory of releases doesn't have."""
+        """Yield the first use of each name that no release has."""
         rows: dict[str, list[int]] = {}
         older = fallbacks(program)
         uses = [
@@ -70,11 +70,11 @@ class MadeUpApiAnywhere(Rule):
         ]
         for use, missing in uses:
             rows.setdefault(missing, []).append(use.span.row)
-        told: set[str] = set()
+        reported: set[str] = set()
         for use, missing in uses:
-            if missing in told:
+            if missing in reported:
                 continue
-            told.add(missing)
+            reported.add(missing)
             others = sorted(set(rows[missing]) - {use.span.row})
             where = f" (also in line{'s' * (len(others) > 1)} {', '.join(map(str, others[:8]))})" if others else ""
             yield self.finding(
@@ -91,7 +91,7 @@ class MadeUpApiAnywhere(Rule):
         return of_name(finding, text, target)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Drop an import of what isn't there, where nothing uses it."""
+        """Remove the import of a missing name if nothing uses it."""
         from tfmemlint.fixes.rewrites import call_arguments
 
         call_arguments.drop_import(editor, finding)

@@ -13,7 +13,7 @@ from tfmemlint.knowledge import names
 from tfmemlint.knowledge.functions import ENABLE_EAGER
 from tfmemlint.knowledge.options import JIT_CHECKED, JIT_VALUES, SET_JIT, SET_OPTIONS, options, reads_option
 from tfmemlint.model.finding import Finding, Severity, Span
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ class OptionSilentlyIgnored(Rule):
 
     What it does
     ------------
-    Finds keys of ``tf.config.optimizer.set_experimental_options`` that no code of TensorFlow reads, such as
-    ``memory_optimization``; values of ``tf.config.optimizer.set_jit`` that mean off, such as ``'xla'`` (from 2.9 on);
-    and a configuration handed to ``enable_eager_execution`` under TensorFlow 2 (TFM505 speaks where it is about GPU
+    Finds keys of ``tf.config.optimizer.set_experimental_options`` that TensorFlow never reads, such as
+    ``memory_optimization``; values of ``tf.config.optimizer.set_jit`` that mean off, such as ``'xla'`` (since 2.9); and
+    a configuration passed to ``enable_eager_execution`` under TensorFlow 2 (TFM505 reports it if it is about GPU
     memory).
 
     Why it matters
     --------------
-    Nothing is raised, and nothing is changed: the program runs as if the line were not there. No option of the graph
+    Nothing is raised and nothing changes: the program runs as if the line were missing. No option of the graph
     optimizer is about GPU memory.
 
     Example
@@ -61,7 +61,7 @@ class OptionSilentlyIgnored(Rule):
     triggers = ("set_jit", "set_experimental_options", "enable_eager_execution")
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Keys, values and configurations that nobody looks at."""
+        """Yield each key, value or configuration that TensorFlow ignores."""
         for call in program.calls(SET_OPTIONS, SET_JIT, *ENABLE_EAGER):
             if call.probed:
                 continue
@@ -78,9 +78,9 @@ class OptionSilentlyIgnored(Rule):
             return
         target = program.target
         for key in given.value.items:
-            if reads_option(key, target) is not False:
+            if not isinstance(key, str) or reads_option(key, target) is not False:
                 continue
-            # Memory is no matter of the graph optimizer: nothing that it has would come near.
+            # The graph optimizer has no option about memory, so no name is close in meaning.
             about_memory = "mem" in key
             near = [] if about_memory else difflib.get_close_matches(key, options(target), n=1, cutoff=0.75)
             what = "Leave it out: no option of the graph optimizer is about GPU memory"
@@ -89,7 +89,7 @@ class OptionSilentlyIgnored(Rule):
                 call,
                 f"TensorFlow {target} has no optimizer option {key!r}",
                 span=_key(program, given, key) or call.span,
-                intent=Intent(Wish.OTHER, text=f"the optimizer option {key}"),
+                intent=Intent(Purpose.OTHER, text=f"the optimizer option {key}"),
                 outcome="Nothing is raised, and nothing is changed: TensorFlow never reads the key",
                 advice=f"The nearest option is {near[0]!r}" if near else (what if about_memory else "Leave it out"),
                 fixable=False,
@@ -106,7 +106,7 @@ class OptionSilentlyIgnored(Rule):
             program,
             call,
             f"set_jit({enabled.text}) switches the compiler off",
-            intent=Intent(Wish.OTHER, text="operations compiled by XLA"),
+            intent=Intent(Purpose.OTHER, text="operations compiled by XLA"),
             outcome=f"Nothing is raised; from {JIT_CHECKED} on only True and 'autoclustering' switch it on",
             advice="Use tf.config.optimizer.set_jit('autoclustering')",
             fixable=False,
@@ -118,7 +118,7 @@ class OptionSilentlyIgnored(Rule):
             return
         if call.state.eager is not True or not isinstance(config.value, Proto):
             return
-        # Soft placement is on by itself.
+        # Soft placement is on by default.
         lost = {name for name, value in config.value.record.fields.items() if (name, value) != _ON_ANYWAY}
         if not lost:
             return
@@ -127,7 +127,7 @@ class OptionSilentlyIgnored(Rule):
             program,
             call,
             "TensorFlow 2 ignores this configuration: eager execution is on already",
-            intent=Intent(Wish.OTHER, text=fields),
+            intent=Intent(Purpose.OTHER, text=fields),
             outcome=f"Nothing is raised; {fields} of the configuration has no effect",
             advice="Set it by tf.config, as in tf.debugging.set_log_device_placement(True)"
             if "log_device_placement" in lost
@@ -148,7 +148,7 @@ _ON_ANYWAY = ("allow_soft_placement", Const(True))
 
 
 def _key(program: Program, given: Arg, key: str) -> Span | None:
-    """Where a key of a dictionary stands, where that is written in the call."""
+    """Return the span of a key of a dictionary, or None if the call does not contain the key literally."""
     if not isinstance(given.node, ast.Dict):
         return None
     for node in given.node.keys:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import is_share
 from tfmemlint.rulekit.made_up import constants
@@ -25,7 +25,7 @@ class MemoryLimitIsAFraction(Rule):
 
     What it does
     ------------
-    Finds ``memory_limit`` of 0, ``nan``, ``inf`` or a number between 0 and 1, after folding constants: ``0.3 *
+    Finds a ``memory_limit`` of 0, ``nan``, ``inf`` or a number between 0 and 1. Constants are folded first: ``0.3 *
     1024`` is 307 MiB, and fine.
 
     Why it matters
@@ -68,14 +68,14 @@ class MemoryLimitIsAFraction(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Constant limits that come to less than 1 MiB, or to no number."""
+        """Yield each constant limit below 1 MiB, or that is not a finite number."""
         for call in program.calls(*LOGICAL_CONFIGURATION):
             limit = call.arg(0, "memory_limit")
             values = constants(limit) if limit is not None else []
-            if limit is None or not values or not all(_is_too_small(one) for one in values):
+            if limit is None or not values or not all(_is_too_small(number) for number in values):
                 continue
             value = values[0] if len(values) == 1 and isinstance(values[0], (int, float)) else None
-            share = all(is_share(one) for one in values)
+            share = all(is_share(number) for number in values)
             size = f"{value} MiB"
             if share:
                 size = f"{value * 1024:g} KiB" if isinstance(value, float) else "less than 1 MiB"
@@ -84,7 +84,7 @@ class MemoryLimitIsAFraction(Rule):
                 call,
                 f"memory_limit is in MiB: {limit.text} is {size}",
                 span=limit.span,
-                intent=Intent(Wish.FRACTION if share else Wish.LIMIT, "", value, limit.text),
+                intent=Intent(Purpose.FRACTION if share else Purpose.LIMIT, "", value, limit.text),
                 outcome="The first operation on the GPU raises FailedPreconditionError",
                 advice="Give the limit in MiB, for a share that share of the GPU's memory",
                 fixable=share,
@@ -99,7 +99,7 @@ class MemoryLimitIsAFraction(Rule):
         return of_amount(finding, text)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Turn the share into MiB."""
+        """Convert the fraction to MiB."""
         from tfmemlint.fixes.rewrites import call_arguments
 
         call_arguments.replace_limit_value(editor, finding)

@@ -5,22 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.values import Const
+from tfmemlint.facts.syntax import last_word
+from tfmemlint.interpreter.values import Amount, Const, Dict, Seq, Unknown
+from tfmemlint.knowledge import units
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
-from tfmemlint.rulekit.made_up import LEAST_BYTES
+from tfmemlint.rulekit.made_up import LEAST_BYTES, MOST_GIGABYTES
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.interpreter.program import Program
+    from tfmemlint.interpreter.program import Arg, Program
+    from tfmemlint.interpreter.values import Value
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rulekit.correction import Correction
 
-_FEW = 64
-"""MiB; hardly any kernel runs in so little, so a whole number up to this one is likely gigabytes."""
+_LIKELY_GIGABYTES_UP_TO = 64
+"""MiB; hardly any kernel runs in so little, so a number up to this one is likely gigabytes."""
+
+
+_MOST_MIB = 2**20
+"""1 TiB: no GPU has so much memory, whose size would be so many KiB."""
 
 
 class MemoryLimitUnit(Rule):
@@ -28,14 +35,17 @@ class MemoryLimitUnit(Rule):
 
     What it does
     ------------
-    Finds ``memory_limit`` values that can't be meant as MiB: numbers beyond 16 million (bytes), negative ones, strings;
-    and, as a warning, whole numbers up to 64, which are nearly always gigabytes.
+    Finds ``memory_limit`` values that can't be meant as MiB: numbers from a million on (KiB, bytes), negative ones,
+    strings and lists; and, as a warning, numbers up to 64, which are nearly always gigabytes. Where the number is
+    not known, its type and its unit may be: what the environment, ``argparse`` without ``type`` and ``configparser``
+    return are strings; NVML and psutil count bytes; a name such as ``limit_gb`` says its unit, and arithmetic changes
+    it.
 
     Why it matters
     --------------
-    TensorFlow checks nothing. A limit in bytes or below zero is no limit at all: the process takes all of the memory.
-    A limit of 4 MiB ends in an out-of-memory error at the first tensor of that size. A string fails when the runtime
-    starts, far from the line that is to blame.
+    TensorFlow does not check the value. A limit in bytes or below zero is no limit at all: the process takes all of the
+    memory. A limit of 4 MiB ends in an out-of-memory error at the first tensor of that size. A string fails when the
+    runtime starts, far from the line that causes it.
 
     Example
     -------
@@ -75,30 +85,29 @@ class MemoryLimitUnit(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Constant limits that are no sensible number of MiB."""
+        """Yield each constant limit that is not a plausible number of MiB."""
         calls = list(program.calls(*LOGICAL_CONFIGURATION))
         for call in calls:
             limit = call.arg(0, "memory_limit")
-            if limit is None or not isinstance(limit.value, Const):
-                continue
-            judged = _judge(limit.value.value)
-            if judged is None:
+            judged = _judge_argument(limit) if limit is not None and not limit.star else None
+            if limit is None or judged is None:
                 continue
             severity, unit, words, outcome = judged
-            if unit == "gib" and any(other.statement == call.statement and other.span != call.span for other in calls):
+            beside = (other for other in calls if other.statement == call.statement and other.span != call.span)
+            if unit == units.GIB and any(beside):
                 # A GPU split into several tiny devices is a test's, on purpose.
                 continue
-            value = limit.value.value
+            value = limit.value.value if isinstance(limit.value, Const) else None
             yield self.finding(
                 program,
                 call,
                 f"memory_limit is in MiB: {limit.text} {words}",
                 span=limit.span,
                 severity=severity,
-                intent=Intent(Wish.LIMIT, "", value if isinstance(value, (int, float)) else None, limit.text),
+                intent=Intent(Purpose.LIMIT, "", value if isinstance(value, (int, float)) else None, limit.text),
                 outcome=outcome,
-                advice="Give the limit in MiB, as a number",
-                fixable=unit in ("bytes", "string"),
+                advice=_ADVICE.get(unit, "Give the limit in MiB, as a number"),
+                fixable=bool(unit),
                 anchors={"call": call.span},
                 details={"unit": unit, "value": value},
             )
@@ -113,15 +122,86 @@ class MemoryLimitUnit(Rule):
         """Write bytes, and numbers in quotes, as MiB."""
         from tfmemlint.fixes.rewrites import memory_sizes
 
-        node = editor.expression_at(finding.span)
-        if finding.details["unit"] == "string":
-            value, code = str(finding.details["value"]).strip(), editor.code(node)
+        node, unit = editor.expression_at(finding.span), finding.details["unit"]
+        code = editor.code(node)
+        if unit == "string":
+            value = str(finding.details["value"]).strip()
             kind = "float" if "." in value else "int"
             editor.replace(node, value if code[:1] in "'\"" else f"{kind}({code})")
             editor.safe("Make the limit a number")
+        elif unit == "text":
+            editor.replace(node, f"int({code})")
+            editor.unsafe("Make the limit a number")
+        elif unit == units.GIB:
+            editor.replace(node, memory_sizes.gib_in_mib(code))
+            editor.unsafe("Turn the GiB into MiB")
+        elif unit == units.KIB:
+            editor.replace(node, memory_sizes.kib_in_mib(code))
+            editor.unsafe("Turn the KiB into MiB")
         else:
-            editor.replace(node, memory_sizes.bytes_in_mib(editor.code(node)))
+            editor.replace(node, memory_sizes.bytes_in_mib(code))
             editor.unsafe("Turn the bytes into MiB")
+
+
+_UNLIMITED = "Nothing is raised, and nothing is limited: the process takes nearly all of the memory"
+_TOO_LITTLE = "A tensor of that size raises ResourceExhaustedError"
+_NO_NUMBER = "TensorFlow raises TypeError when the runtime starts: must be real number, not {}"
+_ADVICE = {
+    "text": "Make it a number: int(...)",
+    units.BYTES: "Divide it by 1024**2: the limit is in MiB",
+    units.KIB: "Divide it by 1024: the limit is in MiB",
+    units.GIB: "Multiply it by 1024: the limit is in MiB",
+}
+
+Judged = tuple[Severity, str, str, str]
+"""The severity, the unit, the defect in words, and the reaction of TensorFlow."""
+
+
+def _judge_argument(limit: Arg) -> Judged | None:
+    value = limit.value
+    if isinstance(value, Const):
+        return _judge(value.value) or _judge_name(limit, value.value)
+    if not isinstance(value, Unknown):
+        return _judge_kind(value)
+    if isinstance(value, Amount) and value.type in ("str", "list"):
+        severity = Severity.ERROR if value.sure else Severity.WARNING
+        words = "is a list" if value.type == "list" else "is a string"
+        source = f", from {value.source}" if value.source else ""
+        unit = "text" if value.type == "str" else ""
+        return severity, unit, f"{words}{source}", _NO_NUMBER.format(value.type)
+    if isinstance(value, Amount) and value.unit:
+        return _judge_unit(value.unit, Severity.ERROR if value.sure else Severity.WARNING, f"from {value.source}")
+    return _judge_name(limit, None)
+
+
+def _judge_kind(value: Value) -> Judged | None:
+    """Values that are no number at all."""
+    match value:
+        case Seq(kind="list" | "tuple" as kind):
+            return Severity.ERROR, "", f"is a {kind}", _NO_NUMBER.format(kind)
+        case Dict():
+            return Severity.ERROR, "", "is a dictionary", _NO_NUMBER.format("dict")
+        case _:
+            return None
+
+
+def _judge_name(limit: Arg, value: object) -> Judged | None:
+    """The unit that the name of a limit states, where it can be of such a size."""
+    if limit.node is None or isinstance(value, bool):
+        return None
+    unit = units.unit_in_name(last_word(limit.node))
+    most = {units.GIB: MOST_GIGABYTES}.get(unit, 0)
+    if not unit or unit == units.MIB or (isinstance(value, (int, float)) and not 0 < value <= most):
+        return None
+    return _judge_unit(unit, Severity.WARNING, "as its name says")
+
+
+def _judge_unit(unit: str, severity: Severity, why: str) -> Judged | None:
+    if unit in (units.BYTES, units.KIB):
+        return severity, unit, f"is in {units.WORDS[unit]}, {why}", _UNLIMITED
+    if unit == units.GIB:
+        return Severity.WARNING, unit, f"is in GiB, {why}", _TOO_LITTLE
+    return None
 
 
 def _judge(value: object) -> tuple[Severity, str, str, str] | None:
@@ -131,13 +211,13 @@ def _judge(value: object) -> tuple[Severity, str, str, str] | None:
         return Severity.ERROR, "string" if digits else "", "is a string", outcome
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    unlimited = "Nothing is raised, and nothing is limited: the process takes nearly all of the memory"
     if value < 0:
-        return Severity.ERROR, "", "is negative", unlimited
+        return Severity.ERROR, "", "is negative", _UNLIMITED
+    if _MOST_MIB <= value < LEAST_BYTES:
+        return Severity.ERROR, units.KIB, f"is {value / 1024**2:,.0f} TiB, so it is probably KiB", _UNLIMITED
     if LEAST_BYTES <= value < float("inf"):
         size = f"is {value / 1024**2:,.0f} TiB" if value < 2**80 else "is more than there is memory on earth"
-        return Severity.ERROR, "bytes", f"{size}, so it is probably bytes", unlimited
-    if isinstance(value, int) and 1 <= value <= _FEW:
-        outcome = "A tensor of that size raises ResourceExhaustedError"
-        return Severity.WARNING, "gib", "is too little for any work, so it is probably gigabytes", outcome
+        return Severity.ERROR, "bytes", f"{size}, so it is probably bytes", _UNLIMITED
+    if 1 <= value <= _LIKELY_GIGABYTES_UP_TO:
+        return Severity.WARNING, units.GIB, "is too little for any work, so it is probably gigabytes", _TOO_LITTLE
     return None

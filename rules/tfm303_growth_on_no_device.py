@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.values import Const, Device, DeviceName, Devices, Index, Seq, Value
 from tfmemlint.knowledge.functions import SET_GROWTH
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Wish
+from tfmemlint.model.intent import Purpose
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import attribute_severity, growth_intent, handler_notes
 from tfmemlint.rulekit.rule import Rule
@@ -26,13 +26,13 @@ class GrowthOnNoDevice(Rule):
 
     What it does
     ------------
-    Finds ``set_memory_growth`` calls that get a list of devices, a string, a number, a logical device or a CPU, that
-    lack the device, or whose value is a string.
+    Finds ``set_memory_growth`` calls whose device is missing, or is a list of devices, a string, a number, a logical
+    device or a CPU, or whose value is a string.
 
     Why it matters
     --------------
-    The function takes one physical GPU. Anything else raises ``ValueError`` or ``TypeError``, which the usual
-    ``except RuntimeError`` does not catch. A listing without ``'GPU'`` begins with the CPU.
+    The function takes one physical GPU. Anything else raises ``ValueError`` or ``TypeError``, which the usual ``except
+    RuntimeError`` does not catch. The first device of a listing without ``'GPU'`` is the CPU.
 
     Example
     -------
@@ -68,9 +68,9 @@ class GrowthOnNoDevice(Rule):
     supersedes = ("TFM401", "TFM402")
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Arguments that TensorFlow refuses."""
+        """Yield each call with an argument that TensorFlow refuses."""
         for call in program.calls(SET_GROWTH):
-            if call.has_star or any(one.keyword not in (None, "device", "enable") for one in call.args):
+            if call.has_star or any(argument.keyword not in (None, "device", "enable") for argument in call.args):
                 continue
             judged = _judge(call)
             if judged is None:
@@ -94,14 +94,14 @@ class GrowthOnNoDevice(Rule):
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Call it for every GPU, with a truth value."""
+        """Call the function for every GPU, with a bool."""
         from tfmemlint.fixes.rewrites import call_arguments
 
         call_arguments.fix_growth_arguments(editor, finding)
 
 
 def _judge(call: Call) -> tuple[str, str, str] | None:
-    """What is wrong with the arguments, what is raised, and what kind of mistake that is."""
+    """Return the defect of the arguments, the error that is raised, and the kind of mistake."""
     device, enable = call.arg(0, "device"), call.arg(1, "enable")
     if device is not None and enable is not None:
         judged = _judge_device(device.value)
@@ -163,6 +163,6 @@ def _texts(call: Call) -> dict[str, object]:
         "device": device.text if device is not None else "",
         "enable": wanted,
         "in_loop": call.devices_loop is not None,
-        "wish": Wish.GROWTH.value,
+        "purpose": Purpose.GROWTH.value,
         "enable_span": enable.span if enable is not None else None,
     }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.program import ProtoMade
 from tfmemlint.interpreter.values import Const
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import short
 from tfmemlint.rulekit.rule import Rule
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from tfmemlint.rulekit.correction import Correction
 
 _SHARE = "per_process_gpu_memory_fraction"
-_LEAST_PERCENT, _MOST_PERCENT = 10, 100
-"""From 10 on nobody means that many times the GPU's memory; below, some do, since unified memory allows it."""
+_MIN_PERCENT, _MAX_PERCENT = 10, 100
+"""From 10 on nobody means that many times the GPU's memory. Below 10 some do, since unified memory allows it."""
 
 
 class FractionOutOfRange(Rule):
@@ -29,15 +29,15 @@ class FractionOutOfRange(Rule):
 
     What it does
     ------------
-    Finds ``per_process_gpu_memory_fraction`` of 10 and more, of 0, and of less than 0; and a share in the options that
-    also divide the GPU into virtual devices. Numbers between 1 and 10 are left alone: unified memory of two or four
-    times the GPU's is something that people ask for.
+    Finds a ``per_process_gpu_memory_fraction`` of 10 or more, of 0, or below 0; and a fraction in options that also
+    divide the GPU into virtual devices. Numbers between 1 and 10 are left alone: some programs ask for unified memory
+    of two or four times the GPU's size.
 
     Why it matters
     --------------
-    The share is a number between 0 and 1. Above 1 it means unified memory of that many times the GPU's: 50 takes no
-    half of the memory, but 50 times all of it, part of which is then the host's. 0 is the default, which is nearly all
-    of the memory, and so is a negative number. Nothing of this is raised.
+    The fraction is a number between 0 and 1. Above 1 it means unified memory of that many times the GPU's size: 50 does
+    not take half of the memory but 50 times all of it, part of it in the host's memory. 0 is the default, which is
+    nearly all of the memory, and so is a negative number. TensorFlow raises nothing.
 
     Example
     -------
@@ -73,7 +73,7 @@ class FractionOutOfRange(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Constant shares out of range, and shares beside virtual devices."""
+        """Yield each constant fraction that is out of range, and each fraction beside virtual devices."""
         for proto in program.of(ProtoMade):
             before = {"ConfigProto": "gpu_options.", "GPUOptions": ""}.get(short(proto.name))
             share = proto.fields.get(f"{before}{_SHARE}")
@@ -96,14 +96,14 @@ class FractionOutOfRange(Rule):
                     continue
                 judged = found
             what, outcome, advice, severity = judged
-            percent = _LEAST_PERCENT <= value <= _MOST_PERCENT
+            percent = _MIN_PERCENT <= value <= _MAX_PERCENT
             yield self.finding(
                 program,
                 proto,
                 f"{_SHARE} is a number between 0 and 1: {what}",
                 span=span,
                 severity=severity,
-                intent=Intent(Wish.FRACTION, "every GPU", value / 100 if percent else value),
+                intent=Intent(Purpose.FRACTION, "every GPU", value / 100 if percent else value),
                 outcome=outcome,
                 advice=advice,
                 fixable=percent and advice.startswith("Write"),
@@ -116,28 +116,28 @@ class FractionOutOfRange(Rule):
         from tfmemlint.rulekit.correction import of_amount
 
         share = finding.details.get("value")
-        if isinstance(share, int | float) and _LEAST_PERCENT <= share <= _MOST_PERCENT:
+        if isinstance(share, int | float) and _MIN_PERCENT <= share <= _MAX_PERCENT:
             return of_amount(finding, text, f"{share / 100:g}")
         return of_amount(finding, text)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Turn percent into a share."""
+        """Convert percent to a fraction."""
         from tfmemlint.fixes.rewrites import memory_fraction
 
         memory_fraction.percent_to_fraction(editor, finding)
 
 
 def _judge(value: float, *, grows: bool) -> tuple[str, str, str, Severity] | None:
-    """What is wrong with a share, what TensorFlow does, what to write instead, and how bad that is."""
+    """Return the defect of a fraction, what TensorFlow does, the advice, and the severity."""
     if value < 0:
         outcome = "Nothing is raised, and nothing is limited: the process takes nearly all of the memory"
         return f"{value:g} is negative", outcome, "Give a share, or leave it out", Severity.ERROR
     if value == 0 and not grows:
-        outcome = "Nothing is raised; 0 stands for the default, and the process takes nearly all of the memory"
+        outcome = "Nothing is raised; 0 means the default, and the process takes nearly all of the memory"
         return "0 limits nothing", outcome, "Give a share, or leave it out", Severity.WARNING
-    if value >= _LEAST_PERCENT:
+    if value >= _MIN_PERCENT:
         outcome = f"TensorFlow asks for unified memory of {value:g} times the GPU's; nothing is raised"
-        if value <= _MOST_PERCENT:
+        if value <= _MAX_PERCENT:
             return f"{value:g} is not read as a percentage", outcome, f"Write {value / 100:g}", Severity.ERROR
         return f"{value:g} is not read as MiB", outcome, "Give the share of the memory", Severity.ERROR
     return None

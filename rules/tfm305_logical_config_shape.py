@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.values import Const, Dict, Limit, Seq, Value
 from tfmemlint.knowledge.functions import SET_LOGICAL
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import attribute_severity, device_words, handler_notes, short
 from tfmemlint.rulekit.rule import Rule
 
@@ -63,7 +63,7 @@ class LogicalConfigShape(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Second arguments of a shape that TensorFlow refuses."""
+        """Yield each call whose second argument has a shape that TensorFlow refuses."""
         for call in program.calls(*SET_LOGICAL):
             logical = call.arg(1, "logical_devices")
             if logical is None:
@@ -85,7 +85,7 @@ class LogicalConfigShape(Rule):
                 f"{short(call.name)} takes a list of LogicalDeviceConfiguration: {what}",
                 span=logical.span if logical is not None else call.span,
                 severity=attribute_severity(call, exception),
-                intent=Intent(Wish.LIMIT, device_words(device.value, device.text) if device else "", number),
+                intent=Intent(Purpose.LIMIT, device_words(device.value, device.text) if device else "", number),
                 outcome=f"TensorFlow raises {seen}",
                 advice="Use [tf.config.LogicalDeviceConfiguration(memory_limit=<MiB>)]",
                 notes=handler_notes(call, exception, "the setting never takes effect"),
@@ -101,10 +101,10 @@ class LogicalConfigShape(Rule):
 
 
 def _judge(value: Value) -> tuple[str, str, str] | None:
-    """What is wrong with the value, what is raised, and what kind of mistake that is."""
+    """Return the defect of the value, the error that is raised, and the kind of mistake."""
     match value:
         case Limit():
-            # It is a named tuple: what TensorFlow takes for configurations are its fields.
+            # It is a named tuple: TensorFlow takes its fields for configurations.
             return "this is one, not a list", _NO_LIMIT.format("int"), "single"
         case Const(None):
             return "this is None", "TypeError: 'NoneType' object is not iterable", ""
@@ -129,7 +129,7 @@ def _judge_items(items: tuple[Value, ...]) -> tuple[str, str, str] | None:
             case Const(bool() | None | str() as constant):
                 return "it holds something else", _NO_LIMIT.format(type(constant).__name__), ""
             case Const(constant):
-                whole = all(isinstance(one, Const) and isinstance(one.value, (int, float)) for one in items)
+                whole = all(isinstance(item, Const) and isinstance(item.value, (int, float)) for item in items)
                 what = "these are plain numbers"
                 return what, _NO_LIMIT.format(type(constant).__name__), "numbers" if whole else ""
             case Dict():

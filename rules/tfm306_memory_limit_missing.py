@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.values import Const, Device, Limit, Seq
 from tfmemlint.knowledge.functions import SET_LOGICAL
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import attribute_severity, device_words, handler_notes
 from tfmemlint.rulekit.rule import Rule
 
@@ -24,11 +24,13 @@ class MemoryLimitMissing(Rule):
 
     What it does
     ------------
-    Finds ``LogicalDeviceConfiguration()`` without ``memory_limit`` on a GPU, and with one on a CPU.
+    Finds ``LogicalDeviceConfiguration()`` without ``memory_limit`` on a GPU, and with one on a CPU, which is the first
+    device of a listing of all types.
 
     Why it matters
     --------------
-    A logical device of a GPU is a share of its memory, so its size has to be said. The CPU's memory can't be limited.
+    A logical device of a GPU is a share of its memory, so its size is required. The memory of the CPU cannot be
+    limited.
 
     Example
     -------
@@ -60,7 +62,7 @@ class MemoryLimitMissing(Rule):
     whole_program = True
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Limits that are needed, or not allowed."""
+        """Yield each limit that is missing, or not allowed."""
         for call in program.calls(*SET_LOGICAL):
             device, logical = call.arg(0, "device"), call.arg(1, "logical_devices")
             if device is None or logical is None:
@@ -72,7 +74,7 @@ class MemoryLimitMissing(Rule):
             given = any(limit is not None and isinstance(limit, Const) and limit.value is not None for limit in limits)
             if device.value.type == "GPU" and missing:
                 seen, words = _REQUIRED, "a GPU's logical device needs a memory limit, in MiB"
-            elif device.value.type == "CPU" and given:
+            elif given and (device.value.type == "CPU" or _is_first_of_all(device.value)):
                 seen, words = _ON_CPU, "the memory of a CPU's logical device can't be limited"
             else:
                 continue
@@ -81,8 +83,13 @@ class MemoryLimitMissing(Rule):
                 call,
                 words[0].upper() + words[1:],
                 severity=attribute_severity(call, "ValueError"),
-                intent=Intent(Wish.LIMIT, device_words(device.value, device.text)),
+                intent=Intent(Purpose.LIMIT, device_words(device.value, device.text)),
                 outcome=f"TensorFlow raises {seen}",
                 advice="Give every one of them memory_limit=<MiB>" if seen is _REQUIRED else "Leave memory_limit out",
                 notes=handler_notes(call, "ValueError", "the setting never takes effect"),
             )
+
+
+def _is_first_of_all(device: Device) -> bool:
+    """True for the first physical device of a listing of all types: the CPU."""
+    return device.kind == "physical" and device.type is None and device.index == 0

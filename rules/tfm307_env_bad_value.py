@@ -10,8 +10,9 @@ from tfmemlint.knowledge.environment import read_at
 from tfmemlint.knowledge.functions import SET_LOGICAL
 from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE, BadValue, judge_value
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
+from tfmemlint.rulekit.child_environments import child_writes
 from tfmemlint.rulekit.env_writes import growth_calls, is_replaced, place_of, text_of, writes
 from tfmemlint.rulekit.rule import Rule
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rulekit.correction import Correction
 
-_WISHES = {GROWTH: Wish.GROWTH, ALLOCATOR: Wish.ALLOCATOR, VISIBLE: Wish.VISIBLE}
+_PURPOSES = {GROWTH: Purpose.GROWTH, ALLOCATOR: Purpose.ALLOCATOR, VISIBLE: Purpose.VISIBLE}
 
 
 class EnvBadValue(Rule):
@@ -29,18 +30,18 @@ class EnvBadValue(Rule):
 
     What it does
     ------------
-    Finds values that TensorFlow or CUDA does not take: ``TF_FORCE_GPU_ALLOW_GROWTH`` other than ``true`` and ``false``
-    in small letters, a nonexistent allocator in ``TF_GPU_ALLOCATOR``, ``CUDA_VISIBLE_DEVICES`` that does not begin
-    with a number (``all``, ``cuda:0``) or names a GPU twice, and values that are not strings. Dockerfiles, shell
-    scripts, environment files, compose files, Kubernetes manifests and workflows are read as well, each with its own
+    Finds values that TensorFlow or CUDA does not accept: ``TF_FORCE_GPU_ALLOW_GROWTH`` other than ``true`` and
+    ``false`` in lower case, a nonexistent allocator in ``TF_GPU_ALLOCATOR``, ``CUDA_VISIBLE_DEVICES`` that does not
+    begin with a number (``all``, ``cuda:0``) or names a GPU twice, and values that are not strings. Dockerfiles, shell
+    scripts, environment files, compose files, Kubernetes manifests and workflows are checked as well, each with its own
     rules for quotes and booleans.
 
     Why it matters
     --------------
-    ``TF_FORCE_GPU_ALLOW_GROWTH=1`` is ignored, with an error in the log, and TensorFlow takes all the memory; an
-    unknown allocator is ignored without a word. CUDA counts the entries of ``CUDA_VISIBLE_DEVICES`` up to the first
-    that it does not know: ``all`` hides every GPU, and so does a GPU that is named twice. A value that is not a string
-    raises.
+    ``TF_FORCE_GPU_ALLOW_GROWTH=1`` is ignored, with an error in the log, and TensorFlow takes all the memory. An
+    unknown allocator is ignored silently. CUDA counts the entries of ``CUDA_VISIBLE_DEVICES`` up to the first that it
+    does not know: ``all`` hides every GPU, and so does a GPU that is named twice. A value that is not a string raises
+    ``TypeError``.
 
     Example
     -------
@@ -86,8 +87,8 @@ class EnvBadValue(Rule):
     supersedes = ("TFM105",)
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Values of known variables that aren't theirs."""
-        for write in writes(program):
+        """Yield each value that a known variable does not accept."""
+        for write in (*writes(program), *child_writes(program)):
             if write.path != program.source.path or read_at(write.name) is None:
                 continue
             if isinstance(write.value, (Const, Seq)) and text_of(write) is None:
@@ -136,7 +137,7 @@ class EnvBadValue(Rule):
         words = f"expected str, bytes or os.PathLike object, not {kind}"
         error = f"TypeError: {words if write.how == 'putenv' else f'str expected, not {kind}'}"
         meant = _as_text(write)
-        # What is set already keeps setdefault() from setting anything.
+        # setdefault() does not change a variable that is already set.
         sure = write.how != "setdefault" and write.handler_for("TypeError") is None
         return self.finding(
             program,
@@ -144,7 +145,7 @@ class EnvBadValue(Rule):
             f"The value of {write.name} has to be a string, not {_a(kind)}",
             span=place_of(write),
             severity=Severity.ERROR if sure else Severity.WARNING,
-            intent=Intent(_WISHES.get(write.name, Wish.OTHER), text=meant or f"{write.name}={write.text}"),
+            intent=Intent(_PURPOSES.get(write.name, Purpose.OTHER), text=meant or f"{write.name}={write.text}"),
             outcome=f"Python raises {error}",
             advice=f"Write {meant!r}" if meant else "Write a string",
             details={
@@ -158,7 +159,7 @@ class EnvBadValue(Rule):
 
 
 def _as_text(write: EnvWrite) -> str:
-    """The string that is meant by a value that is none; "" where that isn't plain."""
+    """Return the string that a value of another type means, or "" if it is ambiguous."""
     if isinstance(write.value, Seq):
         return _listed(write) if write.name == VISIBLE else ""
     value = write.value.value if isinstance(write.value, Const) else None
@@ -190,7 +191,7 @@ def _message(name: str, text: str, bad: BadValue) -> str:
 def _outcome(bad: BadValue) -> str:
     match bad.kind:
         case "growth":
-            return "TensorFlow logs that the value could not be parsed, and goes on as if it were not set"
+            return "TensorFlow logs that the value could not be parsed, and behaves as if it were not set"
         case "allocator":
             return "TensorFlow uses its own allocator (BFC), and says nothing"
         case _:
@@ -212,12 +213,12 @@ def _advice(bad: BadValue) -> str:
 def _intent(write: EnvWrite, bad: BadValue) -> Intent:
     if bad.kind == "growth":
         wanted = {"true": True, "false": False}.get(bad.meant)
-        return Intent(Wish.GROWTH, "every GPU", wanted)
-    return Intent(_WISHES[write.name], text=bad.meant or text_of(write) or "")
+        return Intent(Purpose.GROWTH, "every GPU", wanted)
+    return Intent(_PURPOSES[write.name], text=bad.meant or text_of(write) or "")
 
 
 def _is_done_otherwise(program: Program, bad: BadValue) -> bool:
-    """Whether the program sees to growth by itself as well."""
+    """Return True if the program sets memory growth in another way as well."""
     return bad.kind == "growth" and any(
         call.value(1, "enable") in (Const(True), UNKNOWN) for call in growth_calls(program)
     )
@@ -225,7 +226,7 @@ def _is_done_otherwise(program: Program, bad: BadValue) -> bool:
 
 def _is_safe(program: Program, bad: BadValue) -> bool:
     if program.configuration is not None:
-        # What the program does itself is not seen here: with 'true' there is growth whatever it does.
+        # This does not look at what the program itself does: 'true' gives growth in any case.
         return bad.kind == "growth" and bad.meant == "true"
     if bad.kind == "growth":
         return not growth_calls(program)

@@ -1,22 +1,26 @@
-"""TFM308: a GPU is named by its number on the machine, which CUDA_VISIBLE_DEVICES has changed."""
+"""TFM308: a GPU is named by a number that TensorFlow does not give it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import Call, DeviceAt, EnvWrite, Event
-from tfmemlint.interpreter.values import Const
-from tfmemlint.knowledge.variables import VISIBLE, shown
+from tfmemlint.interpreter.state.numbering import logical_gpus, machine_gpus, with_enough_gpus
+from tfmemlint.interpreter.values import EACH, Const, NumberedName, Seq
+from tfmemlint.knowledge.variables import VISIBLE
 from tfmemlint.model.finding import Finding, Severity, Span
-from tfmemlint.model.intent import Intent, Wish
-from tfmemlint.rulekit.explain import handler_notes, short
+from tfmemlint.model.intent import Intent, Purpose
+from tfmemlint.rulekit.explain import handler_notes, in_line, short
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.interpreter.program import Program
+    from tfmemlint.interpreter.program import Arg, Program
+    from tfmemlint.interpreter.state import State
+    from tfmemlint.interpreter.values import Value
 
 _NAME = re.compile(r"(?:/job:\w+)?(?:/replica:\d+)?(?:/task:\d+)?/?(?:device:)?gpu:(\d+)", re.IGNORECASE)
 _REPORTS = (
@@ -25,21 +29,27 @@ _REPORTS = (
     "tf.config.experimental.get_memory_usage",
 )
 _PLACES = ("tf.device", "tf.distribute.OneDeviceStrategy")
+_STRATEGIES = ("tf.distribute.MirroredStrategy",)
+_KEYWORDS = {"tf.device": "device_name", **dict.fromkeys(_STRATEGIES, "devices")}
+"""The names of the parameters for the device; in all other functions it is "device"."""
+_QUIET = "TensorFlow finds no such device, and quietly takes another one; without soft placement it raises"
 
 
 class DeviceIndexOutOfRange(Rule):
-    """A GPU is named by its number on the machine, which ``CUDA_VISIBLE_DEVICES`` has changed.
+    """A GPU is named by a number that TensorFlow does not give it.
 
     What it does
     ------------
-    Finds ``gpus[2]``, ``tf.device("/GPU:2")`` and the like in programs that set ``CUDA_VISIBLE_DEVICES`` so that fewer
-    GPUs are left. TensorFlow numbers the GPUs that it sees from 0: with ``"2"`` the machine's GPU 2 is TensorFlow's GPU
-    0. The variable may also be set where a Dockerfile, script, compose file or workflow starts the program.
+    Finds ``gpus[2]``, ``tf.device("/GPU:2")`` and the like in programs that set ``CUDA_VISIBLE_DEVICES``, or call
+    ``set_visible_devices``, so that fewer GPUs are left; and loops that count GPUs from 1. TensorFlow numbers the GPUs
+    that it sees from 0: with ``"2"`` the machine's GPU 2 is TensorFlow's GPU 0, and with ``gpus[1]`` alone visible that
+    one is ``GPU:0``. The variable may also be set where a Dockerfile, script, compose file or workflow starts the
+    program.
 
     Why it matters
     --------------
-    ``gpus[2]`` raises an IndexError. ``tf.device("/GPU:2")`` raises nothing: TensorFlow quietly puts the work on
-    another device, as it does by default with what it can't place.
+    ``gpus[2]`` raises an IndexError. ``tf.device("/GPU:2")`` raises nothing: by default, TensorFlow silently places the
+    work on another device.
 
     Example
     -------
@@ -74,30 +84,106 @@ class DeviceIndexOutOfRange(Rule):
     code = "TFM308"
     name = "device-index-out-of-range"
     severity = Severity.ERROR
-    triggers = ("VISIBLE_DEVICES",)
+    triggers = ("VISIBLE_DEVICES", "(?:logical|physical|visible|virtual)_device", "memory_(?:info|usage|stats)")
     launch_triggers = ("(?i:gpu:[1-9])",)
     fixable = "sometimes"
     sees_launch_environment = True
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Numbers of GPUs beyond those that the program itself has left visible."""
+        """Numbers of GPUs beyond those that the program itself has left."""
         sets = [write for write in program.of(EnvWrite) if write.name == VISIBLE]
-        if not sets or any(write.how == "setdefault" for write in sets):
-            return
+        seen: set[Span] = set()
+        by_env = bool(sets) and not any(write.how == "setdefault" for write in sets)
+        for finding in self._found(program, by_env):
+            if finding.span not in seen:
+                seen.add(finding.span)
+                yield finding
+
+    def _found(self, program: Program, by_env: bool) -> Iterator[Finding]:
         for event in program.events:
-            if event.repeated or event.path != program.source.path:
+            if event.path != program.source.path:
                 continue
             if isinstance(event, DeviceAt):
-                yield from self._judge(program, event, event.index, event.key, "IndexError: list index out of range")
-            elif isinstance(event, Call) and event.name in (*_PLACES, *_REPORTS):
-                place = event.arg(0, "device_name" if event.name == "tf.device" else "device")
-                text = place.value.value if place is not None and isinstance(place.value, Const) else None
-                match = _NAME.fullmatch(text) if isinstance(text, str) else None
-                # A GPU that is split into logical devices has more numbers than the machine has GPUs.
-                if place is None or match is None or event.state.limits:
-                    continue
-                error = f"ValueError: No matching devices found for {text!r}" if event.name in _REPORTS else ""
-                yield from self._judge(program, event, int(match[1]), place.span, error, str(text))
+                error = "IndexError: list index out of range"
+                if event.beyond:
+                    yield from self._beyond(program, event, event.key, error, event.text, f"{event.text}[...]")
+                elif event.kind == "visible":
+                    yield from self._beyond(program, event, event.key, error, f"{event.text}", f"{event.text}[...]")
+                elif event.index >= 0:
+                    yield from self._judge(program, event, by_env, event.index, event.key, error, event.kind)
+            elif isinstance(event, Call) and event.name in (*_PLACES, *_REPORTS, *_STRATEGIES):
+                yield from self._named(program, event, by_env)
+
+    def _named(self, program: Program, call: Call, by_env: bool) -> Iterator[Finding]:
+        place = call.arg(0, _KEYWORDS.get(call.name, "device"))
+        if place is None:
+            return
+        if isinstance(place.value, NumberedName):
+            if call.name in _REPORTS and _NAME.fullmatch(f"{place.value.prefix}0"):
+                yield from self._numbered(program, call, place, place.value)
+            return
+        names = place.value.items if isinstance(place.value, Seq) else (place.value,)
+        for name in names:
+            text = name.value if isinstance(name, Const) else None
+            match = _NAME.fullmatch(text) if isinstance(text, str) else None
+            if match is None:
+                continue
+            error = f"ValueError: No matching devices found for {text!r}" if call.name in _REPORTS else ""
+            found = list(
+                self._judge(program, call, by_env, int(match[1]), place.span, error, "logical", str(text), names)
+            )
+            if found:
+                yield from found[:1]
+                return
+
+    def _numbered(self, program: Program, call: Call, place: Arg, name: NumberedName) -> Iterator[Finding]:
+        """A name with the number of a device in a loop: too large by an offset, or for the GPUs that are visible."""
+        shown_name, index = f"{name.prefix}<i>", name.index
+        error = f"ValueError: No matching devices found for '{shown_name}'"
+        if index.offset > 0:
+            yield from self._beyond(program, call, place.span, error, "the list", place.text)
+            return
+        logical = logical_gpus(call.state)
+        every = index.device.kind == "physical" and index.device.index == EACH
+        if every and index.offset == 0 and logical is not None and logical.by is not None and not call.state.limits:
+            yield self.finding(
+                program,
+                call,
+                f"{place.text} counts all physical GPUs, of which {in_line(logical.by, call.path)} leaves "
+                f"{_many(logical.count)} visible: the last of them {'is' if logical.count == 1 else 'are'} 'GPU:"
+                f"{logical.count - 1}'",
+                span=place.span,
+                severity=Severity.WARNING,
+                intent=Intent(Purpose.OTHER, text=f"each GPU for {short(call.name)}"),
+                outcome=f"With more GPUs TensorFlow raises {error}",
+                advice="Go through tf.config.list_logical_devices('GPU'), and use the name of each",
+                notes=handler_notes(call, "ValueError", "the GPU is never used"),
+                fixable=False,
+                details={"meant": None},
+            )
+
+    def _beyond(
+        self, program: Program, event: Event, span: Span, error: str, listed: str, text: str
+    ) -> Iterator[Finding]:
+        """A number that is beyond the last device of a list, however many there are."""
+        exception = error.partition(":")[0]
+        if isinstance(event, DeviceAt) and event.state.max_gpus == 0:
+            return
+        caught = event.handler_for(exception) is not None
+        raises = "TensorFlow" if exception == "ValueError" else "Python"
+        yield self.finding(
+            program,
+            event,
+            f"GPUs are numbered from 0: the last number here is beyond the last of {listed}",
+            span=span,
+            severity=Severity.WARNING if caught else Severity.ERROR,
+            intent=Intent(Purpose.OTHER, text=text),
+            outcome=f"{raises} raises {error}",
+            advice="Count from 0: range(len(gpus)), enumerate(gpus)",
+            notes=handler_notes(event, exception, "the last GPU is never used"),
+            fixable=False,
+            details={"meant": None},
+        )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the number that TensorFlow gives the GPU."""
@@ -106,44 +192,97 @@ class DeviceIndexOutOfRange(Rule):
         env_variables.renumber_gpu(editor, finding)
 
     def _judge(
-        self, program: Program, event: Event, index: int, span: Span, error: str, text: str = ""
+        self,
+        program: Program,
+        event: Event,
+        by_env: bool,
+        index: int,
+        span: Span,
+        error: str,
+        kind: str,
+        text: str = "",
+        names: Sequence[Value] = (),
     ) -> Iterator[Finding]:
-        value = event.state.cuda_visible_devices
-        cards = shown(value.value) if isinstance(value, Const) and isinstance(value.value, str) else None
-        if not cards or index < len(cards) or event.state.min_gpus > index or event.state.max_gpus == 0:
+        state = with_enough_gpus(event.state)
+        left = _left(state, by_env, kind)
+        quiet = isinstance(event, Call) and event.name in (*_PLACES, *_STRATEGIES)
+        if left is None or index < left.count or (quiet and left.count == 0):
+            return
+        if kind != "logical" and state.min_gpus > index:
             return
         if any("len(" in guard for guard, _ in event.guards):
             return
         exception = error.partition(":")[0]
         caught = bool(error) and event.handler_for(exception) is not None
-        set_to = ",".join(cards)
-        many = "GPU 0 only" if len(cards) == 1 else f"GPUs 0 to {len(cards) - 1} only"
-        named = f"GPU {index}"
-        is_card = str(index) in cards
-        now = (
-            f"the machine's GPU {index} is TensorFlow's GPU {cards.index(str(index))}"
-            if is_card
-            else f"there is no GPU {index}"
-        )
-        quiet = isinstance(event, Call) and event.name in _PLACES
-        sure = event.certain and not caught and not quiet and not event.state.entry_unknown
+        meant = left.numbers.get(index)
+        now = f"{left.whose} {index} is TensorFlow's GPU {meant}" if meant is not None else f"there is no GPU {index}"
+        sure = event.certain and not caught and not quiet and not state.entry_unknown
         yield self.finding(
             program,
             event,
-            f"{VISIBLE}={set_to!r} leaves {many}, numbered from 0: {now}",
+            f"{left.words(event)}: {now}",
             span=span,
             severity=Severity.ERROR if sure else Severity.WARNING,
-            intent=Intent(Wish.OTHER, text=f"{named} for {short(event.name)}" if isinstance(event, Call) else named),
-            outcome="TensorFlow finds no such device, and quietly takes another one; without soft placement it raises"
-            if quiet
-            else f"{'TensorFlow' if text else 'Python'} raises {error}",
-            advice=f"Write {cards.index(str(index))}" if is_card else f"Name GPU {index} in {VISIBLE} as well",
+            intent=Intent(Purpose.OTHER, text=f"GPU {index}{_purpose(event)}"),
+            outcome=_QUIET if quiet else f"{'TensorFlow' if text else 'Python'} raises {error}",
+            advice=left.advice(index, meant),
             notes=handler_notes(event, exception, "the GPU is never used") if error else (),
+            fixable=len(names) < 2,
             details={
                 "index": index,
-                "meant": cards.index(str(index)) if is_card else None,
+                "meant": meant,
                 "text": text,
                 "caught": caught,
                 "quiet": quiet,
             },
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """The GPUs that are left: how many, their numbers by what they were numbered before, whose numbers those are."""
+
+    count: int
+    numbers: Mapping[int, int]
+    whose: str
+    by: Call | None
+    variable: str | None
+
+    def words(self, event: Event) -> str:
+        """Return the words for the setting that leaves no more GPUs."""
+        only = "no GPU" if not self.count else f"{_many(self.count)}, numbered from 0"
+        if self.variable is not None:
+            return f"{VISIBLE}={self.variable!r} leaves {only}"
+        return f"{in_line(self.by, event.path).capitalize()} {short(self.by.name)} leaves {only}" if self.by else only
+
+    def advice(self, index: int, meant: int | None) -> str:
+        """Return the advice."""
+        if meant is not None:
+            return f"Write {meant}"
+        if self.variable is not None and self.count:
+            return f"Name GPU {index} in {VISIBLE} as well"
+        return "See first whether the list has a GPU" if not self.count else "Count the GPUs that are left from 0"
+
+
+def _left(state: State, by_env: bool, kind: str) -> _Left | None:
+    """The GPUs that are left of those that a number may mean; None where that isn't known."""
+    machine = machine_gpus(state) if by_env else None
+    variable = state.cuda_visible_devices.value if isinstance(state.cuda_visible_devices, Const) else None
+    by_machine = {int(number): place for place, number in enumerate(machine or ())}
+    if kind == "logical" and state.visible is not None:
+        logical = logical_gpus(state)
+        if logical is None or logical.by is None:
+            return None
+        split = logical.count != len(logical.starts)
+        return _Left(logical.count, {} if split else logical.starts, "the physical GPU", logical.by, None)
+    if machine is None or (kind == "logical" and state.limits):
+        return None
+    return _Left(len(machine), by_machine, "the machine's GPU", None, ",".join(machine) or str(variable))
+
+
+def _purpose(event: Event) -> str:
+    return f" for {short(event.name)}" if isinstance(event, Call) else ""
+
+
+def _many(count: int) -> str:
+    return "GPU 0 only" if count == 1 else f"GPUs 0 to {count - 1} only"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.values import Const, Limit, Seq
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, SET_LOGICAL
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import device_words, limit_intent
 from tfmemlint.rulekit.made_up import LEAST_BYTES
 from tfmemlint.rulekit.rule import Rule
@@ -22,14 +22,14 @@ class LimitsExceedMemory(Rule):
 
     What it does
     ------------
-    Where the size of a GPU is known (``--gpu-memory 16GiB``, or ``gpu-memory`` in the configuration), finds memory
-    limits beyond it: of one logical device, or of all those that one GPU is divided into. The size is taken for that of
-    every GPU.
+    If the size of a GPU is known (``--gpu-memory 16GiB``, or ``gpu-memory`` in the configuration), finds memory limits
+    above it: of one logical device, or of all logical devices of one GPU together. All GPUs are assumed to have that
+    size.
 
     Why it matters
     --------------
-    Nothing is raised. TensorFlow asks for the whole limit, then for less and less until it is given something: of two
-    logical devices the first gets its share, the second what is left.
+    Nothing is raised. TensorFlow asks for the whole limit, then for less and less until the driver grants it: of two
+    logical devices the first gets its share, the second the remainder.
 
     Example
     -------
@@ -64,7 +64,7 @@ class LimitsExceedMemory(Rule):
     whole_program = True
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Constant limits beyond the size that the user has told."""
+        """Yield each constant limit above the size that the user has given."""
         size = program.gpu_memory_mib
         if size is None:
             return
@@ -77,16 +77,16 @@ class LimitsExceedMemory(Rule):
                     call,
                     f"a memory limit of {limits[0]:g} MiB, where a GPU has {size:g} MiB",
                     span=given.span,
-                    intent=Intent(Wish.LIMIT, "", limits[0], given.text),
+                    intent=Intent(Purpose.LIMIT, "", limits[0], given.text),
                     outcome=f"Nothing is raised: TensorFlow asks for less and less until the {size:g} MiB will do",
-                    advice=f"Let the limits of one GPU come to less than {size:g} MiB",
+                    advice=f"Keep the sum of the limits of one GPU below {size:g} MiB",
                 )
         for call in program.calls(*SET_LOGICAL):
             logical, device = call.value(1, "logical_devices"), call.arg(0, "device")
             limits = _known(logical.items) if isinstance(logical, Seq) else None
             if device is None or not limits or max(limits) > size or sum(limits) <= size or _is_other_allocator(call):
                 continue
-            shown = " + ".join(f"{one:g}" for one in limits)
+            shown = " + ".join(f"{limit:g}" for limit in limits)
             words = device_words(device.value, device.text)
             yield self.finding(
                 program,
@@ -94,12 +94,12 @@ class LimitsExceedMemory(Rule):
                 f"{shown} = {sum(limits):g} MiB for {words}, where a GPU has {size:g} MiB",
                 intent=limit_intent(call),
                 outcome="Nothing is raised: the logical devices used first get their share, the last what is left",
-                advice=f"Let the limits of one GPU come to less than {size:g} MiB",
+                advice=f"Keep the sum of the limits of one GPU below {size:g} MiB",
             )
 
 
 def _known(items: Sequence[object]) -> list[float] | None:
-    """The limits in MiB; None where one of them isn't known, or can't be meant (`rules` about units say so)."""
+    """Return the limits in MiB, or None if one is unknown or implausible; other rules report implausible units."""
     found: list[float] = []
     for item in items:
         value = item.value if isinstance(item, Limit) else None
@@ -111,5 +111,5 @@ def _known(items: Sequence[object]) -> list[float] | None:
 
 
 def _is_other_allocator(call: Call) -> bool:
-    """Whether the program chooses an allocator for which limits mean something else."""
+    """Return True if the program chooses an allocator that treats limits differently."""
     return "TF_GPU_ALLOCATOR" in call.state.env

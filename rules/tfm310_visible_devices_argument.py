@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.values import Const, Device, DeviceName, Devices, Index, Seq, Value
 from tfmemlint.knowledge.functions import LIST_LOGICAL, LIST_PHYSICAL, SET_VISIBLE, meant_type
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import handler_notes, short, visible_intent
 from tfmemlint.rulekit.rule import Rule
 
@@ -22,10 +22,10 @@ _UNRECOGNISED = "TensorFlow raises ValueError: Unrecognized device"
 _NO_CPU = "NotFoundError when the runtime starts: No CPU devices are available in this process"
 
 _MEANT = ("string", "number", "logical")
-"""Mistakes that leave room for another wish, or another outcome on a machine without that GPU."""
+"""Mistakes that leave room for another intent, or for another outcome on a machine without that GPU."""
 
 Judged = tuple[str, str, str]
-"""What is wrong, what TensorFlow does, and what kind of mistake that is."""
+"""The defect, what TensorFlow does, and the kind of mistake."""
 
 
 class VisibleDevicesArgument(Rule):
@@ -33,16 +33,16 @@ class VisibleDevicesArgument(Rule):
 
     What it does
     ------------
-    Finds ``set_visible_devices`` calls that get a string, a number, a tuple, a logical device or a device of another
-    type than they name; those that show GPUs without saying ``'GPU'``; and types in lower case, as in
+    Finds ``set_visible_devices`` calls whose devices are a string, a number, a tuple, a logical device or devices of
+    another type than the call names; calls that pass GPUs without the type ``'GPU'``; and types in lower case, as in
     ``list_physical_devices('gpu')``.
 
     Why it matters
     --------------
-    The function takes physical devices, one or a list of them. Anything else raises ``ValueError``, which the usual
-    ``except RuntimeError`` does not catch. Without the type the list is that of all devices, so that GPUs alone hide
-    the CPU, which no program runs without. No type but ``'GPU'`` is that of GPUs: a listing of ``'gpu'`` is empty, and
-    raises nothing.
+    The function takes one physical device or a list of them. Anything else raises ``ValueError``, which the usual
+    ``except RuntimeError`` does not catch. Without a type, the list replaces all visible devices, so a list of GPUs
+    hides the CPU, and no program runs without a CPU. The only type for GPUs is ``'GPU'``: a listing of ``'gpu'`` is
+    empty and raises nothing.
 
     Example
     -------
@@ -79,9 +79,9 @@ class VisibleDevicesArgument(Rule):
     supersedes = ("TFM103",)
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Arguments that TensorFlow refuses, or that mean something else to it."""
+        """Yield each call with arguments that TensorFlow refuses or reads differently."""
         for call in program.calls(*SET_VISIBLE, *LIST_PHYSICAL, *LIST_LOGICAL):
-            if call.has_star or any(one.keyword not in (None, "devices", "device_type") for one in call.args):
+            if call.has_star or any(argument.keyword not in (None, "devices", "device_type") for argument in call.args):
                 continue
             if call.name not in SET_VISIBLE:
                 kind = call.arg(0, "device_type")
@@ -99,7 +99,7 @@ class VisibleDevicesArgument(Rule):
             call,
             f"{short(call.name)}({kind.text}) finds nothing: the type is {wrong!r}",
             span=kind.span,
-            intent=Intent(Wish.DEVICES) if wrong == "GPU" else Intent(Wish.OTHER, text="a list of the CPUs"),
+            intent=Intent(Purpose.DEVICES) if wrong == "GPU" else Intent(Purpose.OTHER, text="a list of the CPUs"),
             outcome="The list is empty on every machine; nothing is raised",
             advice=f"Ask for {wrong!r}",
             fixable=_is_literal(kind),
@@ -111,7 +111,9 @@ class VisibleDevicesArgument(Rule):
         what, outcome, kind = judged
         devices, type_ = call.arg(0, "devices"), call.arg(1, "device_type")
         raises = outcome == _UNRECOGNISED
-        anchors = {name: one.span for name, one in (("devices", devices), ("type", type_)) if one is not None}
+        anchors = {
+            name: argument.span for name, argument in (("devices", devices), ("type", type_)) if argument is not None
+        }
         return self.finding(
             program,
             call,
@@ -132,7 +134,7 @@ class VisibleDevicesArgument(Rule):
         )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Give the devices and their type as TensorFlow knows them."""
+        """Write the devices and their type as TensorFlow expects them."""
         from tfmemlint.fixes.rewrites import visible_devices
 
         visible_devices.fix_devices(editor, finding)
@@ -147,7 +149,7 @@ def _advice(kind: str) -> str:
 
 
 def _other_type(kind: Arg | None) -> str:
-    """The type that a misspelt one stands for; "" where it is right, or means something else."""
+    """Return the right spelling of a misspelled type, or "" if the type is right or means something else."""
     value = kind.value if kind is not None else None
     return meant_type(value.value) if isinstance(value, Const) and isinstance(value.value, str) else ""
 
@@ -157,7 +159,7 @@ def _is_literal(argument: Arg | None) -> bool:
 
 
 def _tries_several(call: Call) -> bool:
-    """Whether the type is one of several that are tried in a loop."""
+    """Return True if the type is one of several that a loop tries."""
     kind = call.arg(0, "device_type")
     return call.repeated or (kind is not None and isinstance(kind.node, ast.Name) and bool(call.ways))
 
@@ -230,7 +232,7 @@ def _judge_items(items: tuple[Value, ...]) -> Judged | None:
 
 
 def _only_gpus(value: Value) -> bool:
-    """Whether a value holds no device but GPUs, if any."""
+    """Return True if a value holds no devices other than GPUs."""
     match value:
         case Device(kind="physical", type="GPU") | Devices(kind="physical", type="GPU"):
             return True
@@ -241,15 +243,15 @@ def _only_gpus(value: Value) -> bool:
 
 
 def _judge_type(argument: Arg, type_: str) -> Judged | None:
-    """Devices of another type than the one that is named."""
+    """Return the mistake if the devices have another type than the one named, else None."""
     for item in argument.value.items if isinstance(argument.value, Seq) else (argument.value,):
         match item:
             case Device(kind="physical", type=None, index=0, loop=False) if type_ == "GPU":
                 return "the first device of a listing of all types is the CPU", _UNRECOGNISED, ""
             case Devices(kind="physical", type=None, whole=True) if type_ == "GPU":
                 return "a listing of all types has the CPU in it, too", _UNRECOGNISED, "all"
-            case Device(kind="physical", type="GPU" | "CPU" as other) if other != type_:
-                return f"this is a {other}, not a {type_}", _UNRECOGNISED, ""
+            case Device(kind="physical", type="GPU" | "CPU" as type_of_devices) if type_of_devices != type_:
+                return f"this is a {type_of_devices}, not a {type_}", _UNRECOGNISED, ""
             case Devices(kind="physical", type="CPU", whole=True) if type_ == "GPU":
                 return "these are CPUs, not GPUs", _UNRECOGNISED, ""
             case _:

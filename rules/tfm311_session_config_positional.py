@@ -24,13 +24,13 @@ class SessionConfigPositional(Rule):
 
     What it does
     ------------
-    Finds ``Session(config)`` and ``InteractiveSession(config)``, where the ``ConfigProto`` or ``GPUOptions`` is the
-    first or second argument without a name.
+    Finds ``Session(config)`` and ``InteractiveSession(config)`` calls that pass a ``ConfigProto`` or ``GPUOptions`` as
+    the first or second positional argument.
 
     Why it matters
     --------------
     The parameters are ``target``, ``graph`` and ``config``, in that order. The options become the target, and the
-    session is never made.
+    session is never created.
 
     Example
     -------
@@ -65,7 +65,7 @@ class SessionConfigPositional(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Options in one of the first two places."""
+        """Yield each session with options in one of the first two positions."""
         for call in program.calls(*SESSIONS):
             if short(call.name) not in TARGETED:
                 continue
@@ -94,7 +94,7 @@ class SessionConfigPositional(Rule):
                 break
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Name the argument."""
+        """Pass the options by keyword."""
         from tfmemlint.fixes.rewrites import call_arguments
 
         call = editor.call_at(finding.anchors["call"], *TARGETED)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.program import RankTaken
 from tfmemlint.knowledge.functions import RANKS
 from tfmemlint.model.finding import Finding, Severity, Step
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.rule import Rule
 from tfmemlint.rulekit.start_trace import written
 
@@ -32,13 +32,13 @@ class RankIsNotLocalRank(Rule):
     What it does
     ------------
     Finds ``hvd.rank()`` (of Horovod, BytePS or SageMaker's library) and MPI's ``COMM_WORLD.Get_rank()`` as the index of
-    a GPU, in ``visible_device_list`` or in ``CUDA_VISIBLE_DEVICES``. A rank that is reduced first
-    (``rank % len(gpus)``), or stands under a condition about ranks, stays silent.
+    a GPU, in ``visible_device_list`` or in ``CUDA_VISIBLE_DEVICES``. A rank that is reduced first (``rank %
+    len(gpus)``), or that is used under a condition about ranks, is not reported.
 
     Why it matters
     --------------
-    GPUs are numbered on each machine by itself; ranks go on from machine to machine. On one machine the two are the
-    same. On the second, the rank is the number of a GPU that it does not have.
+    Each machine numbers its GPUs from 0; ranks continue from machine to machine. On one machine the two are the same.
+    On the second machine, the rank is the number of a GPU that does not exist there.
 
     Example
     -------
@@ -80,7 +80,7 @@ class RankIsNotLocalRank(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """GPUs by the rank of the process."""
+        """Yield each choice of a GPU by the global rank of the process."""
         for taken in program.of(RankTaken):
             if any(word in text for text, _ in taken.guards for word in ("rank", "size", "local")):
                 continue
@@ -93,7 +93,7 @@ class RankIsNotLocalRank(Rule):
                 taken,
                 f"{written(rank.text)}() counts the processes of all machines, and a GPU's number those of one",
                 span=span,
-                intent=Intent(Wish.VISIBLE, text="the process's own GPU"),
+                intent=Intent(Purpose.VISIBLE, text="the process's own GPU"),
                 outcome=_OUTCOMES[taken.how]
                 if not caught
                 else "On the second machine the process gets no GPU of its own",
@@ -108,7 +108,7 @@ class RankIsNotLocalRank(Rule):
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Use the number on the machine."""
+        """Use the local rank."""
         from tfmemlint.fixes.rewrites import local_rank
 
         local_rank.make_local(editor, finding)

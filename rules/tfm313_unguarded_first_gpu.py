@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import DeviceAt
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import guarded
 from tfmemlint.rulekit.rule import Rule
 from tfmemlint.rulekit.start_trace import written
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _NUMBER = re.compile(r"0|[A-Z_][A-Z_0-9]*")
-"""A number, or a constant of the program."""
+"""Matches a number, or a constant of the program."""
 
 
 class UnguardedFirstGpu(Rule):
@@ -26,13 +26,13 @@ class UnguardedFirstGpu(Rule):
 
     What it does
     ------------
-    Finds ``gpus[0]`` on a whole list of GPUs, where nothing sees to it that there is one: no condition about GPUs, no
-    ``assert``, no handler of ``IndexError``, no early end.
+    Finds ``gpus[0]`` on a list of all GPUs that no code guards: no condition about GPUs, no ``assert``, no handler of
+    ``IndexError``, no early exit.
 
     Why it matters
     --------------
-    On a machine without a GPU the list is empty, and the program ends before it could run on the CPU. Programs that are
-    about GPUs alone may well do so; therefore this is advice.
+    On a machine without a GPU the list is empty, and the program ends before it can run on the CPU. A program that only
+    makes sense on GPUs may well do so, so this is advice.
 
     Example
     -------
@@ -64,11 +64,11 @@ class UnguardedFirstGpu(Rule):
     triggers = ("(?:logical|physical|visible|local)_device",)
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """The first of all GPUs, without a guard."""
+        """Yield each unguarded use of the first GPU."""
         for taken in program.of(DeviceAt):
             state = taken.state
             if taken.path != program.source.path or not _NUMBER.fullmatch(program.source.segment(taken.key)):
-                # Which GPU is taken is the matter of whoever gives the number.
+                # The caller that gives the number chooses the GPU.
                 continue
             if taken.index != 0 or state.min_gpus > 0 or state.max_gpus == 0 or guarded(taken, taken.text):
                 continue
@@ -76,7 +76,7 @@ class UnguardedFirstGpu(Rule):
                 program,
                 taken,
                 f"{written(taken.text)}[0] is used, but there may be no GPU",
-                intent=Intent(Wish.DEVICES),
+                intent=Intent(Purpose.DEVICES),
                 outcome="Without a GPU Python raises IndexError: list index out of range",
                 advice="Check first that the list is not empty",
             )

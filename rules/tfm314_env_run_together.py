@@ -9,7 +9,7 @@ from tfmemlint.interpreter.program import ChildEnv, EnvWrite
 from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.variables import run_together
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.env_writes import is_replaced, place_of, text_of, writes
 from tfmemlint.rulekit.rule import Rule
@@ -27,9 +27,9 @@ class EnvRunTogether(Rule):
     What it does
     ------------
     Finds values such as ``"true TF_GPU_ALLOCATOR=cuda_malloc_async"``: a second setting has slipped into the value of
-    the first, as in a line that was copied from a shell. Environments of processes that the program starts are looked
-    at too, where they are written out; so are Dockerfiles (``ENV X true Y=1`` is one variable), shell scripts,
-    environment files and YAML.
+    the first, as in a line that was copied from a shell. Environments that the program writes out for other processes
+    are checked too, and so are Dockerfiles (``ENV X true Y=1`` is one variable), shell scripts, environment files and
+    YAML.
 
     Why it matters
     --------------
@@ -77,7 +77,7 @@ class EnvRunTogether(Rule):
     supersedes = ("TFM307", "TFM105")
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Values in which another variable is set."""
+        """Yield each value that contains the setting of another variable."""
         for write in writes(program):
             if write.path == program.source.path and not is_replaced(program, write):
                 yield from self._judge(program, write, text_of(write))
@@ -93,7 +93,7 @@ class EnvRunTogether(Rule):
         return Correction(VALUE, text, None, "these are two settings: each needs a place of its own")
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Set each variable by itself."""
+        """Set each variable separately."""
         from tfmemlint.fixes.rewrites import env_variables
 
         env_variables.split_settings(editor, finding)
@@ -102,15 +102,15 @@ class EnvRunTogether(Rule):
         settings = run_together(write.name, text) if text is not None else ()
         if not settings:
             return
-        others = [name for name, _ in settings[1:]]
-        set_too = [one.name for one in program.of(EnvWrite) if one.name in others]
+        lost = [name for name, _ in settings[1:]]
+        set_too = [write.name for write in program.of(EnvWrite) if write.name in lost]
         both = " and ".join(name for name, _ in settings)
         yield self.finding(
             program,
             write,
-            f"The value of {write.name} holds a second setting: {', '.join(others)} is never set",
+            f"The value of {write.name} holds a second setting: {', '.join(lost)} is never set",
             span=place_of(write) if isinstance(write, EnvWrite) else write.key,
-            intent=Intent(Wish.OTHER, text=", ".join(f"{name}={value}" for name, value in settings)),
+            intent=Intent(Purpose.OTHER, text=", ".join(f"{name}={value}" for name, value in settings)),
             outcome=f"{write.name} gets {text!r}, which TensorFlow does not take; nothing is raised",
             advice=f"Set {both} each on its own",
             details={

@@ -9,14 +9,14 @@ from tfmemlint.interpreter.program import EnvLost
 from tfmemlint.knowledge.environment import Moment, read_at
 from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE
 from tfmemlint.model.finding import Finding, Severity, Step
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
 
-_WISHES = {GROWTH: Wish.GROWTH, ALLOCATOR: Wish.ALLOCATOR, VISIBLE: Wish.VISIBLE}
+_PURPOSES = {GROWTH: Purpose.GROWTH, ALLOCATOR: Purpose.ALLOCATOR, VISIBLE: Purpose.VISIBLE}
 _ABOUT_GPUS = (Moment.LISTING, Moment.DEVICES, Moment.CONVOLUTION, Moment.SHORTAGE)
 
 
@@ -25,21 +25,20 @@ class VariableLost(Rule):
 
     What it does
     ------------
-    Looks at shell scripts, Dockerfiles, workflows and the commands in notebooks. Finds variables of TensorFlow's and
-    CUDA's that are assigned without ``export`` before a program is started, exported after the only program has run (in
-    a script that begins with ``#!``: any other may be read by a shell that goes on), set by ``export`` in a ``RUN`` of
-    a Dockerfile that does nothing else, in a step of a workflow that does nothing else, or by ``!export`` in a
-    notebook.
+    Checks shell scripts, Dockerfiles, workflows and the shell commands in notebooks. Finds variables of TensorFlow and
+    CUDA that are assigned without ``export`` before a program starts; that are exported after the only program has run
+    (in a script that begins with ``#!``; another shell may source any other script); or that are set by ``export`` in a
+    ``RUN`` of a Dockerfile or a step of a workflow that does nothing else, or by ``!export`` in a notebook.
 
-    A variable that the script asks for by itself is not reported, nor ``CUDA_VISIBLE_DEVICES`` in a job of a scheduler,
-    which has exported it before. ``pip``, ``venv``, ``setup.py`` and the like are no programs that a variable could be
-    for.
+    A variable that the script itself reads is not reported, nor is ``CUDA_VISIBLE_DEVICES`` in a job of a scheduler,
+    which has already exported it. ``pip``, ``venv``, ``setup.py`` and similar commands do not count as programs that
+    need the variable.
 
     Why it matters
     --------------
-    A plain assignment is the shell's own: programs get what is exported. Each ``RUN``, each step, and each line of a
-    notebook that begins with ``!``, is a process of its own; what it exports ends with it. The program runs as if the
-    variable were not set, and nothing says so.
+    A plain assignment is local to the shell: programs get only what is exported. Each ``RUN``, each step, and each line
+    of a notebook that begins with ``!`` is a separate process, and its exports end with it. The program runs as if the
+    variable were not set, and nothing reports it.
 
     Example
     -------
@@ -83,7 +82,7 @@ class VariableLost(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Variables of a configuration file that nobody gets."""
+        """Yield each variable of a configuration file that no program gets."""
         for lost in program.of(EnvLost):
             if read_at(lost.name) not in _ABOUT_GPUS:
                 continue
@@ -96,7 +95,7 @@ class VariableLost(Rule):
                 lost,
                 message,
                 intent=_intent(lost),
-                outcome=f"TensorFlow goes on as if {lost.name} were not set; nothing is raised",
+                outcome=f"TensorFlow behaves as if {lost.name} were not set; nothing is raised",
                 advice=advice,
                 trace=() if not begun else (*begun, place) if lost.why == "late" else (place, *begun),
                 notes=(f"It is passed on all the same where {lost.name} was exported before the script began.",)
@@ -107,7 +106,7 @@ class VariableLost(Rule):
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Pass it on."""
+        """Pass the variable to the program."""
         from tfmemlint.fixes import text_editor
 
         text_editor.pass_to_program(editor, finding)
@@ -137,8 +136,8 @@ def _short(program: str) -> str:
 
 
 def _intent(lost: EnvLost) -> Intent:
-    wish = _WISHES.get(lost.name, Wish.OTHER)
-    if wish is Wish.GROWTH:
-        return Intent(wish, "every GPU", {"true": True, "false": False}.get(lost.value or ""))
+    purpose = _PURPOSES.get(lost.name, Purpose.OTHER)
+    if purpose is Purpose.GROWTH:
+        return Intent(purpose, "every GPU", {"true": True, "false": False}.get(lost.value or ""))
     text = lost.value if lost.value is not None else lost.text
-    return Intent(wish, text=text if wish is not Wish.OTHER else f"{lost.name}={text}")
+    return Intent(purpose, text=text if purpose is not Purpose.OTHER else f"{lost.name}={text}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.program import EnvWrite, GpusGiven
 from tfmemlint.knowledge.variables import VISIBLE, shown
 from tfmemlint.model.finding import Finding, Severity, Step
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.env_writes import is_replaced, place_of, text_of, writes
 from tfmemlint.rulekit.rule import Rule
 
@@ -24,15 +24,15 @@ class GpuNotInContainer(Rule):
 
     What it does
     ------------
-    Looks at Dockerfiles, compose files, Kubernetes manifests and ``docker run``. Finds numbers in
-    ``CUDA_VISIBLE_DEVICES`` that are not smaller than the number of GPUs that the container gets, by
-    ``NVIDIA_VISIBLE_DEVICES``, ``device_ids``, ``count``, ``--gpus`` or ``nvidia.com/gpu``.
+    Checks Dockerfiles, compose files, Kubernetes manifests and ``docker run``. Finds numbers in
+    ``CUDA_VISIBLE_DEVICES`` that are not smaller than the number of GPUs that ``NVIDIA_VISIBLE_DEVICES``,
+    ``device_ids``, ``count``, ``--gpus`` or ``nvidia.com/gpu`` gives the container.
 
     Why it matters
     --------------
-    The container gets the GPUs that are named, and no others. CUDA numbers those that it finds from 0. With
-    ``NVIDIA_VISIBLE_DEVICES=2`` there is one, number 0. ``CUDA_VISIBLE_DEVICES=2`` then names a GPU that is not there;
-    CUDA ignores that entry and all entries after it, so that no GPU is left. The program runs on the CPU.
+    The container gets only the GPUs that are named, and CUDA numbers them from 0. With ``NVIDIA_VISIBLE_DEVICES=2``
+    there is one, number 0. ``CUDA_VISIBLE_DEVICES=2`` then names a GPU that does not exist; CUDA ignores that entry and
+    all entries after it, so that no GPU is left. The program runs on the CPU.
 
     Example
     -------
@@ -70,21 +70,21 @@ class GpuNotInContainer(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Find numbers beyond the GPUs of a container."""
-        given = [one for one in program.of(GpusGiven) if one.count]
+        """Yield each number that is not smaller than the number of GPUs in the container."""
+        given = [grant for grant in program.of(GpusGiven) if grant.count]
         if not given:
             return
         for write in writes(program):
             text = text_of(write)
-            cards = shown(text) if write.name == VISIBLE and text else None
-            if not cards or is_replaced(program, write):
+            gpus = shown(text) if write.name == VISIBLE and text else None
+            if not gpus or is_replaced(program, write):
                 continue
             container = _container(write, given)
-            count = max((one.count for one in container), default=0)
-            missing = [card for card in cards if int(card) >= count]
+            count = max((grant.count for grant in container), default=0)
+            missing = [gpu for gpu in gpus if int(gpu) >= count]
             if count and missing:
-                one = container[0]
-                yield self._finding(program, write, one, count, cards, missing[0])
+                grant = container[0]
+                yield self._finding(program, write, grant, count, gpus, missing[0])
 
     def correction(self, finding: Finding, text: str, target: Target) -> Correction:
         """Return what to write instead."""
@@ -99,29 +99,29 @@ class GpuNotInContainer(Rule):
         env_variables.set_value(editor, finding)
 
     def _finding(
-        self, program: Program, write: EnvWrite, one: GpusGiven, count: int, cards: tuple[str, ...], missing: str
+        self, program: Program, write: EnvWrite, grant: GpusGiven, count: int, gpus: tuple[str, ...], missing: str
     ) -> Finding:
-        named = [part.strip() for part in one.named.split(",")] if one.named else []
-        same = sorted(named) == sorted(cards)
+        named = [part.strip() for part in grant.named.split(",")] if grant.named else []
+        same = sorted(named) == sorted(gpus)
         meant = ",".join(map(str, range(count))) if same else ""
         many = "one GPU, number 0" if count == 1 else f"{count} GPUs, numbers 0 to {count - 1}"
         number = f"write {meant!r}" if meant else "number the GPUs from 0"
-        before = cards[: cards.index(missing)]
+        before = gpus[: gpus.index(missing)]
         left = f"GPU {', '.join(before)} only" if before else "no GPU, and the program runs on the CPU"
         return self.finding(
             program,
             write,
             f"The container has {many}: there is no GPU {missing} for {VISIBLE}",
             span=place_of(write),
-            intent=Intent(Wish.VISIBLE, text=",".join(cards)),
+            intent=Intent(Purpose.VISIBLE, text=",".join(gpus)),
             outcome=f"TensorFlow finds {left}",
-            advice=f"Remove {VISIBLE}, or {number}: {one.words} has already chosen the GPUs",
+            advice=f"Remove {VISIBLE}, or {number}: {grant.words} has already chosen the GPUs",
             trace=(
-                Step(one.path, one.span, f"{one.words} gives the container {many}"),
+                Step(grant.path, grant.span, f"{grant.words} gives the container {many}"),
                 Step(write.path, write.span, f"{VISIBLE} names GPU {missing}"),
             ),
             details={
-                "kind": "card",
+                "kind": "gpu",
                 "meant": meant,
                 "value": text_of(write),
                 "given": write.given,
@@ -133,5 +133,5 @@ class GpuNotInContainer(Rule):
 
 
 def _container(write: EnvWrite, given: list[GpusGiven]) -> list[GpusGiven]:
-    """What says how many GPUs the container has in which a variable is set."""
-    return [one for one in given if set(one.ways) <= set(write.ways)]
+    """Return the settings that determine the number of GPUs in the container that a variable is set in."""
+    return [grant for grant in given if set(grant.ways) <= set(write.ways)]

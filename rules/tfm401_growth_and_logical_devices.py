@@ -24,13 +24,13 @@ class GrowthAndLogicalDevices(Rule):
 
     What it does
     ------------
-    Finds programs that set both memory growth and logical devices (a memory limit), on one GPU or on several, and says
-    which of the two wins.
+    Finds programs that set both memory growth and logical devices (a memory limit), on one GPU or on several, and
+    reports which of the two takes effect.
 
     Why it matters
     --------------
-    A limit first, then growth: ``ValueError``. Growth first, then a limit: accepted, and growth is dropped without a
-    word; also on every other GPU, and even where it is the CPU that was split. The one way to have both is the
+    Setting growth after a limit raises ``ValueError``. Setting a limit after growth is accepted, but TensorFlow
+    silently drops growth, on every other GPU too, and even if only the CPU was split. The only way to have both is the
     environment variable ``TF_FORCE_GPU_ALLOW_GROWTH=true``.
 
     Example
@@ -67,7 +67,8 @@ class GrowthAndLogicalDevices(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Settings that another setting refuses or makes void; the place is the growth call, which loses."""
+        """Yield each setting that another setting makes invalid or ineffective. The finding is at the growth call,
+        which loses."""
         forced = _forced(program)
         for call in program.calls(SET_GROWTH, *SET_LOGICAL):
             outcome = call.effect
@@ -83,7 +84,7 @@ class GrowthAndLogicalDevices(Rule):
                 yield self._dropped(program, call, outcome.setting, sure, forced)
             elif outcome.kind == "drops":
                 growth = outcome.setting
-                # A loop that comes by here a second time may be left before that.
+                # A loop may end before it reaches this call a second time.
                 sure = outcome.certain and call.comes_with(growth) and not call.repeated and not _hidden(program, call)
                 yield self._dropped(program, growth, call, sure, forced)
 
@@ -121,14 +122,14 @@ class GrowthAndLogicalDevices(Rule):
                 "certain": certain,
                 "forced": forced is not False,
                 "refused": any(
-                    one.span == growth.span and one.path == growth.path and _is_refused(one)
-                    for one in program.calls(SET_GROWTH)
+                    later.span == growth.span and later.path == growth.path and _is_refused(later)
+                    for later in program.calls(SET_GROWTH)
                 ),
             },
         )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Drop the growth call, which loses in any case."""
+        """Remove the growth call, which loses in any case."""
         call = editor.call_at(finding.span, "set_memory_growth")
         if finding.details.get("forced"):
             raise editor.Withheld(f"{FORCE} may bring the growth back")
@@ -144,17 +145,19 @@ class GrowthAndLogicalDevices(Rule):
 
 
 def _works_elsewhere(program: Program, growth: Call) -> bool:
-    """Whether the same line works on a way that does not come by under the conditions that hold here."""
-    others = (one for one in program.calls(growth.name) if (one.path, one.span) == (growth.path, growth.span))
+    """Return True if the same line has an effect on a path that the current conditions exclude."""
+    passes = (call for call in program.calls(growth.name) if (call.path, call.span) == (growth.path, growth.span))
     return not growth.certain and any(
-        (one.effect is None or not one.effect.certain) and not one.state.entry_unknown for one in others
+        (call.effect is None or not call.effect.certain) and not call.state.entry_unknown for call in passes
     )
 
 
 def _forced(program: Program) -> bool | None:
-    """Whether ``TF_FORCE_GPU_ALLOW_GROWTH``, set before the GPU devices are made, lets them grow whatever else is
-    asked for; None where that can't be told."""
-    writes = [one for one in program.of(EnvWrite) if one.name == FORCE and one.state.allocator.has is not Tri.YES]
+    """Return True if ``TF_FORCE_GPU_ALLOW_GROWTH``, set before the GPU devices are created, forces growth whatever else
+    is set, False if it does not, and None if the analysis cannot tell."""
+    writes = [
+        write for write in program.of(EnvWrite) if write.name == FORCE and write.state.allocator.has is not Tri.YES
+    ]
     if not writes:
         return False
     last = writes[-1]
@@ -165,21 +168,21 @@ def _forced(program: Program) -> bool | None:
         and not last.state.entry_unknown
     ):
         return True
-    return None if any(one.value != Const("false") for one in writes) else False
+    return None if any(write.value != Const("false") for write in writes) else False
 
 
 def _hidden(program: Program, limit: Call) -> bool:
-    """Whether all GPUs are hidden afterwards, so that none is left to grow."""
+    """Return True if all GPUs are hidden afterwards, so that none is left to grow."""
     later = iter(program.calls(*SET_VISIBLE, *SET_LOGICAL))
-    return limit in later and any(one.value(0, "devices") == Seq(()) and one.effect is None for one in later)
+    return limit in later and any(call.value(0, "devices") == Seq(()) and call.effect is None for call in later)
 
 
 def _taken_back(program: Program, growth: Call) -> bool:
-    """Whether growth is switched off again afterwards, so that there is none to lose."""
+    """Return True if growth is switched off again afterwards, so that no growth can be lost."""
     later = iter(program.calls(SET_GROWTH))
     if growth.value(1, "enable") == Const(False) or growth not in later:
         return False
-    return any(one.value(1, "enable") != growth.value(1, "enable") for one in later)
+    return any(call.value(1, "enable") != growth.value(1, "enable") for call in later)
 
 
 def _is_refused(growth: Call) -> bool:
@@ -187,11 +190,11 @@ def _is_refused(growth: Call) -> bool:
 
 
 def _trace(limit: Call, growth: Call, words: str) -> tuple[Step, ...]:
-    one, other = (
+    growth_step, limit_step = (
         Step(growth.path, growth.span, "set_memory_growth"),
         Step(limit.path, limit.span, f"{short(limit.name)} {words}"),
     )
     if growth.path != limit.path:
-        # Each with the way that leads there; which comes first, the words say.
-        return (*growth.frames, one, *limit.frames, other)
-    return tuple(sorted((one, other), key=lambda step: step.span))
+        # Each step follows the frames that lead to it; the words say which comes first.
+        return (*growth.frames, growth_step, *limit.frames, limit_step)
+    return tuple(sorted((growth_step, limit_step), key=lambda step: step.span))

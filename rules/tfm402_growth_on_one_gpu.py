@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import Call, End, RuntimeStart
+from tfmemlint.interpreter.state.numbering import is_growth_hidden, state_where
 from tfmemlint.interpreter.values import Const
 from tfmemlint.model.finding import Finding, Severity, Step
 from tfmemlint.rulekit.explain import growth_intent, in_line, short, written
@@ -22,12 +23,13 @@ class GrowthOnOneGpu(Rule):
     What it does
     ------------
     Finds programs that set memory growth on ``gpus[0]`` alone (or on another single GPU) while the others stay visible.
-    Unset, ``False`` and ``True`` are three different values.
+    Unset, ``False`` and ``True`` are three different values. Growth on a GPU that ``set_visible_devices`` hides is
+    reported, too.
 
     Why it matters
     --------------
-    With one GPU all is well. With two or more TensorFlow raises when the runtime starts: out of the first tensor, far
-    from the line that is to blame. It is the commonest real bug of its kind in public code.
+    With one GPU the program works. With two or more, TensorFlow raises when the runtime starts: at the first tensor,
+    far from the line that causes it. This is the most common real bug of its kind in public code.
 
     Example
     -------
@@ -64,23 +66,55 @@ class GrowthOnOneGpu(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Growth that some visible GPU lacks, where the runtime starts or the program ends."""
+        """Yield each growth setting that some visible GPU lacks when the runtime starts or the program ends."""
         reported: set[object] = set()
         for event in program.events:
             if not (isinstance(event, End) or (isinstance(event, RuntimeStart) and event.what == "context")):
                 continue
-            for setting in (event.state.partial_growth or {}).values():
+            hidden = is_growth_hidden(event.state)
+            partial = event.state.growth if hidden else event.state.partial_growth or {}
+            for setting in partial.values():
                 call = setting.by
                 if call is None or (call.path, call.span) in reported:
                     continue
+                here = state_where(event.state, call.guards)
+                if is_growth_hidden(here):
+                    if (
+                        here.visible is not None
+                        and here.visible.by is not None
+                        and call.value(1, "enable") == Const(True)
+                    ):
+                        reported.add((call.path, call.span))
+                        yield self._hidden(program, call, here.visible.by)
+                    continue
                 if call.state.single_gpu:
-                    # Set under the condition that there is but one, ``if len(gpus) == 1:``.
+                    # The call runs only if there is one GPU: ``if len(gpus) == 1:``.
                     continue
                 if isinstance(event, RuntimeStart) and event.devices_loop and event.devices_loop == call.devices_loop:
-                    # The loop would go on to the other GPUs, were it not for what starts the runtime in it.
+                    # The loop would reach the other GPUs if nothing in it started the runtime.
                     continue
                 reported.add((call.path, call.span))
                 yield self._partial(program, call, event)
+
+    def _hidden(self, program: Program, call: Call, shows: Call) -> Finding:
+        device = call.arg(0, "device")
+        words = device.text if device is not None else "one GPU"
+        trace = (
+            *call.frames,
+            Step(call.path, call.span, f"{short(call.name)} on {words}"),
+            *shows.frames,
+            Step(shows.path, shows.span, "hides it, and leaves another GPU visible"),
+        )
+        return self.finding(
+            program,
+            call,
+            f"Memory growth is set on {words}, which {short(shows.name)} {in_line(shows, call.path)} hides",
+            intent=growth_intent(call),
+            outcome="Nothing is raised; the GPU that stays visible has no growth: nearly all of its memory is taken",
+            advice="Set it for the GPU that stays visible, or for every GPU in a loop",
+            trace=trace,
+            details={"device": words, "enable": _text(call, 1, "enable") or "True", "alone": True},
+        )
 
     def _partial(self, program: Program, call: Call, event: Event) -> Finding:
         device = call.arg(0, "device")
@@ -105,7 +139,7 @@ class GrowthOnOneGpu(Rule):
         )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Spread the growth over all GPUs."""
+        """Set memory growth on all GPUs."""
         from tfmemlint.fixes.rewrites import call_arguments
 
         call_arguments.grow_every_gpu(editor, finding)

@@ -26,15 +26,15 @@ class EnvOverridesCode(Rule):
 
     What it does
     ------------
-    Finds programs that set ``TF_FORCE_GPU_ALLOW_GROWTH`` to one thing and ``set_memory_growth`` (or ``allow_growth`` of
-    a session) to the other, with both in force when the GPU devices are made. The variable may also be set where a
-    Dockerfile, script, compose file or workflow starts the program.
+    Finds programs in which ``TF_FORCE_GPU_ALLOW_GROWTH`` contradicts ``set_memory_growth`` (or ``allow_growth`` of a
+    session) and both are in force when TensorFlow creates the GPU devices. A Dockerfile, script, compose file or
+    workflow that starts the program may also set the variable.
 
     Why it matters
     --------------
-    The variable wins, both ways, whichever was set first: with ``false`` TensorFlow takes all the memory although the
-    program asks for growth, with ``true`` memory grows although the program says no. The call raises nothing, and
-    ``get_memory_growth`` goes on to report what was called for.
+    The variable always wins, whichever was set first: with ``false`` TensorFlow takes all the memory although the
+    program asks for growth; with ``true`` memory grows although the program turns growth off. The call raises nothing,
+    and ``get_memory_growth`` still reports the value of the call.
 
     Example
     -------
@@ -68,7 +68,7 @@ class EnvOverridesCode(Rule):
     sees_launch_environment = True
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Growth in the program that is not what the variable says when the devices are made."""
+        """Yield each growth setting that differs from the variable when the devices are created."""
         reported: set[object] = set()
         for call, setting, state in settings_in_force(program, lambda state: state.growth.values()):
             if (call.path, call.span) not in reported:

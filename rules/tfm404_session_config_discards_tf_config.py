@@ -18,8 +18,8 @@ from tfmemlint.rulekit.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
 
-_PLAIN = frozenset(name for name in SESSIONS if "Monitored" not in name)
-"""A monitored session asks the eager context for its devices before it makes its own."""
+_PLAIN_SESSIONS = frozenset(name for name in SESSIONS if "Monitored" not in name)
+"""The plain sessions. A monitored session asks the eager context for its devices before it creates its own."""
 
 
 class SessionConfigDiscardsTfConfig(Rule):
@@ -27,16 +27,16 @@ class SessionConfigDiscardsTfConfig(Rule):
 
     What it does
     ------------
-    Finds a TF1 session that is made with a ``ConfigProto``, before anything else has made the GPU devices, in a program
-    that has set memory growth, a memory limit or the visible devices by ``tf.config``, where the ``ConfigProto`` does
-    not say the same.
+    Finds TF1 sessions that are created with a ``ConfigProto`` before anything else has created the GPU devices, in a
+    program that has set memory growth, a memory limit or the visible devices with ``tf.config``, if the ``ConfigProto``
+    does not repeat these settings.
 
     Why it matters
     --------------
-    A session without a configuration takes over the settings of ``tf.config``; one with a ``ConfigProto`` of its own,
-    even an empty one, looks at nothing else. It makes the GPU devices of the process with the defaults: all GPUs, and
-    nearly all of their memory. Nothing is raised, but where the two number the visible GPUs differently: then the start
-    of the eager runtime raises ``AlreadyExistsError``.
+    A session without a configuration takes over the settings of ``tf.config``. A session with its own ``ConfigProto``,
+    even an empty one, ignores them. It creates the GPU devices of the process with the defaults: all GPUs, and nearly
+    all of their memory. Nothing is raised, unless the two number the visible GPUs differently: then the start of the
+    eager runtime raises ``AlreadyExistsError``.
 
     Example
     -------
@@ -71,11 +71,15 @@ class SessionConfigDiscardsTfConfig(Rule):
     triggers = (r"\bSession\(", "InteractiveSession", "ConfigProto")
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Sessions that make the devices without a look at ``tf.config``."""
+        """Yield each session that creates the devices without the settings of ``tf.config``."""
         if program.target.major < 2:
             return
         for session in program.of(SessionMade):
-            if session.name not in _PLAIN or not session.own_config or not names.exists(session.name, program.target):
+            if (
+                session.name not in _PLAIN_SESSIONS
+                or not session.own_config
+                or not names.exists(session.name, program.target)
+            ):
                 continue
             state = session.state
             if state.allocator.under(session.guards).has is not Tri.NO or state.max_gpus == 0:
@@ -125,12 +129,12 @@ def _intent(call: Call) -> Intent:
 
 
 def _discarded(session: SessionMade) -> Iterator[Call]:
-    """The settings of ``tf.config`` that a session's own configuration does not repeat."""
+    """Yield the calls of ``tf.config`` whose settings a session's own configuration does not repeat."""
     fields, state = session.fields or {}, session.state
     says = {name.rpartition(".")[2] for name in fields}
     if session.fields is None or "gpu_options" in fields:
         return
-    grown = [one for one in state.growth.values() if one.value == Const(True)]
+    grown = [setting for setting in state.growth.values() if setting.value == Const(True)]
     if "TF_FORCE_GPU_ALLOW_GROWTH" not in state.env and "allow_growth" not in says:
         yield from _made_by(grown)
     if not says & {"per_process_gpu_memory_fraction", "virtual_devices", "memory_limit_mb"}:
@@ -142,6 +146,6 @@ def _discarded(session: SessionMade) -> Iterator[Call]:
 
 
 def _made_by(settings: Iterable[Setting]) -> Iterator[Call]:
-    for one in settings:
-        if one.by is not None and not one.either:
-            yield one.by
+    for setting in settings:
+        if setting.by is not None and not setting.either:
+            yield setting.by

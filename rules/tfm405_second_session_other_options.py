@@ -29,9 +29,9 @@ _ESTIMATORS = frozenset(
     for method in ("", "().replace")
 )
 _STARTS_SINCE = Target(2, 11)
-"""From here on an Estimator starts the eager runtime before it makes its session: seen on 2.11 to 2.15, not so on 1.15,
-2.0, 2.1, 2.4, 2.9 and 2.10. On 2.12 and 2.15 the allocator's own log shows that growth and share are lost then, and
-that those of ``tf.config`` are in force."""
+"""Since this release, an Estimator starts the eager runtime before it creates its session. Seen on 2.11 to 2.15, and
+not on 1.15, 2.0, 2.1, 2.4, 2.9 and 2.10. On 2.12 and 2.15 the allocator's own log shows that growth and fraction are
+lost then, and that the settings of ``tf.config`` are in force."""
 
 
 class SecondSessionOtherOptions(Rule):
@@ -39,16 +39,16 @@ class SecondSessionOtherOptions(Rule):
 
     What it does
     ------------
-    Finds TF1 sessions with memory growth, or a share of the memory, in their GPU options, made after another session,
-    the eager runtime, or a listing by ``device_lib`` has made the GPU devices with other options. From TensorFlow 2.11
-    on, a ``MonitoredTrainingSession`` of a graph with variables, and an Estimator, are late by themselves: they start
-    the eager runtime before they make their session.
+    Finds TF1 sessions whose GPU options set memory growth or a fraction of the memory, and that are created after
+    another session, the eager runtime, or a listing by ``device_lib`` has created the GPU devices with other options.
+    Since TensorFlow 2.11, a ``MonitoredTrainingSession`` of a graph with variables, and an Estimator, are always too
+    late: they start the eager runtime before they create their session.
 
     Why it matters
     --------------
-    The allocator of a GPU is made once in a process, with the options of whoever comes first. The options of later
-    sessions are ignored, and nothing is raised. With another ``visible_device_list`` than the eager runtime has, a
-    monitored session or an Estimator raises ``AlreadyExistsError``.
+    The allocator of a GPU is created once per process, with the options of whatever creates it first. The options of
+    later sessions are ignored, and nothing is raised. If the ``visible_device_list`` differs from that of the eager
+    runtime, a monitored session or an Estimator raises ``AlreadyExistsError``.
 
     Example
     -------
@@ -90,7 +90,7 @@ class SecondSessionOtherOptions(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Sessions whose GPU options come too late."""
+        """Yield each session whose GPU options come too late."""
         if program.target.major < 2:
             return
         yield from self._late_by_themselves(program)
@@ -110,7 +110,7 @@ class SecondSessionOtherOptions(Rule):
                 yield self._finding(program, session, first, lost)
 
     def _late_by_themselves(self, program: Program) -> Iterator[Finding]:
-        """Estimators and monitored sessions, which start the eager runtime before their own session."""
+        """Yield Estimators and monitored sessions, which start the eager runtime before their own session."""
         if program.target < _STARTS_SINCE:
             return
         trains = any(call.name.endswith(MAKES_VARIABLES) for call in program.calls())
@@ -131,7 +131,7 @@ class SecondSessionOtherOptions(Rule):
             else:
                 continue
             lost, values = _lost_at_start(fields, event.state) if known else ({}, {})
-            # What is set for one of them is set for the process.
+            # A setting for one of them applies to the whole process.
             if lost.keys() - said:
                 said |= lost.keys()
                 yield self._by_itself(program, event, who, lost, values, anchors)
@@ -156,7 +156,7 @@ class SecondSessionOtherOptions(Rule):
             event,
             f"{what} {verb} too late: {who} starts the eager runtime before its session",
             severity=Severity.ERROR
-            if any(lost[one] for one in ignored) and not event.state.entry_unknown
+            if any(lost[option] for option in ignored) and not event.state.entry_unknown
             else Severity.WARNING,
             intent=options_intent(lost),
             outcome=text[0].upper() + text[1:],
@@ -166,7 +166,7 @@ class SecondSessionOtherOptions(Rule):
         )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Set the same by ``tf.config`` as well, above."""
+        """Set the same options with ``tf.config`` as well, above the session."""
         from tfmemlint.fixes.rewrites import sessions
 
         sessions.add_tf_config(editor, finding)
@@ -187,24 +187,24 @@ class SecondSessionOtherOptions(Rule):
 
 
 def _options_of(first: RuntimeStart, sessions: list[SessionMade]) -> Mapping[str, Value] | None:
-    """The options with which the GPU devices were made; None where they aren't known."""
+    """Return the options with which the GPU devices were created, or None if they are unknown."""
     if "TF_FORCE_GPU_ALLOW_GROWTH" in first.state.env:
         return None
-    made = next((one for one in sessions if (one.path, one.span) == (first.path, first.span)), None)
+    made = next((session for session in sessions if (session.path, session.span) == (first.path, first.span)), None)
     if made is not None and made.own_config:
         return made.fields
     if made is not None and made.fields is None:
         return None
     if made is None and first.what != "context":
         return {}
-    # What `tf.config` has set.
+    # The settings of `tf.config`.
     if first.state.limits or first.state.entry_unknown:
         return None
     return {_GROWTH: Const(True)} if first.state.growth else {}
 
 
 def _lost_at_start(fields: Mapping[str, Value], state: State) -> tuple[dict[str, object], dict[str, object]]:
-    """The options that the eager runtime would not have, with their constants; and all that it is to be told."""
+    """Return the options that the eager runtime would lack, with their constants, and all settings to pass to it."""
     if (
         state.allocator.has is not Tri.NO
         or state.max_gpus == 0
@@ -214,9 +214,9 @@ def _lost_at_start(fields: Mapping[str, Value], state: State) -> tuple[dict[str,
         return {}, {}
     wanted = plain_options(fields)
     values = {name: wanted[name] for name in (_GROWTH, _SHARE) if name in wanted and not state.growth}
-    # A share that isn't known is hardly none.
+    # An unknown fraction is hardly the default.
     lost = {name: value for name, value in values.items() if value or (value is None and name == _SHARE)}
-    # What the environment shows is what both number; the first GPU has number 0 for both.
+    # Both number the GPUs that the environment shows; the first GPU has number 0 for both.
     shown = state.visible is not None or "CUDA_VISIBLE_DEVICES" in state.env or state.one_gpu
     if _VISIBLE in wanted and not shown:
         values[_VISIBLE] = wanted[_VISIBLE]
@@ -225,11 +225,17 @@ def _lost_at_start(fields: Mapping[str, Value], state: State) -> tuple[dict[str,
 
 
 def _lost(before: Mapping[str, Value], fields: Mapping[str, Value], wanted: dict[str, object]) -> dict[str, object]:
-    """The options that differ for sure from those in force."""
+    """Return the options that certainly differ from those in force."""
     lost: dict[str, object] = {}
     for name in (_GROWTH, _SHARE):
-        value, other = fields.get(name), before.get(name)
-        known = isinstance(value, Const) and (other is None or isinstance(other, Const))
-        if name in wanted and known and value != other and isinstance(value, Const) and value.value not in (0, False):
+        value, in_force = fields.get(name), before.get(name)
+        known = isinstance(value, Const) and (in_force is None or isinstance(in_force, Const))
+        if (
+            name in wanted
+            and known
+            and value != in_force
+            and isinstance(value, Const)
+            and value.value not in (0, False)
+        ):
             lost[name] = value.value
     return lost

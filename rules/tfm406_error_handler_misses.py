@@ -19,14 +19,14 @@ class ErrorHandlerMisses(Rule):
 
     What it does
     ------------
-    Where a memory setting is wrong and a handler hides the error, or is made for another one, the finding about the
-    setting says so in a note. By itself this rule tells of settings that would pass, but stand in a ``try`` whose
-    handler catches everything and does nothing.
+    If a memory setting is wrong and a handler hides the error, or handles a different error, the finding about the
+    setting says so in a note. This rule reports correct settings in a ``try`` whose handler catches everything and does
+    nothing.
 
     Why it matters
     --------------
-    When the setting fails one day, after an update or on another machine, nobody is told: the program goes on with
-    all of the GPU's memory.
+    If the setting fails one day, after an update or on another machine, nobody notices: the program continues with all
+    of the GPU's memory.
 
     Example
     -------
@@ -56,9 +56,9 @@ class ErrorHandlerMisses(Rule):
     triggers = ("memory_growth", "(?:logical|virtual)_device")
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Settings without a fault of their own under a handler that catches everything and is silent."""
+        """Yield each correct setting under a handler that silently catches everything."""
         for call in program.calls(SET_GROWTH, *SET_LOGICAL):
-            handler = next((one for one in call.handlers if one.here), None)
+            handler = next((handler for handler in call.handlers if handler.here), None)
             if call.effect is not None or handler is None or not handler.silent:
                 continue
             if not {"*", "Exception", "BaseException"}.intersection(handler.catches):
@@ -70,6 +70,6 @@ class ErrorHandlerMisses(Rule):
                 span=handler.span,
                 noqa_row=handler.span.row,
                 intent=growth_intent(call) if call.name == SET_GROWTH else limit_intent(call),
-                outcome="The program goes on with all of the GPU's memory, and nobody is told",
+                outcome="The program continues with all of the GPU's memory, and nothing reports it",
                 advice="Let the error out, or catch RuntimeError and say what happened",
             )

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.program import Call, Event, SessionMade
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import Const, DeviceName, Limit, Seq, Value
+from tfmemlint.knowledge.environment import ALLOCATORS_MEASURED_FROM
 from tfmemlint.knowledge.variables import ALLOCATOR
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.env_writes import beaten_by, settings_in_force, write_of
 from tfmemlint.rulekit.explain import device_words, handler_notes, in_line, limit_intent, options_intent, short
 from tfmemlint.rulekit.rule import Rule
@@ -24,8 +25,6 @@ _REPORTS = {
     "tf.config.experimental.get_memory_info": "Allocator stats not available for device 'GPU:0'",
     "tf.config.experimental.reset_memory_stats": "Cannot reset memory stats for device 'GPU:0'",
 }
-_MEASURED_FROM = {"cuda_malloc_async": (2, 12), "cuda_malloc": (2, 14)}
-"""Before 2.14 TensorFlow itself does not start with ``cuda_malloc``."""
 
 
 class AllocatorIgnoresLimit(Rule):
@@ -33,14 +32,14 @@ class AllocatorIgnoresLimit(Rule):
 
     What it does
     ------------
-    Finds programs that choose ``TF_GPU_ALLOCATOR=cuda_malloc_async`` or ``cuda_malloc`` and set a limit of memory as
-    well; and ``get_memory_info`` or ``reset_memory_stats`` where ``cuda_malloc`` is chosen. The variable may also be
-    set where a Dockerfile, script, compose file or workflow starts the program.
+    Finds programs that choose ``TF_GPU_ALLOCATOR=cuda_malloc_async`` or ``cuda_malloc`` and also set a memory limit,
+    and ``get_memory_info`` or ``reset_memory_stats`` calls if ``cuda_malloc`` is chosen. A Dockerfile, script, compose
+    file or workflow that starts the program may also set the variable.
 
     Why it matters
     --------------
-    Limits are kept by TensorFlow's own allocator. The allocators of CUDA give out memory beyond them, up to what the
-    GPU has, and nothing is raised. ``cuda_malloc`` keeps no statistics, so that asking for them raises.
+    TensorFlow's own allocator enforces limits. The allocators of CUDA hand out memory beyond them, up to what the GPU
+    has, and nothing is raised. ``cuda_malloc`` keeps no statistics, so asking for them raises an error.
 
     Example
     -------
@@ -78,7 +77,7 @@ class AllocatorIgnoresLimit(Rule):
     sees_launch_environment = True
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Limits and reports that the chosen allocator has no use for."""
+        """Yield each limit and each memory report that the chosen allocator does not support."""
         reported: set[object] = set()
         for call, setting, state in settings_in_force(program, lambda state: state.limits.values()):
             if _limits(setting.value) and (call.path, call.span) not in reported:
@@ -121,7 +120,7 @@ class AllocatorIgnoresLimit(Rule):
             call,
             f"{ALLOCATOR}=cuda_malloc{where} keeps no statistics: {short(call.name)} has nothing to ask",
             severity=Severity.ERROR if sure else Severity.WARNING,
-            intent=Intent(Wish.REPORT, words, "current"),
+            intent=Intent(Purpose.REPORT, words, "current"),
             outcome=f"TensorFlow raises ValueError: {_REPORTS[call.name]}",
             advice=f"Use cuda_malloc_async, which does keep them, or remove {ALLOCATOR}",
             notes=handler_notes(call, "ValueError", "nothing is reported"),
@@ -129,17 +128,18 @@ class AllocatorIgnoresLimit(Rule):
 
 
 def _chosen(program: Program, state: State) -> str | None:
-    """The allocator of CUDA's that the program has chosen; None for any other, and where nothing was measured."""
+    """Return the CUDA allocator that the program has chosen, or None for any other allocator and for unmeasured
+    releases."""
     value = state.env.get(ALLOCATOR)
     name = value.value if isinstance(value, Const) else None
-    since = _MEASURED_FROM.get(name) if isinstance(name, str) else None
+    since = ALLOCATORS_MEASURED_FROM.get(name) if isinstance(name, str) else None
     if since is None or (program.target.major, program.target.minor) < since or state.max_gpus == 0:
         return None
     return str(name)
 
 
 def _limits(value: Value) -> bool:
-    return isinstance(value, Seq) and any(isinstance(one, Limit) and one.value is not None for one in value.items)
+    return isinstance(value, Seq) and any(isinstance(item, Limit) and item.value is not None for item in value.items)
 
 
 def _of_gpu(value: Value) -> bool:

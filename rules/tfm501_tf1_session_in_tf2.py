@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.program import SessionMade, Use
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.functions import DISABLE_EAGER, PROTOS, SESSIONS, SET_SESSION, SET_SESSION_OF_KERAS
+from tfmemlint.knowledge.memory_names import GPU_OPTIONS, OPTION_CARRIERS
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import (
@@ -16,6 +18,7 @@ from tfmemlint.rulekit.explain import (
     attribute_severity,
     carriers,
     constants_of,
+    grows_already,
     handler_notes,
     options_intent,
     plain_options,
@@ -45,6 +48,9 @@ class Tf1SessionInTf2(Rule):
     ------------
     Finds ``tf.Session``, ``tf.ConfigProto``, ``tf.GPUOptions`` and their kin, which left in 2.0. The fix spells them by
     ``tf.compat.v1`` and turns graph mode on, since with the rename alone the session's graph would be empty.
+
+    By default it reports those that have options about GPU memory. A session without any is reported where the user
+    asks for such names: by ``--migrate``, by ``--target-version``, or by selecting this rule.
 
     Why it matters
     --------------
@@ -102,6 +108,10 @@ class Tf1SessionInTf2(Rule):
         keras = next(program.calls(*SET_SESSION, *SET_SESSION_OF_KERAS), None)
         stays = ""
         own = own_names(program)
+        has_gpu_options = GPU_OPTIONS.search(_without_comments(program.source.text)) is not None
+        configured = {
+            (call.span.row, call.span.column) for call in program.calls(*SESSIONS) if call.arg(2, "config") is not None
+        }
         for use in program.of(Use):
             if use.name not in NAMES or use.name in own or use.probed or names.exists(use.name, program.target):
                 continue
@@ -110,15 +120,16 @@ class Tf1SessionInTf2(Rule):
                 gone = without_successor(program)
                 stays = f"{gone[0]} (line {gone[1]})" if gone is not None else "nothing"
             made = sessions.get((use.span.row, use.span.column))
-            options = plain_options(made.fields) if made is not None and not made.used else {}
+            unused = made is not None and not made.used and not _is_kept_on_object(program, use)
+            options = plain_options(made.fields) if made is not None and unused else {}
             imported = use.origin == "import"
             # An import is mended as a whole: what counts is what is made of the sessions that it names.
             running = session
             if imported:
                 running = any(
-                    not one.graph_mode and (one.used or not plain_options(one.fields))
-                    for one in sessions.values()
-                    if not names.exists(one.name, program.target)
+                    not session.graph_mode and (session.used or not plain_options(session.fields))
+                    for session in sessions.values()
+                    if not names.exists(session.name, program.target)
                 )
             # A session beside a graph that is open elsewhere runs the default graph, where nothing else forbids it.
             outside = made is not None and not made.graph_mode and not eager_only
@@ -147,9 +158,13 @@ class Tf1SessionInTf2(Rule):
                     "for_keras": keras is not None,
                     "keras": running and keras3,
                     "options": options,
+                    "grown": grows_already(use),
                     "values": constants_of(made.fields if made is not None else None),
                 },
                 anchors=carriers(made) if made is not None else {},
+                on_request=not has_gpu_options
+                or use.name not in OPTION_CARRIERS
+                or (session and not imported and (use.span.row, use.span.column) not in configured),
             )
 
     def correction(self, finding: Finding, text: str, target: Target) -> Correction:
@@ -161,6 +176,7 @@ class Tf1SessionInTf2(Rule):
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Spell it by ``tf.compat.v1``, in graph mode; what only carries options becomes ``tf.config``."""
         from tfmemlint.fixes.rewrites import moved_names, sessions
+        from tfmemlint.rulekit import migration
 
         name = str(finding.details["name"])
         if finding.details["stays"] != "nothing":
@@ -168,19 +184,32 @@ class Tf1SessionInTf2(Rule):
                 f"TensorFlow {editor.target} has nothing in the place of {finding.details['stays']}: the file would be"
                 " rewritten by half"
             )
+        elsewhere = migration.stays_elsewhere(finding.path, editor.target)
+        if elsewhere:
+            raise editor.Withheld(
+                f"TensorFlow {editor.target} has nothing in the place of {elsewhere}: the program would be rewritten by"
+                " half"
+            )
         if finding.details["for_keras"]:
             raise editor.Withheld("Keras gets a session in this file, and has no use for one")
         if finding.details["options"]:
             sessions.replace_session(editor, finding)
             return
         graph_mode = finding.details["graph_mode"]
+        if not graph_mode and migration.is_imported(finding.path):
+            # The import of a library must not switch the program that imports it.
+            if not migration.importers_use_graph_mode(finding.path):
+                raise editor.Withheld(
+                    "graph mode has to be turned on where the program starts, not where it is imported"
+                )
+            graph_mode = True
         if finding.details["eager_only"] and not graph_mode:
             raise editor.Withheld("the file also uses what works in eager mode only; graph mode would break that")
         if finding.details["keras"] and not graph_mode:
             raise editor.Withheld("Keras 3 does not train in graph mode")
         if finding.details["imported"]:
             moved_names.import_from(
-                editor, finding.span, lambda one: _place_in_v1(one) or place_now(one, editor.target)
+                editor, finding.span, lambda name: _place_in_v1(name) or place_now(name, editor.target)
             )
             self._say(editor, bool(graph_mode))
             return
@@ -188,7 +217,7 @@ class Tf1SessionInTf2(Rule):
         if short(editor.code(node)) != short(name):
             raise editor.Withheld(f"the rewriter finds no {short(name)} there")
         editor.replace(node, editor.tf(f"tf.compat.v1.{name.removeprefix('tf.')}"))
-        gone = {one for one in NAMES if not names.exists(one, editor.target)}
+        gone = {name for name in NAMES if not names.exists(name, editor.target)}
         for other, also in moved_names.spelled_alike(editor, node, name, gone):
             editor.replace(other, editor.tf(f"tf.compat.v1.{also.removeprefix('tf.')}"))
         self._say(editor, bool(graph_mode))
@@ -203,7 +232,23 @@ class Tf1SessionInTf2(Rule):
             editor.unsafe("Spell it by tf.compat.v1, and turn graph mode on")
 
 
+def _is_kept_on_object(program: Program, use: Use) -> bool:
+    """Return True if a session is an attribute of an object whose other methods read it: they may use it."""
+    if use.path != program.source.path:
+        return False
+    for node in ast.walk(program.tree):
+        if isinstance(node, ast.Assign) and node.lineno <= use.span.row <= (node.end_lineno or node.lineno):
+            for place in node.targets:
+                if isinstance(place, ast.Attribute):
+                    return re.search(rf"\.{place.attr}\b(?!\s*=[^=])", program.source.text) is not None
+    return False
+
+
+def _without_comments(text: str) -> str:
+    return re.sub(r"(?m)^\s*#.*$", "", text)
+
+
 def _place_in_v1(name: str) -> str | None:
-    """Where a name of TF1's sessions is now; None for any other name."""
+    """Return the present place of a name of TF1's sessions; None for any other name."""
     canonical = name.replace("tensorflow", "tf", 1)
     return name.replace("tensorflow", "tensorflow.compat.v1", 1) if canonical in NAMES else None

@@ -31,14 +31,14 @@ class SessionOptionsMissEager(Rule):
 
     What it does
     ------------
-    Finds TF1 sessions that are made with GPU options in eager code and never used, such as
+    Finds TF1 sessions that eager code creates with GPU options and never uses, such as
     ``InteractiveSession(config=config)`` at the top of a Keras script.
 
     Why it matters
     --------------
-    Eager code and Keras never look at a session. The options work by a side effect only: the session makes the GPU
-    devices of the process, and the first to do so sets their options. Once anything has started the runtime the options
-    are without effect, and nothing is raised.
+    Eager code and Keras never use such a session. The options work by a side effect only: the session creates the GPU
+    devices of the process, and whatever creates them first sets their options. Once the runtime has started, the
+    options have no effect, and nothing is raised.
 
     Example
     -------
@@ -73,7 +73,7 @@ class SessionOptionsMissEager(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Unused sessions with GPU options, in eager mode."""
+        """Yield each unused session with GPU options in eager mode."""
         for session in program.of(SessionMade):
             options = plain_options(session.fields)
             if session.graph_mode or session.used or not options or not names.exists(session.name, program.target):
@@ -102,7 +102,7 @@ class SessionOptionsMissEager(Rule):
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Set the same by ``tf.config``."""
+        """Set the same options with ``tf.config``."""
         from tfmemlint.fixes.rewrites import sessions
 
         sessions.replace_session(editor, finding)

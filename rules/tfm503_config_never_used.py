@@ -24,12 +24,12 @@ class ConfigNeverUsed(Rule):
 
     What it does
     ------------
-    Finds ``ConfigProto`` and ``GPUOptions`` objects with GPU options in them that are never handed to anything: no
-    session, no estimator, no function, no return value.
+    Finds ``ConfigProto`` and ``GPUOptions`` objects with GPU options that are never passed to anything: no session, no
+    estimator, no function, no return value.
 
     Why it matters
     --------------
-    The options have no effect whatever; the process takes nearly all of the GPU's memory.
+    The options have no effect; the process takes nearly all of the GPU's memory.
 
     Example
     -------
@@ -59,8 +59,8 @@ class ConfigNeverUsed(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Messages with GPU options that go nowhere."""
-        # A module that does nothing else holds settings for other modules.
+        """Yield each message with GPU options that nothing uses."""
+        # A module that does nothing else defines settings for other modules.
         settings = all(call.name in PROTOS for call in program.calls() if is_tensorflow(call.name))
         for proto in program.of(ProtoMade):
             before = "gpu_options." if short(proto.name) == "GPUOptions" else ""
@@ -73,7 +73,9 @@ class ConfigNeverUsed(Rule):
                 proto,
                 f"No session ever gets this {short(proto.name)}: its GPU options have no effect",
                 intent=options_intent(options),
-                outcome="Nothing is raised; the process takes nearly all of the GPU's memory",
+                outcome="Nothing is raised; the settings by tf.config hold"
+                if proto.state.growth or proto.state.limits
+                else "Nothing is raised; the process takes nearly all of the GPU's memory",
                 advice="Configure the physical devices by tf.config, or hand the options to the session",
                 fixable=names.exists(proto.name, program.target) and program.target.major >= 2,
                 details={"options": options, "values": constants_of(fields)},
@@ -81,7 +83,7 @@ class ConfigNeverUsed(Rule):
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Set the same by ``tf.config``."""
+        """Set the same options with ``tf.config``."""
         from tfmemlint.fixes.rewrites import sessions
 
         sessions.replace_proto(editor, finding)

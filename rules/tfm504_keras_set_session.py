@@ -9,12 +9,14 @@ from tfmemlint.interpreter.program import Call, SessionMade
 from tfmemlint.interpreter.values import Made
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.functions import SET_SESSION, SET_SESSION_OF_KERAS
+from tfmemlint.knowledge.memory_names import GPU_OPTIONS
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.rulekit.explain import (
     attribute_error,
     attribute_severity,
     carriers,
     constants_of,
+    grows_already,
     handler_notes,
     options_intent,
     plain_options,
@@ -31,14 +33,14 @@ class KerasSetSession(Rule):
 
     What it does
     ------------
-    Finds ``set_session(Session(config=...))`` of Keras's backend where the targeted release has no such function any
-    more, or where eager execution is on and Keras does not use the session.
+    Finds ``set_session(Session(config=...))`` of Keras's backend if the targeted release no longer has that function,
+    or if eager execution is on and Keras does not use the session.
 
     Why it matters
     --------------
-    ``tf.keras.backend.set_session`` left in 2.0, ``tf.compat.v1.keras.backend.set_session`` in 2.16, and Keras 3 has
-    none. Where it still exists, eager Keras does not run in the session: its options work by a side effect only, and
-    only where nothing has made the GPU devices before.
+    TensorFlow 2.0 removed ``tf.keras.backend.set_session``, 2.16 removed ``tf.compat.v1.keras.backend.set_session``,
+    and Keras 3 has neither. In releases that still have it, eager Keras does not run in the session: its options work
+    by a side effect only, and only if nothing has created the GPU devices before.
 
     Example
     -------
@@ -66,13 +68,14 @@ class KerasSetSession(Rule):
 
     code = "TFM504"
     name = "keras-set-session"
+    of_another_release = True
     severity = Severity.ERROR
     triggers = ("set_session",)
     fixable = "sometimes"
     supersedes = ("TFM206", "TFM201", "TFM501", "TFM502")
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Sessions for Keras, where Keras has none."""
+        """Yield each session that is passed to a Keras that does not use sessions."""
         if program.target.major < 2:
             return
         sessions = {session.serial: session for session in program.of(SessionMade)}
@@ -102,12 +105,17 @@ class KerasSetSession(Rule):
                 advice="Configure the physical devices by tf.config, before the first operation",
                 notes=handler_notes(event, "AttributeError") if gone else (),
                 fixable=bool(options) or (session is not None and "device_count.GPU" in (session.fields or {})),
-                details={"options": options, "values": constants_of(session.fields if session is not None else None)},
+                details={
+                    "options": options,
+                    "grown": grows_already(event),
+                    "values": constants_of(session.fields if session is not None else None),
+                },
                 anchors=carriers(session) if session is not None else {},
+                on_request=not options and GPU_OPTIONS.search(program.source.text) is None,
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Set the same by ``tf.config``."""
+        """Set the same options with ``tf.config``."""
         from tfmemlint.fixes.rewrites import sessions
 
         sessions.replace_session(editor, finding)

@@ -9,7 +9,7 @@ from tfmemlint.interpreter.values import Const, Proto, Value
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.functions import ENABLE_EAGER
 from tfmemlint.model.finding import Finding, Severity, Span
-from tfmemlint.rulekit.explain import attribute_error, constants_of, options_intent, plain_options
+from tfmemlint.rulekit.explain import attribute_error, constants_of, grows_already, options_intent, plain_options
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ class EagerConfig(Rule):
 
     Why it matters
     --------------
-    ``tf.enable_eager_execution`` left in 2.0. Its twin in ``tf.compat.v1`` takes the configuration and ignores it,
-    since eager execution is on already.
+    TensorFlow 2.0 removed ``tf.enable_eager_execution``. The function of the same name in ``tf.compat.v1`` takes the
+    configuration and ignores it, since eager execution is already on.
 
     Example
     -------
@@ -51,13 +51,14 @@ class EagerConfig(Rule):
 
     code = "TFM505"
     name = "eager-config"
+    of_another_release = True
     severity = Severity.ERROR
     triggers = ("enable_eager_execution",)
     fixable = "sometimes"
     supersedes = ("TFM206", "TFM201", "TFM210")
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Configurations that eager execution ignores."""
+        """Yield each configuration that eager execution ignores."""
         if program.target.major < 2:
             return
         for call in program.calls(*ENABLE_EAGER):
@@ -78,18 +79,18 @@ class EagerConfig(Rule):
                 intent=options_intent(options),
                 outcome=attribute_error(call.name) if gone else "Nothing is raised; the options are lost",
                 advice="Configure the physical devices by tf.config, before the first operation",
-                details={"options": options, "values": constants_of(fields)},
+                details={"options": options, "grown": grows_already(call), "values": constants_of(fields)},
                 anchors={f"field:{name}": span for name, span in _spans(config.value).items()},
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Set the same by ``tf.config``."""
+        """Set the same options with ``tf.config``."""
         from tfmemlint.fixes.rewrites import sessions
 
         sessions.replace_session(editor, finding)
 
 
 def _spans(config: Value) -> dict[str, Span]:
-    """Where the options of a message were set."""
+    """Return the span at which each option of a message was set."""
     spans = config.record.spans if isinstance(config, Proto) else {}
     return {name: span for name, span in spans.items() if span is not None}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import Use
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import attribute_error, attribute_severity, handler_notes, short
 from tfmemlint.rulekit.rule import Rule
@@ -27,13 +27,13 @@ class ContribMemoryStats(Rule):
 
     What it does
     ------------
-    Finds ``tf.contrib.memory_stats.BytesInUse``, ``MaxBytesInUse`` and ``BytesLimit``, which left with ``tf.contrib``
-    in 2.0.
+    Finds ``tf.contrib.memory_stats.BytesInUse``, ``MaxBytesInUse`` and ``BytesLimit``, which TensorFlow 2.0 removed
+    together with ``tf.contrib``.
 
     Why it matters
     --------------
-    ``AttributeError``. TensorFlow 2 tells the memory in use and its peak by ``get_memory_info``, without a session; the
-    total it does not know.
+    The line raises ``AttributeError``. In TensorFlow 2, ``get_memory_info`` returns the memory in use and its peak
+    without a session. It does not know the total.
 
     Example
     -------
@@ -59,6 +59,7 @@ class ContribMemoryStats(Rule):
 
     code = "TFM506"
     name = "contrib-memory-stats"
+    of_another_release = True
     severity = Severity.ERROR
     text_defects = (TextDefect.CONTRIB_MEMORY,)
     triggers = ("memory_stats",)
@@ -66,7 +67,7 @@ class ContribMemoryStats(Rule):
     supersedes = ("TFM206", "TFM201", "TFM202")
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Uses of the three names."""
+        """Yield each use of the three names."""
         if program.target.major < 2:
             return
         for use in program.of(Use):
@@ -79,7 +80,7 @@ class ContribMemoryStats(Rule):
                 use,
                 f"{use.name} left TensorFlow with tf.contrib in 2.0",
                 severity=attribute_severity(use, error),
-                intent=Intent(Wish.REPORT, "GPU 0", report),
+                intent=Intent(Purpose.REPORT, "GPU 0", report),
                 outcome=attribute_error("tf.contrib", error, imported=use.name),
                 advice="Ask NVML for the total" if report == "total" else f"Use get_memory_info('GPU:0')['{report}']",
                 notes=handler_notes(use, error, "nothing is reported"),

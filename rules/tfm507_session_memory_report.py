@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.knowledge import wishes
+from tfmemlint.knowledge import purposes
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import attribute_error, attribute_severity, handler_notes
 from tfmemlint.rulekit.rule import Rule
 
@@ -24,12 +24,13 @@ class SessionMemoryReport(Rule):
 
     What it does
     ------------
-    Finds ``sess.run(tf.compat.v1.report_memory_usage())`` and its kin: made-up reports of the memory in use, handed
-    to a session.
+    Finds ``sess.run(tf.compat.v1.report_memory_usage())`` and similar calls: made-up reports of the memory in use that
+    are passed to a session.
 
     Why it matters
     --------------
-    ``AttributeError``: no release has such a function. The real one, ``get_memory_info``, needs no session.
+    The line raises ``AttributeError``: no release has such a function. The real function, ``get_memory_info``, needs no
+    session.
 
     Example
     -------
@@ -56,6 +57,7 @@ class SessionMemoryReport(Rule):
 
     code = "TFM507"
     name = "session-memory-report"
+    of_another_release = True
     severity = Severity.ERROR
     triggers = (
         "memory_(?:info|usage|stats|used|total)",
@@ -65,11 +67,11 @@ class SessionMemoryReport(Rule):
     supersedes = ("TFM506", "TFM202", "TFM201", "TFM206", "TFM209")
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Made-up reports that are the argument of ``run``."""
+        """Yield each made-up report that is the argument of ``run``."""
         runs: dict[int, ast.Call] = {}
         for call in program.calls():
-            made_up = wishes.wish_of(call.name)
-            if made_up is None or made_up.wish is not Wish.REPORT or call.probed:
+            made_up = purposes.purpose_of(call.name)
+            if made_up is None or made_up.purpose is not Purpose.REPORT or call.probed:
                 continue
             runs = runs or {
                 id(node.args[0]): node
@@ -89,7 +91,7 @@ class SessionMemoryReport(Rule):
                 f"{call.name} exists in no TensorFlow release, and a report needs no session",
                 span=program.source.span(outer),
                 severity=attribute_severity(call),
-                intent=Intent(Wish.REPORT, "GPU 0", report),
+                intent=Intent(Purpose.REPORT, "GPU 0", report),
                 outcome=attribute_error(call.name),
                 advice="Use tf.config.experimental.get_memory_info('GPU:0')",
                 notes=handler_notes(call, "AttributeError", "nothing is reported"),

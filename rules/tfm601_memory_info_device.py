@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.values import Const, Device, DeviceName, Devices, Index, Value
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import attribute_severity, device_words, guarded, handler_notes, short
 from tfmemlint.rulekit.rule import Rule
@@ -39,8 +39,8 @@ class MemoryInfoDevice(Rule):
 
     Why it matters
     --------------
-    The functions take the name of a logical device: ``'GPU:0'``. A ``PhysicalDevice`` is a ``TypeError``, its name
-    ``/physical_device:GPU:0`` a ``ValueError``; ``'gpu:0'`` is one too, while ``'/gpu:0'`` works.
+    The functions take the name of a logical device: ``'GPU:0'``. A ``PhysicalDevice`` raises ``TypeError``. Its name
+    ``/physical_device:GPU:0`` raises ``ValueError``, and so does ``'gpu:0'``, while ``'/gpu:0'`` works.
 
     Example
     -------
@@ -74,7 +74,7 @@ class MemoryInfoDevice(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """First arguments that TensorFlow refuses."""
+        """Yield each call whose first argument TensorFlow refuses."""
         for call in program.calls(*REPORTS):
             device = call.arg(0, "device")
             if device is None or device.star:
@@ -91,7 +91,7 @@ class MemoryInfoDevice(Rule):
                 f"{short(call.name)} takes the name of a logical device, such as 'GPU:0': {what}",
                 span=device.span,
                 severity=attribute_severity(call, exception),
-                intent=Intent(Wish.REPORT, device_words(value, device.text), "current"),
+                intent=Intent(Purpose.REPORT, device_words(value, device.text), "current"),
                 outcome=f"TensorFlow raises {seen}",
                 advice="Use 'GPU:0', 'GPU:1', ..., or the name of one of tf.config.list_logical_devices('GPU')",
                 notes=handler_notes(call, exception, "nothing is reported"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import attribute_severity, handler_notes, short
 from tfmemlint.rulekit.rule import Rule
 
@@ -26,8 +26,8 @@ class ResetNeedsDevice(Rule):
 
     Why it matters
     --------------
-    The device is required. And ``reset_memory_stats`` resets the counter of the peak: it frees nothing, and does
-    not help against running out of memory.
+    The device is required. Besides, ``reset_memory_stats`` only resets the peak counter: it frees no memory and does
+    not prevent out-of-memory errors.
 
     Example
     -------
@@ -58,7 +58,7 @@ class ResetNeedsDevice(Rule):
     fixable = "always"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Calls without any argument."""
+        """Yield each call without arguments."""
         for call in program.calls(
             RESET, "tf.config.experimental.get_memory_info", "tf.config.experimental.get_memory_usage"
         ):
@@ -70,7 +70,7 @@ class ResetNeedsDevice(Rule):
                 call,
                 f"{short(call.name)} needs the device, such as 'GPU:0'",
                 severity=attribute_severity(call, "TypeError"),
-                intent=None if reset else Intent(Wish.REPORT, "", "current"),
+                intent=None if reset else Intent(Purpose.REPORT, "", "current"),
                 outcome="Python raises TypeError: missing 1 required positional argument: 'device'",
                 advice=f"Use {short(call.name)}('GPU:0')",
                 notes=(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.facts.reach import definitions
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.model.finding import Finding, Severity, Step
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ class MemoryProbeReturnsNothing(Rule):
 
     What it does
     ------------
-    Finds functions and methods whose name says that they tell the memory in use, whose body is ``pass``, and whose
+    Finds functions and methods that are named like a query of the memory in use, whose body is ``pass``, and whose
     result is subtracted, added or compared somewhere in the file.
 
     Why it matters
     --------------
-    The result is ``None``: ``None - None`` is a ``TypeError``.
+    The result is ``None``: ``None - None`` raises ``TypeError``.
 
     Example
     -------
@@ -81,7 +81,7 @@ class MemoryProbeReturnsNothing(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Empty probes whose result goes into a calculation."""
+        """Yield each empty probe whose result is used in a calculation."""
         if not _NAMED.search(program.source.text):
             return
         classes = [node for node in definitions(program.tree) if isinstance(node, ast.ClassDef)]
@@ -105,7 +105,7 @@ class MemoryProbeReturnsNothing(Rule):
                 program.source.path,
                 head,
                 f"{function.name} returns nothing, and line {place.row} uses the result in a calculation",
-                intent=Intent(Wish.REPORT, "GPU 0", "current"),
+                intent=Intent(Purpose.REPORT, "GPU 0", "current"),
                 outcome="Python raises TypeError: an empty function returns None, which is not a number",
                 advice="Return tf.config.experimental.get_memory_info('GPU:0')['current']",
                 trace=(
@@ -145,26 +145,26 @@ def _is_empty(function: _Function) -> bool:
 
 
 def _is_interface(owner: ast.ClassDef) -> bool:
-    """Whether other classes are to give the methods of a class their bodies."""
+    """Return True if the class leaves the bodies of its methods to subclasses."""
     bases = [base.value if isinstance(base, ast.Subscript) else base for base in owner.bases]
     names = [dotted(base) for base in (*bases, *(keyword.value for keyword in owner.keywords))]
     return any(name.rsplit(".", 1)[-1] in ("ABC", "ABCMeta", "Protocol") for name in names)
 
 
 def _is_overridden(function: _Function, owner: ast.ClassDef, classes: list[ast.ClassDef]) -> bool:
-    """Whether a class of the file gives the method a body: then the empty one is a mere interface."""
+    """Return True if a subclass in the file implements the method: the empty method is then only an interface."""
     return any(
-        other is not owner
+        class_ is not owner
         and any(
             isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)) and child.name == function.name
-            for child in other.body
+            for child in class_.body
         )
-        for other in classes
+        for class_ in classes
     )
 
 
 def _calculated(tree: ast.Module, name: str) -> ast.AST | None:
-    """The calculation that the function's result goes into: directly, or through a variable or attribute."""
+    """Return the calculation that uses the function's result, directly or through a variable or attribute."""
     holders = {
         dotted(target)
         for node in ast.walk(tree)
@@ -175,10 +175,10 @@ def _calculated(tree: ast.Module, name: str) -> ast.AST | None:
         match node:
             case ast.BinOp(left=left, right=right):
                 sides = [left, right]
-            case ast.Compare(left=left, ops=ops, comparators=others) if not any(
+            case ast.Compare(left=left, ops=ops, comparators=operands) if not any(
                 isinstance(op, (ast.Is, ast.IsNot)) for op in ops
             ):
-                sides = [left, *others]
+                sides = [left, *operands]
             case ast.AugAssign(value=value):
                 sides = [value]
             case _:

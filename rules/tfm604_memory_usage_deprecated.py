@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.knowledge import names
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ class MemoryUsageDeprecated(Rule):
 
     Why it matters
     --------------
-    It works, and prints a warning: it is ``get_memory_info(device)['current']``, which also tells the peak.
+    The function works but prints a warning. It is the same as ``get_memory_info(device)['current']``, and
+    ``get_memory_info`` also returns the peak.
 
     Example
     -------
@@ -55,7 +56,7 @@ class MemoryUsageDeprecated(Rule):
     fixable = "always"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Calls of the old function, where the new one exists."""
+        """Yield each call of the old function if the release has the new one."""
         if not names.exists(_NEW, program.target):
             return
         for call in program.calls(_OLD):
@@ -64,7 +65,7 @@ class MemoryUsageDeprecated(Rule):
                 program,
                 call,
                 "get_memory_usage is deprecated",
-                intent=Intent(Wish.REPORT, device.text if device else "", "current"),
+                intent=Intent(Purpose.REPORT, device.text if device else "", "current"),
                 outcome="TensorFlow logs a deprecation warning; the number is right",
                 advice="Use get_memory_info(device)['current']",
                 fixable=device is not None and len(call.args) == 1 and not device.star,
@@ -78,7 +79,7 @@ class MemoryUsageDeprecated(Rule):
         return by_name(finding, MEMORY_REPORT, target)
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Ask ``get_memory_info``."""
+        """Use ``get_memory_info``."""
         from tfmemlint.fixes.unused_imports import drop_imports
 
         call = editor.call_at(finding.span, "get_memory_usage")

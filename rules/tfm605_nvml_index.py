@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.values import Const, Value
 from tfmemlint.knowledge.variables import VISIBLE, shown
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.env_writes import write_of
 from tfmemlint.rulekit.explain import in_line
 from tfmemlint.rulekit.rule import Rule
@@ -28,8 +28,8 @@ class NvmlIndex(Rule):
 
     What it does
     ------------
-    Finds ``nvmlDeviceGetHandleByIndex(0)`` in programs that set ``CUDA_VISIBLE_DEVICES`` so that the machine's
-    GPU 0 is not visible to TensorFlow, or is another of its GPUs than the one that the program compares it with.
+    Finds ``nvmlDeviceGetHandleByIndex(0)`` in programs whose ``CUDA_VISIBLE_DEVICES`` hides the machine's GPU 0 from
+    TensorFlow, or makes it another GPU than the one that the program compares it with.
 
     Why it matters
     --------------
@@ -77,7 +77,7 @@ class NvmlIndex(Rule):
     sees_launch_environment = True
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Find NVML numbers that are TensorFlow's."""
+        """Yield each NVML index that is TensorFlow's index of a GPU."""
         asked = {
             int(match[1])
             for call in program.calls(*_REPORTS)
@@ -89,13 +89,13 @@ class NvmlIndex(Rule):
             number = call.arg(0, "index")
             given: Value | None = call.state.env.get(VISIBLE)
             text = given.value if isinstance(given, Const) and isinstance(given.value, str) else None
-            cards = shown(text) if text is not None else None
+            order = shown(text) if text is not None else None
             index = number.value.value if number is not None and isinstance(number.value, Const) else None
-            if number is None or not cards or type(index) is not int or index < 0:
+            if number is None or not order or type(index) is not int or index < 0:
                 continue
-            used = str(index) in cards
-            if index >= len(cards) or cards[index] == str(index) or (used and index not in asked):
-                # No number of TensorFlow's, the same in both, or a GPU that may well be meant.
+            used = str(index) in order
+            if index >= len(order) or order[index] == str(index) or (used and index not in asked):
+                # The index is not TensorFlow's, is the same in both, or may be intended.
                 continue
             write = write_of(program, VISIBLE, call.state)
             if write is None or write.how == "setdefault":
@@ -104,17 +104,17 @@ class NvmlIndex(Rule):
                 program,
                 call,
                 f"NVML's GPU {index} is not TensorFlow's GPU {index}: {VISIBLE}={text!r}, set "
-                f"{in_line(write, call.path)}, makes NVML's GPU {cards[index]} TensorFlow's GPU {index}",
+                f"{in_line(write, call.path)}, makes NVML's GPU {order[index]} TensorFlow's GPU {index}",
                 span=number.span,
-                intent=Intent(Wish.REPORT, f"GPU {index}", "current"),
+                intent=Intent(Purpose.REPORT, f"GPU {index}", "current"),
                 outcome=f"NVML reports on its GPU {index}, which "
                 + ("is another of TensorFlow's GPUs" if used else "this program does not use"),
-                advice=f"Write {cards[index]}, and set CUDA_DEVICE_ORDER=PCI_BUS_ID so that both count alike",
-                details={"index": index, "meant": cards[index]},
+                advice=f"Write {order[index]}, and set CUDA_DEVICE_ORDER=PCI_BUS_ID so that both count alike",
+                details={"index": index, "meant": order[index]},
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Write the number that NVML has for the GPU."""
+        """Write NVML's index of the GPU."""
         from tfmemlint.fixes.rewrites import env_variables
 
         env_variables.renumber_nvml_gpu(editor, finding)

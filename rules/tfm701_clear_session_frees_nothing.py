@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ class ClearSessionFreesNothing(Rule):
 
     Why it matters
     --------------
-    It resets Keras's global state, which helps a loop that builds many models. TensorFlow's allocator keeps what it has
-    taken from the driver until the process ends: ``nvidia-smi`` shows the same number before and after. To give the
-    memory back, run the work in a child process.
+    The function resets Keras's global state, which helps a loop that builds many models. TensorFlow's allocator keeps
+    the memory that it has taken from the driver until the process ends: ``nvidia-smi`` shows the same number before and
+    after. To give the memory back, run the work in a child process.
 
     Example
     -------
@@ -61,13 +61,13 @@ class ClearSessionFreesNothing(Rule):
     triggers = ("clear_session",)
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Every call: what it is hoped to do, nobody writes down."""
+        """Yield every call, since code does not state the intent of the call."""
         for call in program.calls(*NAMES):
             yield self.finding(
                 program,
                 call,
                 "clear_session resets Keras's state; it gives no GPU memory back",
-                intent=Intent(Wish.RELEASE),
+                intent=Intent(Purpose.RELEASE),
                 outcome="TensorFlow keeps all the memory that its allocator has taken until the process ends",
                 advice="Run the work in a child process, if its memory has to be free afterwards",
             )

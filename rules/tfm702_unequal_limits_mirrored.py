@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.values import Const, Limit, Seq
-from tfmemlint.knowledge import wishes
+from tfmemlint.knowledge import purposes
 from tfmemlint.knowledge.functions import SET_LOGICAL
 from tfmemlint.model.finding import Finding, Severity, Step
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import in_line, short
 from tfmemlint.rulekit.rule import Rule
 
@@ -29,12 +29,12 @@ class UnequalLimitsMirrored(Rule):
 
     What it does
     ------------
-    Finds programs that give their GPUs different memory limits and mirror one model over them.
+    Finds programs that set different memory limits on their GPUs and mirror one model over them.
 
     Why it matters
     --------------
-    Every replica holds a whole copy of the model and an equal part of the batch. The GPU with the smallest limit sets
-    the pace for all: what the others may take beyond it is never used.
+    Every replica holds a whole copy of the model and an equal part of the batch. The GPU with the smallest limit
+    determines the size for all: the additional memory of the other GPUs is never used.
 
     Example
     -------
@@ -64,7 +64,7 @@ class UnequalLimitsMirrored(Rule):
     triggers = ("(?:Logical|Virtual)Device", "(?:logical|virtual)_device", "memory_(?:limit|fraction)", "gpu_memory")
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Limits that differ between GPUs, next to a mirrored strategy."""
+        """Yield each limit that differs between GPUs in a program with a mirrored strategy."""
         strategy = next(program.calls(*_MIRRORED), None)
         if strategy is None:
             return
@@ -82,8 +82,10 @@ class UnequalLimitsMirrored(Rule):
             ):
                 unequal = _chooses(call)
             else:
-                made_up = wishes.wish_of(call.name)
-                unequal = made_up is not None and made_up.wish in (Wish.LIMIT, Wish.FRACTION) and _chooses(call)
+                made_up = purposes.purpose_of(call.name)
+                unequal = (
+                    made_up is not None and made_up.purpose in (Purpose.LIMIT, Purpose.FRACTION) and _chooses(call)
+                )
             if unequal:
                 yield self._unequal(program, call, strategy)
         if len(limits) > 1:
@@ -94,7 +96,7 @@ class UnequalLimitsMirrored(Rule):
             program,
             call,
             f"{short(strategy.name)} {in_line(strategy, call.path)} mirrors one model over GPUs with unequal limits",
-            intent=Intent(Wish.LIMIT, "each GPU"),
+            intent=Intent(Purpose.LIMIT, "each GPU"),
             outcome="Every replica needs the same memory: the GPU with the smallest limit sets the pace",
             advice="Give the GPUs of one mirrored strategy the same limit",
             trace=(
@@ -105,13 +107,13 @@ class UnequalLimitsMirrored(Rule):
 
 
 def _chooses(call: Call) -> bool:
-    """Whether an argument of the call is a choice between two different numbers."""
+    """Return True if an argument of the call is a choice between two different numbers."""
     if call.node is None:
         return False
     for argument in [*call.node.args, *(keyword.value for keyword in call.node.keywords)]:
         match argument:
-            case ast.IfExp(body=ast.Constant(value=one), orelse=ast.Constant(value=other)) if one != other:
-                return isinstance(one, (int, float)) and isinstance(other, (int, float))
+            case ast.IfExp(body=ast.Constant(value=first), orelse=ast.Constant(value=second)) if first != second:
+                return isinstance(first, (int, float)) and isinstance(second, (int, float))
             case _:
                 pass
     return False

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.knowledge import wishes
+from tfmemlint.knowledge import purposes
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import short, while_training
 from tfmemlint.rulekit.rule import Rule
 
@@ -21,13 +21,13 @@ class LimitChangedWhileTraining(Rule):
 
     What it does
     ------------
-    Finds memory settings in callbacks and in functions that depend on the epoch or the step: allocators that are meant
-    to move memory between layers or networks as training proceeds.
+    Finds memory settings in callbacks and in functions that depend on the epoch or the step, for example allocators
+    that are meant to move memory between layers or networks during training.
 
     Why it matters
     --------------
-    The runtime reads its configuration once, when it starts. No limit can change afterwards, and no layer has a
-    share of its own. Two networks can have fixed shares: two logical devices on one GPU, one network placed on each.
+    The runtime reads its configuration once, when it starts. No limit can change afterwards, and no layer has its own
+    share. Two networks can have fixed shares: configure two logical devices on one GPU and place one network on each.
 
     Example
     -------
@@ -60,19 +60,19 @@ class LimitChangedWhileTraining(Rule):
     triggers = ("memory_growth", "(?:logical|virtual)_device", "memory_(?:limit|fraction)", "gpu_memory")
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Memory settings where an epoch or a step decides."""
+        """Yield each memory setting that depends on an epoch or a step."""
         for call in program.calls():
             if call.name == SET_GROWTH or call.name in SET_LOGICAL:
                 sets = True
             else:
-                made_up = wishes.wish_of(call.name)
-                sets = made_up is not None and made_up.wish in (Wish.LIMIT, Wish.FRACTION, Wish.GROWTH)
+                made_up = purposes.purpose_of(call.name)
+                sets = made_up is not None and made_up.purpose in (Purpose.LIMIT, Purpose.FRACTION, Purpose.GROWTH)
             if sets and while_training(call):
                 yield self.finding(
                     program,
                     call,
                     f"{short(call.name)} in {call.function or 'a loop'} is meant to change the memory during training",
-                    intent=Intent(Wish.OTHER, text="memory settings that change over time"),
+                    intent=Intent(Purpose.OTHER, text="memory settings that change over time"),
                     outcome="The runtime reads its configuration once: nothing can change after the first operation",
                     advice="Use two logical devices with fixed limits, and place one network on each",
                 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.program import EnvWrite
 from tfmemlint.interpreter.values import Const
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -27,11 +27,12 @@ class CommentContradictsVisibleDevices(Rule):
 
     What it does
     ------------
-    Finds ``os.environ["CUDA_VISIBLE_DEVICES"] = "2"  # hide the third GPU`` and the like.
+    Finds lines such as ``os.environ["CUDA_VISIBLE_DEVICES"] = "2" # hide the third GPU``.
 
     Why it matters
     --------------
-    ``CUDA_VISIBLE_DEVICES`` lists what is shown, not what is hidden: the program gets the third GPU, and no other one.
+    ``CUDA_VISIBLE_DEVICES`` lists the GPUs that are visible, not those that are hidden: the program gets the third GPU
+    and no other.
 
     Example
     -------
@@ -56,7 +57,7 @@ class CommentContradictsVisibleDevices(Rule):
     triggers = ("VISIBLE_DEVICES",)
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Settings of one or more GPUs whose comment speaks of hiding those."""
+        """Yield each setting whose comment says that the GPUs it shows are hidden."""
         for write in program.of(EnvWrite):
             value = write.value
             if write.name != "CUDA_VISIBLE_DEVICES" or not isinstance(value, Const) or not isinstance(value.value, str):
@@ -70,24 +71,24 @@ class CommentContradictsVisibleDevices(Rule):
                 program,
                 write,
                 f"The comment says that GPUs are hidden, but this setting shows {words} and hides all others",
-                intent=Intent(Wish.VISIBLE, text=f"GPUs other than {words}"),
+                intent=Intent(Purpose.VISIBLE, text=f"GPUs other than {words}"),
                 outcome=f"TensorFlow sees {words} only, and numbers what it sees from 0",
                 advice="List the GPUs to show",
             )
 
 
 def _comment(lines: list[str], row: int) -> str:
-    """The comment at the end of a line, or else the one on the line above."""
+    """Return the comment at the end of a line, or else the one on the line above."""
     _, mark, comment = lines[row - 1].partition("#")
     if mark:
-        # What follows a second mark is for tools.
+        # Text after a second ``#`` is for tools.
         return comment.partition("#")[0]
     above = lines[row - 2].strip() if row > 1 else ""
     return above if above.startswith("#") else ""
 
 
 def _speaks_of(comment: str, shown: list[str]) -> bool:
-    """Whether the comment means the GPUs that are shown: by number, by ordinal, or by no number at all."""
+    """Return True if the comment means the visible GPUs: by number, by ordinal, or without a number."""
     words = comment.lower()
     numbers = set(re.findall(r"\d+", words))
     if numbers:

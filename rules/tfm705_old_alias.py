@@ -24,13 +24,13 @@ class OldAlias(Rule):
 
     What it does
     ------------
-    Finds names of ``tf.config.experimental`` for what ``tf.config`` has too: the listing of devices, the visible
-    devices, and the logical devices under their older name of virtual devices.
+    Finds names of ``tf.config.experimental`` that ``tf.config`` has too: the listing of devices, the visible devices,
+    and the logical devices under their older name of virtual devices.
 
     Why it matters
     --------------
-    They are the very same objects since 2.1, and work. The older names are marked as deprecated, and two names for one
-    thing make code harder to search.
+    Both names have been the same objects since 2.1, and both work. The older names are marked as deprecated, and two
+    names for one thing make code harder to search.
 
     Example
     -------
@@ -56,7 +56,7 @@ class OldAlias(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Uses of the older name, where the targeted release has both."""
+        """Yield each use of the older name if the targeted release has both."""
         for use in program.of(Use):
             twin = names.stable_twin(called_name(use.name), program.target)
             if twin is None or use.probed:
@@ -93,6 +93,6 @@ class OldAlias(Rule):
 
 
 def _stable_place(name: str, target: Target) -> str | None:
-    """Where an import finds the stable twin of a name; None for a name that has none."""
+    """Return the module that has the stable name, or None for a name without one."""
     twin = names.stable_twin(called_name(name.replace("tensorflow", "tf", 1)), target)
     return twin.replace("tf", "tensorflow", 1) if twin is not None else None

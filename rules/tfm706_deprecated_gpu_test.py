@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import short
 from tfmemlint.rulekit.rule import Rule
 
@@ -28,8 +28,8 @@ class DeprecatedGpuTest(Rule):
 
     Why it matters
     --------------
-    Both answer by making every GPU device of the process, with default options: no memory growth and no limit that is
-    set afterwards has any effect. The first one is deprecated.
+    Both create every GPU device of the process with default options, so no memory growth and no limit that is set
+    afterwards has any effect. The first one is deprecated.
 
     Example
     -------
@@ -57,7 +57,7 @@ class DeprecatedGpuTest(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Calls of the two."""
+        """Yield each call of the two functions."""
         if program.target.major < 2:
             return
         for call in program.calls(*_TESTS):
@@ -65,7 +65,7 @@ class DeprecatedGpuTest(Rule):
                 program,
                 call,
                 f"{short(call.name)} makes the GPU devices to answer",
-                intent=Intent(Wish.DEVICES),
+                intent=Intent(Purpose.DEVICES),
                 outcome="Memory growth or a limit that is set later in this process has no effect, without an error",
                 advice="Use tf.config.list_physical_devices('GPU'), which only asks the driver",
                 details={"name": call.name},

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.cells import Again, cells_of, fails_again
 from tfmemlint.rulekit.explain import growth_intent, limit_intent, line, short, visible_intent
 from tfmemlint.rulekit.rule import Rule
@@ -23,14 +23,14 @@ class CellNotRerunnable(Rule):
 
     What it does
     ------------
-    Goes through each cell of a notebook, or of a script with ``# %%`` lines, a second time, after the whole program and
-    the start of the runtime, and reports what fails only then: a setting that another cell has replaced, a setting that
-    the cell itself replaces further down, memory growth on a GPU that has been given a limit meanwhile.
+    Runs each cell of a notebook, or of a script with ``# %%`` lines, a second time in the analysis, after the whole
+    program and the start of the runtime, and reports what fails only then: a setting that another cell has replaced, a
+    setting that the cell itself replaces further down, memory growth on a GPU that has since been given a limit.
 
     Why it matters
     --------------
-    Cells are run again, and in any order. TensorFlow accepts a setting that is in force already, at any time; anything
-    else is refused once the runtime has started, and only a new kernel helps.
+    Users run cells again, and in any order. TensorFlow always accepts a setting that is already in force. It refuses
+    every other change once the runtime has started, and only a new kernel helps.
 
     Example
     -------
@@ -69,7 +69,7 @@ class CellNotRerunnable(Rule):
     triggers = ("memory_growth", "(?:logical|virtual)_device", "visible_device")
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """What fails in the second run of a cell."""
+        """Yield each setting that fails in the second run of a cell."""
         configured = [call.span.row for call in program.calls(*_SETTING)]
         if not configured:
             return
@@ -103,4 +103,4 @@ def _intent(again: Again) -> Intent:
         return growth_intent(call)
     if call.name in SET_LOGICAL:
         return limit_intent(call)
-    return visible_intent(call) if call.name in SET_VISIBLE else Intent(Wish.OTHER)
+    return visible_intent(call) if call.name in SET_VISIBLE else Intent(Purpose.OTHER)

@@ -19,12 +19,12 @@ class InternalError(Rule):
 
     What it does
     ------------
-    Tells that a rule failed on a file. The other rules went on, and so did the run; it ends with exit code 2.
+    Reports that a rule failed on a file. The other rules and the run continue; the run ends with exit code 2.
 
     Why it matters
     --------------
-    It is a bug in tfmemlint, never in the code that is checked. Please report it with the file, or with the part
-    of it that the message names.
+    This is a bug in tfmemlint, never in the checked code. Please report it with the file, or with the part of it that
+    the message names.
     """
 
     code = "TFM900"
@@ -33,7 +33,7 @@ class InternalError(Rule):
     triggers = ()
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Found by the run itself, not in a program."""
+        """Yield nothing: the engine reports this finding."""
         yield from ()
 
     def correction(self, finding: Finding, text: str, target: Target) -> Correction:

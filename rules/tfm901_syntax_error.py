@@ -20,15 +20,16 @@ class InvalidSyntax(Rule):
 
     What it does
     ------------
-    Tells where Python 3 cannot read a file: Python 2 code, several statements run together on one line, text
-    damaged by masking, nesting too deep to be read. Files that a directory holds are read only where their bytes
-    mention what the rules are about; files that are named on the command line are read always.
+    Reports the place at which Python 3 cannot parse a file: Python 2 code, several statements run together on one line,
+    text damaged by masking, nesting that is too deep to parse. Files in a directory are parsed only if they mention
+    something that the rules are about; files that are named on the command line are always parsed.
 
-    The same for YAML files in which a variable about GPUs is mentioned, but for templates, which are no YAML yet.
+    It also reports YAML files that mention a variable about GPUs and cannot be parsed, except for templates, which are
+    not YAML yet.
 
     Why it matters
     --------------
-    Nothing can be said about such a file, and silence would look like praise.
+    tfmemlint cannot check such a file, and silence would look like success.
     """
 
     code = "TFM901"
@@ -39,7 +40,7 @@ class InvalidSyntax(Rule):
     any_tensorflow_file = True
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Found by the run itself, not in a program."""
+        """Yield nothing: the engine reports this finding."""
         yield from ()
 
     def correction(self, finding: Finding, text: str, target: Target) -> Correction:

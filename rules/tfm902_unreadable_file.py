@@ -19,13 +19,12 @@ class UnreadableFile(Rule):
 
     What it does
     ------------
-    Tells which file could not be opened or decoded: no permission, binary content, null bytes, bytes that are not
-    in the encoding that the file declares.
+    Reports files that cannot be opened or decoded: no permission, binary content, null bytes, bytes that are not in the
+    encoding that the file declares.
 
     Why it matters
     --------------
-    Nothing can be said about such a file, and silence would look like praise. The run goes on with the other
-    files.
+    tfmemlint cannot check such a file, and silence would look like success. The run continues with the other files.
     """
 
     code = "TFM902"
@@ -35,7 +34,7 @@ class UnreadableFile(Rule):
     any_tensorflow_file = True
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Found by the run itself, not in a program."""
+        """Yield nothing: the engine reports this finding."""
         yield from ()
 
     def correction(self, finding: Finding, text: str, target: Target) -> Correction:

@@ -23,7 +23,7 @@ class UnusedSuppression(Rule):
 
     Why it matters
     --------------
-    The reason for the comment is gone, and it would hide a new defect.
+    The reason for the comment is gone, and the comment would hide a new defect.
     """
 
     code = "TFM903"
@@ -33,7 +33,7 @@ class UnusedSuppression(Rule):
     any_file = True
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Found by the run itself, not in a program."""
+        """Yield nothing: the engine reports this finding."""
         yield from ()
 
     def correction(self, finding: Finding, text: str, target: Target) -> Correction:

@@ -19,11 +19,11 @@ class UnknownCodeInSuppression(Rule):
 
     What it does
     ------------
-    Finds codes such as ``TFM999`` in suppression comments that no rule has.
+    Finds codes in suppression comments that no rule has, such as ``TFM999``.
 
     Why it matters
     --------------
-    The comment silences nothing; the code is likely a slip of the pen.
+    The comment silences nothing; the code is likely a typo.
     """
 
     code = "TFM904"
@@ -33,7 +33,7 @@ class UnknownCodeInSuppression(Rule):
     any_file = True
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Found by the run itself, not in a program."""
+        """Yield nothing: the engine reports this finding."""
         yield from ()
 
     def correction(self, finding: Finding, text: str, target: Target) -> Correction:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests import fixture_files
+from tests import fixture_files, program_files
 from tfmemlint.engine import cache
 
 GROUNDS = frozenset({"edge", "driver", "gpu", "ground"})
@@ -18,6 +18,7 @@ NO_TENSORFLOW = "needs TensorFlow, which is not installed here: python -m pip in
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let one rule be tested alone."""
     parser.addoption("--rule", metavar="CODE", default="", help="use the fixtures of this rule only, such as TFM305")
+    parser.addoption("--all-programs", action="store_true", help="with --rule, use all of its programs, not a sample")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -28,7 +29,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
         if code not in codes():
             raise pytest.UsageError(f"--rule: there is no rule {code!r}")
-    fixture_files.choose_rule(code)
+    fixture_files.choose_rule(code, everything=config.getoption("--all-programs"))
+    if config.pluginmanager.hasplugin("hypothesispytest"):
+        from hypothesis import HealthCheck, settings
+
+        # Both are about the clock on the wall, which goes on while a busy machine does something else.
+        settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+        settings.load_profile("any-machine")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -45,7 +52,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many tests were skipped for want of TensorFlow, or of a GPU."""
+    """Say how many tests were skipped for want of TensorFlow, or of a GPU, and which programs a single rule lacks."""
+    code = terminalreporter.config.getoption("--rule")
+    left_out, programs = program_files.programs_left_out()
+    if left_out:
+        terminalreporter.write_line(
+            f"left out: {left_out} of the {programs} programs in which {code} is expected; a sample was run, and what"
+            f" is new or changed. All of them: python3 tools/run.py rule-test {code} --all"
+        )
     skipped = [report for report in terminalreporter.stats.get("skipped", ()) if hasattr(report, "keywords")]
     reasons = [str(report.longrepr[2]) for report in skipped if isinstance(report.longrepr, tuple)]
     without = sum(reason.endswith(NO_TENSORFLOW) for reason in reasons)

@@ -104,12 +104,19 @@ def without_comments(text: str) -> str:
 
 _chosen = ""
 """The code of the only rule whose fixtures are wanted; "" for all."""
+_everything = False
+"""True if all programs of the chosen rule are wanted, too, not a sample of them."""
 
 
-def choose_rule(code: str) -> None:
+def choose_rule(code: str, *, everything: bool = False) -> None:
     """From now on, let `fixture_paths` and `is_chosen` give what belongs to one rule alone; to all with ``""``."""
-    global _chosen
-    _chosen = code
+    global _chosen, _everything
+    _chosen, _everything = code, everything
+
+
+def is_everything_wanted() -> bool:
+    """True if no fixture of the chosen rule is to be left out."""
+    return _everything
 
 
 def is_chosen(codes: Iterable[str]) -> bool:

@@ -25,9 +25,12 @@ import pytest
 from tests.fixture_files import SETTINGS, encoding_of, read_text, strip_markers
 from tests.program_files import PROGRAMS, read_program
 from tfmemlint.cli.main import main
-from tfmemlint.model.finding import Severity
+from tfmemlint.engine.check_source import check_source
+from tfmemlint.knowledge.releases import KNOWN, Target
+from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.reporters.diff import unified_diff
-from tfmemlint.rulekit.rule import rules
+from tfmemlint.rulekit.rule import codes_where, rules
+from tfmemlint.sources import Source
 
 _PLACE = re.compile(r"^(\S[^\n]*?):(\d+):\d+: (TFM\d{3}) ", re.MULTILINE)
 """The first line of a finding in the text report."""
@@ -53,12 +56,10 @@ class Fixed:
     """What ``fix --unsafe-fixes`` leaves on disk.
 
     Attributes:
-        texts: the new texts of all files, by their paths. again: the same after a second ``fix``; equal to ``texts``
-            where the fix is a fixpoint. left: the findings that remain, as the JSON format has them.
+        texts: the new texts of all files, by their paths. left: the findings that remain, as the JSON format has them.
     """
 
     texts: Mapping[str, str]
-    again: Mapping[str, str]
     left: tuple[Mapping[str, Any], ...]
 
 
@@ -81,14 +82,13 @@ def check(fixture: Path) -> CommandRun:
 @cache
 def fix(fixture: Path) -> Fixed:
     """What ``tfmemlint fix --unsafe-fixes`` makes of a fixture."""
-    before = read_fixture(fixture)
-    arguments = ("fix", "--no-cache", "--unsafe-fixes", "--output-format", "json", *options(fixture))
-    with _on_disk(fixture, before) as names:
-        first = command(*arguments, *names)
-        after = {name: _read(Path(name)) for name in before}
-        if after != before:
-            command(*arguments, *names)
-        return Fixed(after, {name: _read(Path(name)) for name in before}, tuple(json.loads(first.out)))
+    return _fixed(fixture, read_fixture(fixture))
+
+
+def fixed_again(fixture: Path) -> Mapping[str, str]:
+    """What a second fix makes of the texts that the first has left; the same texts where the fix is a fixpoint."""
+    once = fix(fixture).texts
+    return once if once == read_fixture(fixture) else _fixed(fixture, once).texts
 
 
 def diff(fixture: Path) -> str:
@@ -101,6 +101,15 @@ def check_text(fixture: Path, text: str) -> CommandRun:
     """What ``tfmemlint check`` prints where ``text`` is in the place of the fixture's own."""
     with _on_disk(fixture, {fixture.name: text}) as names:
         return command("check", "--no-cache", *options(fixture), *names)
+
+
+def found_in_text(fixture: Path, text: str) -> list[Finding]:
+    """What the rules find where ``text`` is in the place of the fixture's own, be the file one to be read or not."""
+    header = strip_markers(read_text(fixture))[2]
+    target = Target.parse(header["target"]) if "target" in header else Target.newest()
+    memory = float(header["memory"]) if "memory" in header else None
+    chosen = [rule for rule in rules() if rule.severity is not Severity.ADVICE or rule.code == fixture.parent.name]
+    return check_source(Source(fixture.name, text), tuple(chosen), target, memory)
 
 
 def places(run: CommandRun) -> Places:
@@ -133,11 +142,21 @@ def options(fixture: Path) -> tuple[str, ...]:
         advice = {rule.code for rule in rules() if rule.severity is Severity.ADVICE}
         codes = advice & {code for _, _, code in read_program(fixture).expected}
     found = ["--extend-select", ",".join(sorted(codes))] if codes else []
+    if codes & codes_where(lambda rule: rule.of_another_release):
+        # It is about the names of its release, those that have nothing to do with GPU memory included.
+        header.setdefault("target", KNOWN[-1])
     if "target" in header:
         found += ["--target-version", header["target"]]
     if "memory" in header:
         found += ["--gpu-memory", f"{header['memory']}MiB"]
     return tuple(found)
+
+
+def _fixed(fixture: Path, texts: Mapping[str, str]) -> Fixed:
+    arguments = ("fix", "--no-cache", "--unsafe-fixes", "--output-format", "json", *options(fixture))
+    with _on_disk(fixture, texts) as names:
+        run = command(*arguments, *names)
+        return Fixed({name: _read(Path(name)) for name in texts}, tuple(json.loads(run.out)))
 
 
 def _read(path: Path) -> str:

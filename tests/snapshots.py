@@ -20,6 +20,8 @@ _HEAD = """\
 What `tfmemlint check` prints for each fixture below, and the changes of `tfmemlint fix --diff --unsafe-fixes`.
 Made by `{command}`; tests/test_snapshots.py compares it.
 """
+_LINE = f"\n{'=' * 100}\n"
+"""What is above each fixture."""
 
 
 def pages(wanted: str = "") -> dict[str, Callable[[], str]]:
@@ -40,6 +42,20 @@ def stored() -> dict[str, str]:
     return {
         path.relative_to(SNAPSHOTS).as_posix(): path.read_bytes().decode() for path in sorted(SNAPSHOTS.rglob("*.txt"))
     }
+
+
+def only_entries_of(kept: str, made: str) -> str:
+    """A snapshot without the fixtures that ``made`` leaves out, as it does where one rule is tested."""
+    if is_chosen(()):
+        return kept
+    head, *entries = kept.split(_LINE)
+    wanted = {_fixture(entry) for entry in made.split(_LINE)[1:]}
+    return _LINE.join([head, *(entry for entry in entries if _fixture(entry) in wanted)])
+
+
+def _fixture(entry: str) -> str:
+    """The name of the fixture that an entry of a snapshot is about."""
+    return entry.split("\n", 1)[0]
 
 
 def _groups() -> dict[str, list[Path]]:
@@ -63,7 +79,7 @@ def _page(fixtures: list[Path]) -> str:
 
 def _entry(fixture: Path) -> Iterator[str]:
     command = " ".join(["tfmemlint check", *fixture_runs.options(fixture)])
-    yield f"\n{'=' * 100}\n{fixture.relative_to(FIXTURES).as_posix()}\n$ {command}\n\n"
+    yield f"{_LINE}{fixture.relative_to(FIXTURES).as_posix()}\n$ {command}\n\n"
     run = fixture_runs.check(fixture)
     yield run.out + run.err
     diff = fixture_runs.diff(fixture)

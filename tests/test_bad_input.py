@@ -265,7 +265,8 @@ def test_lines_that_move_in_a_file_with_windows_line_ends_keep_them(tmp_path: Pa
     )
     mended = _mended(tmp_path, _windows(late), "--unsafe-fixes")
     assert mended != _windows(late)
-    assert sorted(mended.split(b"\r\n")) == sorted(_windows(late).split(b"\r\n"))
+    assert sorted(filter(None, mended.split(b"\r\n"))) == sorted(filter(None, _windows(late).split(b"\r\n")))
+    assert mended.count(b"\n") == mended.count(b"\r\n")
 
 
 def test_a_missing_final_newline_stays_missing(tmp_path: Path) -> None:
@@ -368,6 +369,15 @@ def test_python_2_code_is_said_to_be(tmp_path: Path) -> None:
     assert run.code == 1
     assert "two.py:4:" in run.out
     assert "This looks like Python 2" in run.out
+
+
+def test_python_2_is_no_finding_in_a_project_for_tensorflow_1(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("tensorflow==1.14\n", encoding="utf-8")
+    code = "import tensorflow as tf\ntf.config\nprint 'a'\n"
+    (tmp_path / "two.py").write_text(code, encoding="utf-8")
+    assert tfmemlint(tmp_path, "check").code == 0
+    assert "This looks like Python 2" in tfmemlint(tmp_path, "check", "--verbose").err
+    assert tfmemlint(tmp_path, "check", "two.py").code == 1
 
 
 def test_mixed_tabs_and_spaces_are_a_syntax_error(tree: Path) -> None:

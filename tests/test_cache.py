@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import tfmemlint.interpreter
 from tests.fixes.projects import make
 from tfmemlint.engine import cache, cached_values, prefilter_cache
-from tfmemlint.engine.context import Context
+from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.run import MIN_ITEMS_FOR_CACHE, run
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Severity, Span
@@ -46,10 +46,10 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path / "project")
 
 
-def found(context: Context | None = None, *, cached: bool = True) -> list[Finding]:
-    context = replace(context or Context(), explain_fixes="never", cache=cached)
+def found(context: RunContext | None = None, *, cached: bool = True) -> list[Finding]:
+    context = replace(context or RunContext(), explain_fixes="never", cache=cached)
     outcomes = run([(path, False) for path in walk(["."]).files], context)
-    return sorted((one for outcome in outcomes for one in outcome.findings), key=lambda one: one.sort_key)
+    return sorted((finding for outcome in outcomes for finding in outcome.findings), key=lambda one: one.sort_key)
 
 
 def nothing_is_gone_through(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +72,7 @@ def test_a_second_run_says_the_same(name: str) -> None:
 def test_a_second_run_goes_through_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     make(Path(), {"train.py": LATE, "other.py": "import tensorflow as tf\ntf.config.set_memory_limit(0, 0.5)\n"})
     first = found()
-    assert {one.code for one in first} == {"TFM101", "TFM202"}
+    assert {finding.code for finding in first} == {"TFM101", "TFM202"}
     nothing_is_gone_through(monkeypatch)
     assert found() == first
 
@@ -95,7 +95,7 @@ def test_a_run_without_a_cache_leaves_none() -> None:
 )
 def test_a_change_in_any_file_of_a_program_is_seen(path: str, text: str) -> None:
     make(Path(), {"train.py": LATE})
-    assert [one.code for one in found()] == ["TFM101"]
+    assert [finding.code for finding in found()] == ["TFM101"]
     Path(path).parent.mkdir(exist_ok=True)
     Path(path).write_text(text, encoding="utf-8")
     assert found() == found(cached=False)
@@ -112,7 +112,7 @@ def test_a_module_whose_name_is_computed_is_read_each_time() -> None:
     computed = "import core, importlib; importlib.import_module('co' + 're.yolov4')"
     make(Path(), {"train.py": LATE.replace("from core.yolov4 import decode", computed)})
     before = found()
-    assert [one.code for one in before] == ["TFM101"]
+    assert [finding.code for finding in before] == ["TFM101"]
     Path("core/yolov4.py").write_text("x = 1\n", encoding="utf-8")
     assert found() == found(cached=False) == []
 
@@ -120,8 +120,8 @@ def test_a_module_whose_name_is_computed_is_read_each_time() -> None:
 def test_what_is_found_for_one_release_is_not_taken_for_another() -> None:
     text = "import tensorflow as tf\n\nsession = tf.Session(config=tf.ConfigProto())\n"
     make(Path(), {f"train{number}.py": text for number in range(MIN_ITEMS_FOR_CACHE)})
-    assert found(Context(target=Target.parse("2.15")))
-    assert found(Context(target=Target.parse("1.15"))) == []
+    assert found(RunContext(target=Target.parse("2.15")))
+    assert found(RunContext(target=Target.parse("1.15"))) == []
 
 
 def test_random_edits_are_seen() -> None:
@@ -300,7 +300,7 @@ def test_what_is_not_known_is_not_kept(value: object) -> None:
 def test_all_that_is_found_in_programs_comes_back() -> None:
     for folder in sorted(PROGRAMS.iterdir())[::12]:
         files = [(str(path), False) for path in sorted(folder.rglob("*.py"))]
-        for result in run(files, Context(explain_fixes="never", cache=False)):
+        for result in run(files, RunContext(explain_fixes="never", cache=False)):
             if result.own_findings is not None:
                 assert cached_values.decode(cached_values.encode(result.own_findings)) == result.own_findings
             if result.program is not None:
@@ -320,7 +320,7 @@ def test_no_place_for_a_cache_is_no_trouble(monkeypatch: pytest.MonkeyPatch) -> 
     make(Path(), {"train.py": LATE})
     Path("../file").write_text("")
     monkeypatch.setenv(cache.VARIABLE, "../file/cache")
-    assert [one.code for one in found()] == ["TFM101"]
+    assert [finding.code for finding in found()] == ["TFM101"]
 
 
 def test_another_version_of_the_tool_asks_anew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -384,7 +384,7 @@ def test_a_file_that_has_changed_is_searched_again(monkeypatch: pytest.MonkeyPat
     found()
     Path("m0.py").write_text("import tensorflow as tf\n\nZERO = tf.constant(0)\ndecode = int\n", encoding="utf-8")
     changed = found()
-    assert [one.code for one in changed] == ["TFM101"]
+    assert [finding.code for finding in changed] == ["TFM101"]
     assert changed == found(cached=False)
     nothing_is_searched(monkeypatch)
     assert found() == changed

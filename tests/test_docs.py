@@ -13,7 +13,7 @@ from tests.checkout import ROOT
 from tests.fixture_files import FIXTURES, read_text, strip_markers
 from tfmemlint.rulekit.rule import codes
 
-WRITTEN = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+WRITTEN = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/options.md", "docs/plan.md")
 
 
 def test_the_pages_of_the_rules_are_up_to_date() -> None:
@@ -34,7 +34,7 @@ def test_the_page_of_what_is_found_is_up_to_date() -> None:
 def test_links_within_the_repository_lead_somewhere(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", text)
-    missing = [each for each in targets if "://" not in each and not (ROOT / each).exists()]
+    missing = [each for each in targets if "://" not in each and not (ROOT / name).parent.joinpath(each).exists()]
     assert missing == []
 
 
@@ -52,14 +52,18 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert f"rev: v{__version__}" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_options_in_the_readme_are_those_of_the_tool() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_page_of_the_options_has_those_of_the_tool() -> None:
+    text = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
     shown = "".join(
         subprocess.run([sys.executable, "-m", "tfmemlint", command, "--help"], capture_output=True, text=True).stdout
         for command in ("check", "fix", "rule", "verify", "plan", "fit", "doctor")
     )
     options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", shown)) - {"--help"}
     assert sorted(option for option in options if option not in text) == []
+
+
+def test_the_readme_can_be_read_in_one_go() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 180
 
 
 def test_the_diff_in_the_readme_is_what_the_tool_prints(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 from tests.checkout import ROOT, copy_checkout
 
 CODE, NAME = "TFM399", "begun-by-a-test"
+WITHOUT_FIX = "TFM398"
 
 
 def _run(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -38,10 +41,11 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_new_rule_passes_its_own_tests(checkout: Path) -> None:
-    from tools.run import ONE_RULE
+    from tools.run import NO_PLUGINS, ONE_RULE
 
-    done = _run(checkout, "-m", "pytest", "-p", "no:xdist", "--rule", CODE, *ONE_RULE)
+    done = _run(checkout, "-m", "pytest", *NO_PLUGINS, "--rule", CODE, *ONE_RULE)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"\n[1-9][0-9]* passed", done.stdout)
     for script in ("make_docs", "make_recall"):
         assert _run(checkout, f"tools/{script}.py", "--check").returncode == 0
 
@@ -59,6 +63,24 @@ def test_a_new_rule_is_found_by_the_command(checkout: Path) -> None:
     assert done.returncode == 1
     assert f"{fixture}:5:7: {CODE} " in done.stdout
     assert f"$ tfmemlint check --extend-select {CODE}" in (checkout / f"tests/snapshots/{CODE}.txt").read_text()
+
+
+def test_a_rule_without_a_fix_is_begun_with_its_severity(checkout: Path) -> None:
+    done = _run(checkout, "tools/new_rule.py", WITHOUT_FIX, "without-a-fix", "--no-fix", "--severity", "warning")
+    assert done.returncode == 0, done.stderr
+    (rule,) = (checkout / "rules").glob(f"{WITHOUT_FIX.lower()}_*.py")
+    folder = checkout / "fixtures" / WITHOUT_FIX
+    try:
+        assert sorted(path.name for path in folder.iterdir()) == ["bad_old_name.py", "ok_own_function.py"]
+        done = _run(checkout, "-m", "tfmemlint", "fix", "--no-cache", "--unsafe-fixes", f"{folder}/bad_old_name.py")
+        assert f" {WITHOUT_FIX} " in done.stdout, "a warning is reported without being selected"
+        assert "fixable" not in done.stdout and "fixed" not in done.stdout
+        for command in (["ruff", "check"], ["ruff", "format", "--check"]):
+            done = _run(checkout, "-m", *command, str(rule))
+            assert done.returncode == 0, done.stdout + done.stderr
+    finally:
+        rule.unlink()
+        shutil.rmtree(folder)
 
 
 def test_the_fixtures_of_a_rule_are_listed(checkout: Path) -> None:
@@ -92,3 +114,14 @@ def test_every_command_is_listed() -> None:
     assert done.returncode == 0
     for name in ("demo", "test", "rule", "rule-test", "fixtures", "update"):
         assert f"\n    {name}" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.tensorflow
+def test_the_demonstration_is_one_screen_of_findings_a_fix_and_a_proof() -> None:
+    done = subprocess.run([sys.executable, "tools/demo.py"], cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    assert [code for code in ("TFM307", "TFM101", "TFM204") if code not in done.stdout] == []
+    assert "+    tf.config.experimental.set_memory_growth(gpu, True)" in done.stdout
+    assert "allow_growth=True" in done.stdout
+    assert len(done.stdout.splitlines()) <= 75

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ from tfmemlint.model.intent import Intent, Wish
     ],
 )
 def test_what_is_to_be_visible(text: str, words: str) -> None:
-    assert Intent(Wish.VISIBLE, text=text).describe() == words
+    assert Intent(Purpose.VISIBLE, text=text).describe() == words

@@ -9,10 +9,11 @@ import pytest
 
 from tfmemlint.config.selection import Layer, Selection
 from tfmemlint.engine.check_source import check_source
-from tfmemlint.engine.context import Context
+from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.run import run
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding
+from tfmemlint.rulekit.missing_names import of_lack
 from tfmemlint.rulekit.rule import rules
 from tfmemlint.sources import Source
 
@@ -24,7 +25,7 @@ def only(line: str, release: str) -> Finding:
     """The one finding in a line, judged for a release."""
     source = Source("program.py", f"import tensorflow as tf\n{line}\n")
     findings = check_source(source, RULES, Target.parse(release))
-    assert len(findings) == 1, [f"{one.code} {one.message}" for one in findings]
+    assert len(findings) == 1, [f"{finding.code} {finding.message}" for finding in findings]
     return findings[0]
 
 
@@ -143,7 +144,7 @@ def of_several(line: str, oldest: str, newest: str) -> list[str]:
     """The messages about a line that is for several releases."""
     target = replace(Target.parse(newest), oldest=Target.parse(oldest))
     source = Source("program.py", f"import tensorflow as tf\n{line}\n")
-    return [one.message for one in check_source(source, [one for one in RULES if one.code == "TFM206"], target)]
+    return [one.message for one in check_source(source, [rule for rule in RULES if rule.code == "TFM206"], target)]
 
 
 def test_a_name_that_only_some_of_the_releases_lack_says_which() -> None:
@@ -183,5 +184,11 @@ def test_a_file_without_a_word_about_memory_is_read_where_that_is_asked_for(
     path = tmp_path / "program.py"
     path.write_text("import tensorflow as tf\nprint(tf.math.average([1.0]))\n")
     selection = Selection.resolve(rules(), [Layer(select=select)] if select else [])
-    (outcome,) = run([(str(path), False)], Context(target=Target.newest(), selection=selection))
-    assert [one.code for one in outcome.findings] == expected
+    (outcome,) = run([(str(path), False)], RunContext(target=Target.newest(), selection=selection))
+    assert [finding.code for finding in outcome.findings] == expected
+
+
+def test_what_keras_did_with_sessions_is_left_out_not_renamed() -> None:
+    target = Target.newest()
+    for name in ("tf.keras.backend.get_session", "tf.compat.v1.keras.backend.set_session"):
+        assert of_lack(name, target, None).startswith("Keras uses no session: ")

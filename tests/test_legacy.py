@@ -73,8 +73,8 @@ def test_the_findings_are_those_expected(path: Path) -> None:
     text, expectations, header = strip_markers(read_text(path))
     found = _found(path, text, _target(header))
     expected = Counter((row, code) for row, codes in expectations.items() for code in codes)
-    told = "\n".join(f"{one.span.row}: {one.code} {one.message}" for one in found)
-    assert Counter((one.span.row, one.code) for one in found) == expected, told
+    told = "\n".join(f"{finding.span.row}: {finding.code} {finding.message}" for finding in found)
+    assert Counter((finding.span.row, finding.code) for finding in found) == expected, told
 
 
 @pytest.mark.parametrize("path", legacy_paths(), ids=_named)
@@ -85,7 +85,9 @@ def test_the_fixed_text_is_as_judged_and_stays_so(path: Path) -> None:
     assert fixed.text == (read_text(judged) if judged.exists() else text)
     ast.parse(fixed.text)
     assert _fixed(path, fixed.text, _target(header)).text == fixed.text
-    left = "\n".join(f"{one.span.row}: {one.code} {one.message} ({one.withheld})" for one in fixed.findings)
+    left = "\n".join(
+        f"{finding.span.row}: {finding.code} {finding.message} ({finding.withheld})" for finding in fixed.findings
+    )
     assert bool(fixed.findings) == ("withheld" in header), left
 
 

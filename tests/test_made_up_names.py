@@ -6,10 +6,10 @@ import pytest
 
 from tfmemlint.engine.check_source import check_source
 from tfmemlint.fixes.loop import Options, compute, fix_source
-from tfmemlint.knowledge import wishes
+from tfmemlint.knowledge import purposes
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Applicability, Finding
-from tfmemlint.model.intent import Wish
+from tfmemlint.model.intent import Purpose
 from tfmemlint.rulekit.rule import rules
 from tfmemlint.sources import Source
 
@@ -76,7 +76,7 @@ UNREADABLE = (
     "tf.config.set_memory_percentage(gpus[0], 5000)",
     "tf.config.experimental.set_gpu_memory_cap(gpus[0], '4GB')",
 )
-WITHOUT_A_WISH = (
+WITHOUT_A_PURPOSE = (
     "print(tf.gpu.count())",
     "tf.config.memory.defragment()",
     "tf.test.has_gpu_with_tensor_cores()",
@@ -103,7 +103,7 @@ def fixed(line: str, mib: float | None = None) -> str:
 def only(line: str) -> Finding:
     """The one finding in a line."""
     findings = found(line)
-    assert [one.code for one in findings] == ["TFM202"], [one.message for one in findings]
+    assert [finding.code for finding in findings] == ["TFM202"], [finding.message for finding in findings]
     assert "exists in no TensorFlow release" in findings[0].message
     return findings[0]
 
@@ -113,21 +113,21 @@ def test_none_of_these_names_is_on_the_list() -> None:
     assert len(lines) >= 40
     for line in lines:
         name = line.removeprefix("print(").partition("(")[0]
-        made_up = wishes.wish_of(name)
+        made_up = purposes.purpose_of(name)
         assert made_up is not None and not made_up.listed, name
 
 
 @pytest.mark.parametrize("line", GROWTH)
 def test_growth_is_read(line: str) -> None:
     intent = only(line).intent
-    assert intent is not None and (intent.wish, intent.value) == (Wish.GROWTH, GROWTH[line])
+    assert intent is not None and (intent.purpose, intent.value) == (Purpose.GROWTH, GROWTH[line])
 
 
 @pytest.mark.parametrize("line", LIMITS)
 def test_a_limit_is_read_with_its_unit_and_its_device(line: str) -> None:
     finding = only(line)
     intent = finding.intent
-    assert intent is not None and intent.wish is Wish.LIMIT
+    assert intent is not None and intent.purpose is Purpose.LIMIT
     unit, value, devices = LIMITS[line]
     assert (finding.details["unit"], intent.value, intent.devices) == (unit, value, devices)
 
@@ -135,20 +135,20 @@ def test_a_limit_is_read_with_its_unit_and_its_device(line: str) -> None:
 @pytest.mark.parametrize("line", SHARES)
 def test_a_share_is_read_however_it_is_written(line: str) -> None:
     intent = only(line).intent
-    assert intent is not None and (intent.wish, intent.value) == (Wish.FRACTION, SHARES[line][0])
+    assert intent is not None and (intent.purpose, intent.value) == (Purpose.FRACTION, SHARES[line][0])
     assert intent.devices == SHARES[line][1]
 
 
 @pytest.mark.parametrize("line", REPORTS)
 def test_a_report_says_which_number_was_wanted(line: str) -> None:
     intent = only(line).intent
-    assert intent is not None and (intent.wish, intent.value) == (Wish.REPORT, REPORTS[line])
+    assert intent is not None and (intent.purpose, intent.value) == (Purpose.REPORT, REPORTS[line])
 
 
 @pytest.mark.parametrize("line", RELEASES)
 def test_a_release_is_read_and_nothing_stands_in_its_place(line: str) -> None:
     finding = only(line)
-    assert finding.intent is not None and finding.intent.wish is Wish.RELEASE
+    assert finding.intent is not None and finding.intent.purpose is Purpose.RELEASE
     assert not finding.fixable and "child process" in finding.advice
 
 
@@ -158,9 +158,9 @@ def test_an_amount_that_can_not_be_meant_so_is_not_written_anew(line: str) -> No
     assert fixed(line) == HEAD + line + "\n"
 
 
-@pytest.mark.parametrize("line", WITHOUT_A_WISH)
-def test_what_says_no_wish_is_found_all_the_same(line: str) -> None:
-    assert [one.code for one in found(line)] == ["TFM201"]
+@pytest.mark.parametrize("line", WITHOUT_A_PURPOSE)
+def test_what_says_no_purpose_is_found_all_the_same(line: str) -> None:
+    assert [finding.code for finding in found(line)] == ["TFM201"]
 
 
 @pytest.mark.parametrize("line", [*GROWTH, *LIMITS])
@@ -205,7 +205,7 @@ def test_the_guess_is_stated_and_its_rewrite_is_unsafe(line: str) -> None:
         ),
     ],
 )
-def test_the_wish_is_written_with_the_functions_that_exist(line: str, new: str) -> None:
+def test_the_purpose_is_written_with_the_functions_that_exist(line: str, new: str) -> None:
     written = fixed(line).removeprefix(HEAD)
     assert "".join(written.split()).replace(",)", ")") == "".join(new.split())
 

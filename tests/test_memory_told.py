@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tfmemlint.engine.context import Context
+from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.run import run
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.plan.read import plan_of
@@ -38,12 +38,12 @@ def test_limits_are_held_against_the_size_across_the_files_of_a_program(
     (tmp_path / "limits.py").write_text(LIMITS, encoding="utf-8")
     (tmp_path / "main.py").write_text(MAIN, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    outcomes = run([("limits.py", False), ("main.py", False)], Context(gpu_memory_mib=memory))
-    assert [one.code for outcome in outcomes for one in outcome.findings] == found
+    outcomes = run([("limits.py", False), ("main.py", False)], RunContext(gpu_memory_mib=memory))
+    assert [finding.code for outcome in outcomes for finding in outcome.findings] == found
 
 
 def test_the_plan_knows_the_size_too() -> None:
     text = MAIN.replace("from limits import split", LIMITS)
     plan = plan_of(Source("main.py", text), Target.newest(), memory=16384)
     (entry,) = plan.entries
-    assert any("TFM309" in one.rules for one in entry.asked), [one.fate for one in entry.asked]
+    assert any("TFM309" in one.rules for one in entry.intents), [one.prediction for one in entry.intents]

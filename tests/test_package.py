@@ -26,6 +26,7 @@ import tensorflow as tf
 
 for gpu in tf.config.list_physical_devices("GPU"):
     tf.config.experimental.set_memory_growth(gpu, True)
+
 strategy = tf.distribute.MirroredStrategy()
 """
 
@@ -171,22 +172,37 @@ def _other_pythons() -> dict[str, str]:
     return {"oldest": found[min(found)], "newest": found[max(found)]} if found else {}
 
 
+COMPARED = (
+    ("check", "--no-cache", "--select", "TFM", "--output-format", "json"),
+    ("fix", "--diff", "--no-cache", "--unsafe-fixes", "--output-format", "concise"),
+    ("plan", "--json"),
+)
+"""What every Python has to print in the same way."""
+
+
+@pytest.fixture(scope="module")
+def printed(
+    installed: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, list[subprocess.CompletedProcess[str]]]:
+    """Fixtures, and what the Python of the tests prints about them."""
+    fixtures = tmp_path_factory.mktemp("compared") / "fixtures"
+    for name in ("articles", "everywhere", "legacy", "silence", "TFM202", "TFM301", "TFM403"):
+        shutil.copytree(ROOT / "fixtures" / name, fixtures / name)
+    return fixtures, [_run(installed, fixtures, "tfmemlint", *words, ".") for words in COMPARED]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("age", ["oldest", "newest"])
-def test_every_python_finds_and_writes_the_same(wheel: Path, installed: Path, tmp_path: Path, age: str) -> None:
+def test_every_python_finds_and_writes_the_same(
+    wheel: Path, printed: tuple[Path, list[subprocess.CompletedProcess[str]]], tmp_path: Path, age: str
+) -> None:
     others = _other_pythons()
     if age not in others or (age == "newest" and others["newest"] == others["oldest"]):
         pytest.skip(f"there is no {age} other Python on this machine, or it is the same as the other one")
-    fixtures = tmp_path / "fixtures"
-    for name in ("articles", "everywhere", "legacy", "silence", "TFM202", "TFM301", "TFM403"):
-        shutil.copytree(ROOT / "fixtures" / name, fixtures / name)
+    fixtures, expected = printed
     other = _installed(wheel, tmp_path / "venv", others[age])
-    for words in (
-        ["check", "--no-cache", "--select", "TFM", "--output-format", "json"],
-        ["fix", "--diff", "--no-cache", "--unsafe-fixes", "--output-format", "concise"],
-        ["plan", "--json"],
-    ):
-        ours, theirs = (_run(commands, fixtures, "tfmemlint", *words, ".") for commands in (installed, other))
+    for words, ours in zip(COMPARED, expected, strict=True):
+        theirs = _run(other, fixtures, "tfmemlint", *words, ".")
         assert (theirs.returncode, theirs.stderr) == (ours.returncode, ours.stderr)
         assert theirs.stdout.splitlines() == ours.stdout.splitlines()
         assert len(ours.stdout) > 10_000

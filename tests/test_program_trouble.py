@@ -102,7 +102,7 @@ def test_broken_syntax_in_a_module_does_not_make_an_error_of_what_it_may_do(chec
 @pytest.mark.parametrize("data", [b"\xff\xfe\x00bad", b"# coding: nonsense\nx = 1\n", b"x = '\xe9'\n"])
 def test_a_module_that_cannot_be_decoded(check: Check, data: bytes) -> None:
     run = check({"main.py": f"{TF}import odd\nx = tf.constant(0)\n{GROW}", "odd.py": data + b"# memory_growth tf.\n"})
-    assert [one for one in run.findings if one[1] == "main.py"] == [("TFM101", "main.py", 5)]
+    assert [finding for finding in run.findings if finding[1] == "main.py"] == [("TFM101", "main.py", 5)]
 
 
 def test_a_module_that_is_a_directory_or_leads_nowhere(check: Check, tmp_path: Path) -> None:

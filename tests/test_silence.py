@@ -31,10 +31,10 @@ def test_nothing_is_found(path: Path) -> None:
     text, expectations, header = strip_markers(read_text(path))
     target = Target.parse(header["target"]) if "target" in header else Target.newest()
     found = check_source(Source(path.name, text), rules(), target)
-    told = "\n".join(f"{one.span.row}: {one.code} {one.message}" for one in found)
-    assert not [one for one in found if one.severity is not Severity.ADVICE], told
+    told = "\n".join(f"{finding.span.row}: {finding.code} {finding.message}" for finding in found)
+    assert not [finding for finding in found if finding.severity is not Severity.ADVICE], told
     expected = Counter((row, code) for row, codes in expectations.items() for code in codes)
-    assert Counter((one.span.row, one.code) for one in found) == expected, told
+    assert Counter((finding.span.row, finding.code) for finding in found) == expected, told
 
 
 def test_each_kind_is_written_in_several_ways() -> None:

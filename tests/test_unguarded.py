@@ -23,7 +23,7 @@ FIXED = [
 
 
 def _found(text: str) -> int:
-    return len({one.span for one in UNGUARDED.check(analyze(Source("program.py", text), Target.newest()))})
+    return len({finding.span for finding in UNGUARDED.check(analyze(Source("program.py", text), Target.newest()))})
 
 
 @pytest.mark.parametrize("path", FIXED, ids=lambda path: str(path.relative_to(FIXTURES)))

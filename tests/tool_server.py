@@ -7,6 +7,9 @@ crash, an endless loop or a closed pipe of one run is its own. Where there is no
 from __future__ import annotations
 
 import atexit
+import contextlib
+import gc
+import io
 import json
 import os
 import signal
@@ -18,6 +21,13 @@ from pathlib import Path
 
 HANGS_AFTER_SECONDS = 120
 """Only what hangs takes that long."""
+WARM_UP = """\
+import tensorflow as tf
+x = tf.zeros([1])
+for gpu in tf.config.list_physical_devices('GPU'):
+    tf.config.experimental.set_memory_growth(gpu, True)
+    tf.config.experimental.set_memory_limit(gpu, 4096)
+"""
 
 
 def run_tool(cwd: Path, arguments: Sequence[str], stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -72,6 +82,9 @@ def _serve() -> None:
     from tfmemlint.rulekit.rule import rules
 
     rules()
+    _warm_up()
+    gc.collect()
+    gc.freeze()  # the present objects stay shared with the forked processes
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
         run = json.loads(line)
@@ -80,6 +93,17 @@ def _serve() -> None:
             _be_the_tool(run)
         answers.write(f"{os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])}\n")
         answers.flush()
+
+
+def _warm_up() -> None:
+    """Check and fix a file: the tables and patterns that each run would read and compile for itself are there then."""
+    from tfmemlint.cli.main import main
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        path = Path(folder, "warm_up.py")
+        path.write_text(WARM_UP, encoding="utf-8")
+        main(["check", "--no-cache", str(path)])
+        main(["fix", "--no-cache", "--diff", "--unsafe-fixes", str(path)])
 
 
 def _be_the_tool(run: dict[str, object]) -> None:

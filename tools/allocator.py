@@ -26,7 +26,7 @@ ABOUT = """\
 # TensorFlow's allocator on the simulated driver
 
 What TensorFlow's own device factory and allocator do, made by `python tools/allocator.py`: each scenario is a few lines
-(`tests/verify/allocator_scenarios.py`, `claim_scenarios.py`, `training_scenarios.py`) on a card of 4096 MiB, of which
+(`tests/verify/allocator_scenarios.py`, `claim_scenarios.py`, `training_scenarios.py`) on a GPU of 4096 MiB, of which
 300 are in use. Below each release stand the regions of memory that TensorFlow asked the driver for, or the exception. A
 rule that is named rests on the row. Before 2.21 TensorFlow brings its own library for the exchange between GPUs, which
 the driver does not carry: the training *mirrored* is expected to work from there on only.
@@ -64,7 +64,7 @@ def _matrix(runs: Mapping[str, Mapping[str, Outcome]]) -> str:
     lines = ["| release | scenarios as expected | trainings as expected |", "|---|---:|---:|"]
     for version, outcomes in runs.items():
         counts = [
-            f"{sum(one.check(outcomes[name]) for name, one in group.items())} of {len(group)}"
+            f"{sum(case.check(outcomes[name]) for name, case in group.items())} of {len(group)}"
             for group in (SCENARIOS | CLAIMS, TRAININGS)
         ]
         lines.append(f"| {version} | {' | '.join(counts)} |")

@@ -31,7 +31,7 @@ READERS: dict[str | None, tuple[str, Callable[[str], list[Block]]]] = {
 
 
 def wrong(text: str, blocks: list[Block]) -> str | None:
-    """What a block says that isn't so; None where all is well."""
+    """Return a claim of a block that is wrong; None if all are right."""
     lines = text.split("\n")
     used: set[int] = set()
     for block in blocks:
@@ -59,7 +59,7 @@ def main() -> int:
     languages: dict[str, Counter[str]] = {name: Counter() for name, _ in READERS.values()}
     unread: list[str] = []
     failed = 0
-    for path in sorted(one for top in arguments.paths for one in top.rglob("*") if one.is_file()):
+    for path in sorted(file for top in arguments.paths for file in top.rglob("*") if file.is_file()):
         name, read = READERS.get(kinds.kind_of(path.name), ("", None))
         if read is None:
             continue
@@ -87,8 +87,8 @@ def main() -> int:
         print(f"{name}: {count} files, {characters[name]:,} characters, {seconds[name]:.1f} s")
         for language, number in languages[name].most_common():
             print(f"  {number:6} {language}")
-    for one in random.Random(0).sample(unread, min(arguments.unread, len(unread))):
-        print(one)
+    for line in random.Random(0).sample(unread, min(arguments.unread, len(unread))):
+        print(line)
     print(f"{failed} files with blocks that are not where they say" if failed else "All blocks are where they say.")
     return 1 if failed else 0
 

@@ -32,7 +32,7 @@ FOLDER = ROOT / "docs" / "evidence"
 SEEN_CHARACTERS = 140
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 _PATH = re.compile(r"\(/[^)]*(?:\)|$)")
-"""Where a module lies is a matter of one machine."""
+"""The folder of a module differs between machines."""
 
 
 def main() -> int:
@@ -116,11 +116,11 @@ def examine(ground: Ground, only: str) -> tuple[dict[str, Any], list[dict[str, A
 def merge(old: dict[str, Any] | None, record: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the evidence of several releases in one: what was seen alike stands there once."""
     release = ".".join(record["tensorflow"].split(".")[:2])
-    runs = [one for one in (old or {}).get("runs", []) if one["tensorflow"].split(".")[:2] != release.split(".")]
+    runs = [run for run in (old or {}).get("runs", []) if run["tensorflow"].split(".")[:2] != release.split(".")]
     cases: dict[tuple[str, str, int, str], dict[str, list[str]]] = {}
     for case in (old or {}).get("cases", []):
         key = (case["fixture"], case["side"], case["gpus"], case["expected"])
-        kept = {seen: [one for one in releases if one != release] for seen, releases in case["seen"].items()}
+        kept = {seen: [known for known in releases if known != release] for seen, releases in case["seen"].items()}
         cases[key] = {seen: releases for seen, releases in kept.items() if releases}
     for row in rows:
         key = (row["fixture"], row["side"], row["gpus"], row["expected"])
@@ -128,7 +128,7 @@ def merge(old: dict[str, Any] | None, record: dict[str, Any], rows: list[dict[st
         words = f"NOT AS EXPECTED: {row['seen']}" if row["problem"] else row["seen"]
         seen[words] = sorted({*seen.get(words, []), release}, key=_order)
     return {
-        "runs": sorted([*runs, record], key=lambda one: _order(one["tensorflow"])),
+        "runs": sorted([*runs, record], key=lambda run: _order(run["tensorflow"])),
         "cases": [
             {"fixture": fixture, "side": side, "gpus": gpus, "expected": expected, "seen": seen}
             for (fixture, side, gpus, expected), seen in sorted(cases.items())

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What ``tfmemlint fix --unsafe-fixes`` must keep, whatever the code: tried on a copy of any tree.
+"""Check the properties that ``tfmemlint fix --unsafe-fixes`` must keep, on a copy of any code.
 
-``python tools/fix_properties.py [--target-version X.Y] PATH...`` copies each path, mends the copy twice, and prints the
-numbers and what is untrue of them; with a release, all is mended for that one, whatever the projects ask for. Exit
-code 1 where anything is untrue of:
+``python tools/fix_properties.py [--target-version X.Y] PATH...`` copies each path, fixes the copy twice, and prints the
+numbers and the properties that do not hold; with a release, everything is fixed for that one, whatever the projects
+require. Exit code 1 if one of these does not hold:
 
 - every file that parsed still does;
-- mending again changes nothing;
+- fixing again changes nothing;
 - every comment is still there, as often as it was;
 - no file is changed of which nothing was found;
 - encoding, byte order mark and line ends are as they were.
@@ -35,11 +35,13 @@ from typing import Any
 
 @dataclass(slots=True)
 class Seen:
-    """What came of some files.
+    """The results for some files.
 
     Attributes:
-        files: how many there are. changed: the paths of those that were changed. fixes: how many findings were mended.
-        problems: what is untrue, as sentences.
+        files: the number of files.
+        changed: the paths of changed files.
+        fixes: the number of fixed findings.
+        problems: the properties that do not hold, as sentences.
     """
 
     files: int = 0
@@ -70,7 +72,7 @@ def main() -> int:
 
 
 def tried(path: Path, options: Sequence[str] = ()) -> Seen:
-    """Mend a copy of a file or of a folder twice, and hold it against the original."""
+    """Fix a copy of a file or of a folder twice, and hold it against the original."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "copy")
         if path.is_dir():
@@ -78,32 +80,34 @@ def tried(path: Path, options: Sequence[str] = ()) -> Seen:
         else:
             copy.mkdir()
             shutil.copy(path, copy)
-        return mended_twice(copy, options)
+        return fixed_twice(copy, options)
 
 
-def mended_twice(folder: Path, options: Sequence[str] = ()) -> Seen:
-    """Mend all files of ``folder`` in their places, twice; ``options`` of the command line as well."""
+def fixed_twice(folder: Path, options: Sequence[str] = ()) -> Seen:
+    """Fix all files of ``folder`` in their places, twice; ``options`` of the command line as well."""
     before = _contents(folder)
     seen = Seen(files=len(before))
     found = set(_found(folder, options))
-    seen.fixes = _mend(folder, seen, options)
+    seen.fixes = _fix(folder, seen, options)
     after = _contents(folder)
-    _mend(folder, seen, options)
+    _fix(folder, seen, options)
     again = _contents(folder)
     seen.changed = [name for name in before if after.get(name) != before[name]]
-    seen.problems += [f"{name}: mending again changes it" for name in after if again.get(name) != after[name]]
+    seen.problems += [f"{name}: fixing again changes it" for name in after if again.get(name) != after[name]]
     for name in seen.changed:
         if name not in found:
             seen.problems.append(f"{name}: it is changed, and nothing was found in it")
         if name not in after:
             seen.problems.append(f"{name}: it is gone")
             continue
-        seen.problems += [f"{name}: {one}" for one in untrue(before[name], after[name], name.endswith(".ipynb"))]
+        seen.problems += [
+            f"{name}: {problem}" for problem in untrue(before[name], after[name], name.endswith(".ipynb"))
+        ]
     return seen
 
 
 def untrue(old: bytes, new: bytes, notebook: bool = False) -> Iterator[str]:
-    """What a rewrite of one file did not keep."""
+    """Return the properties that a rewrite of one file did not keep."""
     if old.startswith(b"\xef\xbb\xbf") != new.startswith(b"\xef\xbb\xbf"):
         yield "the byte order mark is not as it was"
     if _line_ends(old) != _line_ends(new):
@@ -142,11 +146,11 @@ def _found(folder: Path, options: Sequence[str]) -> Sequence[str]:
     """Return the files of which something is found."""
     done = _run(folder, "check", "--output-format", "json", *options, ".")
     found: list[dict[str, Any]] = json.loads(done.stdout)
-    return [str(Path(one["filename"]).relative_to(folder.resolve())) for one in found]
+    return [str(Path(finding["filename"]).relative_to(folder.resolve())) for finding in found]
 
 
-def _mend(folder: Path, seen: Seen, options: Sequence[str]) -> int:
-    """Return how many findings were mended."""
+def _fix(folder: Path, seen: Seen, options: Sequence[str]) -> int:
+    """Return how many findings were fixed."""
     done = _run(folder, "fix", "--unsafe-fixes", "--allow-dirty", *options, ".")
     if done.returncode not in (0, 1) or "Traceback" in done.stderr:
         seen.problems.append(f"the fix ended with {done.returncode}: {done.stderr[-500:]}")

@@ -39,7 +39,7 @@ def main() -> int:
 
 
 def listed(code: str) -> Iterator[tuple[Path, str]]:
-    """The files of a rule's own folders, and all others in which it is expected, each with what is expected."""
+    """Yield the files of a rule's own folders, then all others in which it is expected, each with what is expected."""
     for path in sorted(path for path in FIXTURES.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
         if path.suffix == ".found":
             continue
@@ -63,11 +63,7 @@ def listed(code: str) -> Iterator[tuple[Path, str]]:
 
 
 def expected(path: Path) -> tuple[dict[int, list[str]], dict[str, str]]:
-    """The codes that are expected in each row of a file, and its header.
-
-    Raises:
-        UnicodeDecodeError, SyntaxError, ValueError: the file can't be read; that is what it is a fixture of.
-    """
+    """Return the expected codes by row of a file, and its header."""
     listed = path.with_name(f"{path.name}.found")
     if listed.exists():
         found: dict[int, list[str]] = {}

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Make ``docs/rules``: a page for each rule, from its docstring, and a table of them all.
 
-``--check`` writes nothing and ends with 1 where a page is not what the rules say.
+With the codes of rules, it makes only their pages and the table. ``--check`` writes nothing and ends with 1 where a
+page is not what the rules say.
 """
 
 from __future__ import annotations
@@ -37,10 +38,18 @@ _SEVERITIES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.AD
 def main() -> int:
     """Write the pages, or compare them; the exit code."""
     parser = argparse.ArgumentParser(prog="tools/make_docs.py", description="Make the pages of docs/rules.")
+    parser.add_argument("codes", nargs="*", metavar="CODE", help="a rule; by default, all")
     parser.add_argument("--check", action="store_true", help="write nothing; fail where a page is out of date")
-    check = parser.parse_args().check
+    arguments = parser.parse_args()
+    check = arguments.check
     wanted = pages()
     found = {path.name: path.read_text(encoding="utf-8") for path in PAGES.glob("*.md")}
+    if unknown := {f"{code}.md" for code in arguments.codes} - wanted.keys():
+        print(f"tools/make_docs.py: there is no rule {min(unknown)[:-3]}", file=sys.stderr)
+        return 2
+    if arguments.codes:
+        chosen = {"README.md", *(f"{code}.md" for code in arguments.codes)}
+        wanted, found = ({name: text for name, text in texts.items() if name in chosen} for texts in (wanted, found))
     stale = sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
     for name in stale:
         print(f"{'out of date' if check else 'written' if name in wanted else 'removed'}: docs/rules/{name}")
@@ -52,7 +61,7 @@ def main() -> int:
 
 
 def pages() -> dict[str, str]:
-    """The text of every page, by its file's name; only of the rules that this project brings."""
+    """Return the text of every page by file name, only of the rules of this project."""
     own = [rule for rule in rules() if type(rule).__module__.startswith("tfmemlint.rules.")]
     return {**{f"{rule.code}.md": markdown(rule) for rule in own}, "README.md": _table(own)}
 

@@ -22,20 +22,19 @@ from tfmemlint.rulekit.rule import Rule, rules  # noqa: E402
 from tools.make_docs import GROUPS  # noqa: E402
 
 PAGE = ROOT / "docs" / "recall.md"
-LONGEST = 90
-"""How many characters of a reported line are shown."""
+MAX_LINE_CHARACTERS = 90
+"""Characters of a reported line that are shown."""
 
-HEAD = """# Recall: what is found, spelling by spelling
+HEAD = """# Recall: every spelling of every defect that is found
 
-Made by `tools/make_recall.py` from the fixtures. Each row is a program with a true defect, written in another way. The
-tests run every one of them: the rule has to report that line, and TensorFlow itself has to do what the last column
-says. How a row was run: on the installed TensorFlow with simulated GPUs at its Python edge; where the column says
-*memory*, in TensorFlow's own allocator on a simulated driver. Code in which nothing must be found is in
-[fixtures/silence](../fixtures/silence), and in the `ok_` files beside the others.
+`tools/make_recall.py` makes this page from the fixtures. Each row is a program with a real defect, in a different
+spelling. The tests run every program: the rule has to report the line, and TensorFlow has to behave as the last column
+says. The programs run on the installed TensorFlow with simulated GPUs at its Python edge; rows with *memory* in the
+last column run with TensorFlow's own allocator on a simulated driver. Code without findings is in
+[fixtures/silence](../fixtures/silence), and in the `ok_` files beside these.
 
-*Raises* is what the program ends with. *Lacks* means that it ends well, without the setting that it asks for. *Runs*
-means that the header claims no more than that it ends well: what is wrong is that something else is meant, or that it
-works by accident only."""
+*Raises*: the program ends with this exception. *Lacks*: it ends normally, without the setting that it requests. *Runs*:
+it ends normally; the defect is that the author meant something else, or that the program works only by accident."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +42,11 @@ class Variant:
     """One spelling of a defect.
 
     Attributes:
-        words: what it is, from the file's name. path: the file, as seen from the root of the repository.
-        rows: the rows that are reported, as numbered in that file. code: the first of them, as it is written.
-        comes_of_it: what TensorFlow makes of it.
+        words: its description, from the file's name.
+        path: the file, relative to the root of the repository.
+        rows: the reported rows of that file.
+        code: the text of the first of them.
+        comes_of_it: TensorFlow's behaviour.
     """
 
     words: str
@@ -61,9 +62,9 @@ class Variant:
 
 
 def main() -> int:
-    """Write the page, or compare it; the exit code."""
+    """Write the page, or compare it, and return the exit code."""
     parser = argparse.ArgumentParser(prog="tools/make_recall.py", description="Make docs/recall.md.")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail where the page is out of date")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if the page is out of date")
     check = parser.parse_args().check
     text = page()
     if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text:
@@ -84,10 +85,10 @@ def page() -> str:
     parts = [HEAD, "\n".join(_summary(own, found, programs))]
     for beginning, heading in GROUPS.items():
         lines = [
-            one.line(f"[{rule.code}](rules/{rule.code}.md)")
+            variant.line(f"[{rule.code}](rules/{rule.code}.md)")
             for rule in own
             if rule.code.startswith(beginning)
-            for one in found[rule.code]
+            for variant in found[rule.code]
         ]
         if lines:
             head = ["| rule | written as | reported | TensorFlow |", "|---|---|---|---|"]
@@ -98,10 +99,12 @@ def page() -> str:
 
 
 def _summary(own: Sequence[Rule], found: dict[str, list[Variant]], programs: Sequence[ProgramFixture]) -> Iterator[str]:
-    """Yield how many spellings there are of each rule."""
-    across = Counter(code for one in programs if not one.known for code in {code for _, _, code in one.expected})
-    total, whole = sum(map(len, found.values())), sum(not one.known for one in programs)
-    missed = sum(bool(one.known) for one in programs)
+    """Yield the number of spellings of each rule."""
+    across = Counter(
+        code for program in programs if not program.known for code in {code for _, _, code in program.expected}
+    )
+    total, whole = sum(map(len, found.values())), sum(not program.known for program in programs)
+    missed = sum(bool(program.known) for program in programs)
     yield f"{total} spellings in one file, {whole} programs of several files; {missed} more known to be missed.\n"
     yield "| rule | name | spellings | in programs of several files |"
     yield "|---|---|---:|---:|"
@@ -119,7 +122,7 @@ def variants(code: str) -> Iterator[Variant]:
         try:
             text, expected, header = strip_markers(read_text(path))
         except (UnicodeDecodeError, SyntaxError, ValueError):
-            # That is what it is a fixture of: it can't be read.
+            # A fixture of a file that can't be read.
             yield Variant(_words(path.stem), _place(path), (1,), "", "is not run: nobody can read it")
             continue
         rows = tuple(row + len(header) for row, codes in expected.items() if code in codes)
@@ -131,25 +134,25 @@ def variants(code: str) -> Iterator[Variant]:
 def _across(programs: Sequence[ProgramFixture]) -> list[str]:
     """Return the programs of several files."""
     lines = ["| program | reported | TensorFlow |", "|---|---|---|"]
-    for one in programs:
-        if not one.known:
-            headers = [start.header for start in one.starts if start.header]
+    for program in programs:
+        if not program.known:
+            headers = [start.header for start in program.starts if start.header]
             comes_of_it = "; ".join(dict.fromkeys(_comes_of(header) for header in headers)) or "runs"
-            lines.append(f"| {_link(one)} | {_reported(one)} | {comes_of_it} |")
+            lines.append(f"| {_link(program)} | {_reported(program)} | {comes_of_it} |")
     return ["## Across files: programs of several modules", "\n".join(lines)]
 
 
 def _misses() -> list[str]:
-    """What the analysis is known not to have right: the tests of those programs must fail."""
+    """Return the programs that the analysis is known to get wrong: their tests must fail."""
     lines = ["| program | what should be reported | why it is not |", "|---|---|---|"]
     for folder in program_folders():
-        one = read_program(folder)
-        if one.known:
-            lines.append(f"| {_link(one)} | {_reported(one) or 'nothing'} | {_cell(one.known)} |")
+        program = read_program(folder)
+        if program.known:
+            lines.append(f"| {_link(program)} | {_reported(program) or 'nothing'} | {_cell(program.known)} |")
     if len(lines) == 2:
         return []
-    words = "A test fails as soon as one of these comes out right, so that it moves up."
-    return ["## Known not to be right", words, "\n".join(lines)]
+    words = "A test fails as soon as the analysis gets one of these right; the program then moves up."
+    return ["## Known misses and mistakes", words, "\n".join(lines)]
 
 
 def _reported(program: ProgramFixture) -> str:
@@ -161,7 +164,7 @@ def _link(program: ProgramFixture) -> str:
 
 
 def _comes_of(header: dict[str, str]) -> str:
-    """What a fixture's header says of TensorFlow, in words."""
+    """Return a fixture header's claims about TensorFlow, in words."""
     parts = []
     if "raises" in header:
         parts.append(f"raises `{_cell(header['raises'])}`")
@@ -196,7 +199,7 @@ def _place(path: Path) -> str:
 def _code(line: str) -> str:
     """Return a line of code in a cell of a table."""
     text = line.strip()
-    text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    text = text if len(text) <= MAX_LINE_CHARACTERS else f"{text[: MAX_LINE_CHARACTERS - 1]}…"
     if not text:
         return ""
     ticks = "``" if "`" in text else "`"

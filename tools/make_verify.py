@@ -24,7 +24,7 @@ from tests.fixture_files import read_text, strip_markers  # noqa: E402
 from tfmemlint.verify.choose_ground import DriverGround  # noqa: E402
 from tfmemlint.verify.result import GroundError  # noqa: E402
 
-PAGES = ("README.md", "docs/programs.md", "docs/settings.md", "docs/verify.md")
+PAGES = ("README.md", "docs/plan.md", "docs/programs.md", "docs/settings.md", "docs/verify.md")
 _BLOCK = re.compile(
     r"(<!-- (?P<command>(?:verify|plan|check)\b[^:]*?)(?:: (?P<files>[^>]*?))? -->\n```text\n)(?P<text>.*?)(?=```)",
     re.DOTALL,
@@ -79,7 +79,7 @@ def _printed(command: str, files: str) -> str:
 
 
 def _copy(fixture: Path, folder: Path) -> None:
-    """The files of a fixture, without the comments on what is expected of them."""
+    """Copy the files of a fixture, without the comments on expected findings."""
     for path in fixture.rglob("*"):
         copy = folder / path.relative_to(fixture)
         copy.parent.mkdir(parents=True, exist_ok=True)

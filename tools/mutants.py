@@ -50,8 +50,8 @@ TESTS = (
     *("tests/test_swallowed_settings.py", "tests/test_unguarded.py", "tests/test_snapshots.py"),
 )
 """The tests that may notice a mutant: none of them runs TensorFlow. Of these, those that run its line are tried."""
-SLOWER_AT_MOST = 4
-"""How many times the processor time on the unchanged code the tests may take."""
+MAX_SLOWDOWN = 4
+"""The tests may take this many times their processor time on the unchanged code."""
 SPARE_S = 10.0
 """Processor seconds that they get in addition, for imports and for a machine that is slower for a while."""
 
@@ -281,7 +281,7 @@ class Record:
 
     def limit_s(self, tests: Sequence[str]) -> int:
         """Return how many processor seconds some tests may take: what takes longer loops, and is killed."""
-        return int(SLOWER_AT_MOST * sum(self.times[test] for test in tests) + SPARE_S)
+        return int(MAX_SLOWDOWN * sum(self.times[test] for test in tests) + SPARE_S)
 
 
 class Chosen:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Begin a rule: ``rules/tfmNNN_its_name.py`` and three fixtures, which work as they are and are there to be changed.
+"""Begin a rule: ``rules/tfmNNN_its_name.py`` and its fixtures, which work as they are and are there to be changed.
 
-What is written finds one function by its name and puts another in its place, so that each part of a rule has an
-example that runs. ``tools/run.py rule`` makes the rule's page and snapshot besides, and tests it.
+What is written finds one function by its name and puts another in its place (not with ``--no-fix``), so that each part
+of a rule has an example that runs. ``tools/run.py rule`` makes the rule's page and snapshot besides, and tests it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+SEVERITIES = ("advice", "warning", "error")
 
 RULE = '''\
 """{code}: an old name of get_logical_device_configuration."""
@@ -26,12 +27,10 @@ from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
-    from tfmemlint.fixes.editor import Editor
-    from tfmemlint.interpreter.program import Program
+{editor}    from tfmemlint.interpreter.program import Program
 
 _OLD = "tf.config.experimental.get_virtual_device_configuration"
-_NEW = "tf.config.get_logical_device_configuration"
-
+{new}
 
 class {classname}(Rule):
     """An old name of get_logical_device_configuration.
@@ -65,8 +64,8 @@ class {classname}(Rule):
 
     code = "{code}"
     name = "{name}"
-    severity = Severity.ADVICE  # runs only where it is selected; make it WARNING or ERROR when the rule is right
-    fixable = "always"
+    severity = Severity.{severity}
+    fixable = "{fixable}"
     # Regular expressions, as literals: a file in which none of them is found is not read for this rule.
     triggers = ("get_virtual_device_configuration",)
 
@@ -81,7 +80,10 @@ class {classname}(Rule):
                 advice="Use tf.config.get_logical_device_configuration",
                 details={{"name": call.name}},
             )
-
+{fix}'''
+EDITOR = "    from tfmemlint.fixes.editor import Editor\n"
+NEW = '_NEW = "tf.config.get_logical_device_configuration"\n'
+FIX = '''
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the new name. The place is found anew in the concrete tree; `Withheld` says why nothing is changed."""
         from tfmemlint.fixes.unused_imports import drop_imports
@@ -89,13 +91,13 @@ class {classname}(Rule):
         call = editor.call_at(finding.span, "get_virtual_device_configuration")
         new = editor.tf(_NEW)
         editor.replace(call.func, new)
-        drop_imports(editor, {{call.func}}, new)
+        drop_imports(editor, {call.func}, new)
         editor.safe("Use the new name")
 '''
+ADVICE = "ADVICE  # runs only where it is selected; make it WARNING or ERROR when the rule is right"
 
 BAD = """\
-# fixed: runs
-import tensorflow as tf
+{header}import tensorflow as tf
 
 gpus = tf.config.list_physical_devices("GPU")
 print(tf.config.experimental.get_virtual_device_configuration(gpus[0]))  # expect: {code}
@@ -124,12 +126,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tools/new_rule.py", description="Begin a rule.")
     parser.add_argument("code", help="its code, such as TFM318; the first digit is the group (docs/rules/README.md)")
     parser.add_argument("name", help="its name in lower case, such as limit-in-gigabytes")
+    parser.add_argument("--severity", choices=SEVERITIES, default="advice", help="its severity (default: advice)")
+    parser.add_argument("--no-fix", action="store_true", help="a rule that has no fix")
     arguments = parser.parse_args()
     problem = _problem(arguments.code, arguments.name)
     if problem:
         print(f"tools/new_rule.py: {problem}", file=sys.stderr)
         return 2
-    for path, text in files(arguments.code, arguments.name).items():
+    for path, text in files(arguments.code, arguments.name, arguments.severity, with_fix=not arguments.no_fix).items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="\n")
         print(f"written: {path.relative_to(ROOT).as_posix()}")
@@ -137,16 +141,21 @@ def main() -> int:
     return 0
 
 
-def files(code: str, name: str) -> dict[Path, str]:
-    """The texts of a new rule's files, by their paths."""
+def files(code: str, name: str, severity: str = "advice", *, with_fix: bool = True) -> dict[Path, str]:
+    """Return the texts of a new rule's files, by their paths."""
+    parts = {
+        "severity": ADVICE if severity == "advice" else severity.upper(),
+        "fixable": "always" if with_fix else "never",
+        **({"editor": EDITOR, "new": NEW, "fix": FIX} if with_fix else {"editor": "", "new": "", "fix": ""}),
+    }
     classname = "".join(part.capitalize() for part in name.split("-"))
     fixtures = ROOT / "fixtures" / code
     return {
         ROOT / "rules" / f"{code.lower()}_{name.replace('-', '_')}.py": RULE.format(
-            code=code, name=name, classname=classname
+            code=code, name=name, classname=classname, **parts
         ),
-        fixtures / "bad_old_name.py": BAD.format(code=code),
-        fixtures / "bad_old_name.fixed.py": FIXED,
+        fixtures / "bad_old_name.py": BAD.format(code=code, header="# fixed: runs\n" if with_fix else ""),
+        **({fixtures / "bad_old_name.fixed.py": FIXED} if with_fix else {}),
         fixtures / "ok_own_function.py": OK,
     }
 

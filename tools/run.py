@@ -14,6 +14,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import NoReturn
@@ -27,9 +28,6 @@ OLDEST = (3, 10)
 NEWEST_WITH_TENSORFLOW = (3, 13)
 """The newest Python that TensorFlow has wheels for; only the tests need TensorFlow."""
 
-ARTICLES = "fixtures/articles"
-
-
 IN_PARALLEL = ["-n", "auto", "--dist", "loadfile"]
 """All tests run in as many processes as there are cores; tests of one file share what they have started."""
 QUICK = ["-m", "not slow"]
@@ -38,20 +36,26 @@ left out, as it takes minutes: all fixtures and random programs on the real Tens
   run), the simulated driver's allocator, trainings, other Pythons, pre-commit. `test --all` runs everything"""
 
 ONE_RULE = [
-    "tests/test_fixtures.py::test_the_command_reports_what_is_expected",
-    "tests/test_fixtures.py::test_the_command_s_fix_is_as_judged",
-    "tests/test_fixtures.py::test_no_comment_is_needed_for_a_file_to_be_read",
+    "tests/test_fixtures.py",
     "tests/test_rule_pages.py",
     "tests/test_snapshots.py",
     "tests/test_program_fixtures.py::test_a_program_gives_the_findings_that_are_expected",
     "tests/deployment/test_fixtures.py",
 ]
-"""What holds a single rule, by its fixtures and its page."""
-NO_PLUGINS = ["-p", "no:xdist", "-p", "no:hypothesispytest", "-p", "no:cacheprovider"]
-"""Plugins of pytest that these tests do without; each takes longer to import than a rule to be tested."""
+"""The tests of a single rule: its fixtures and its page."""
+NO_PLUGINS = [
+    argument
+    for plugin in ("xdist", "hypothesispytest", "cacheprovider", "unraisableexception", "threadexception")
+    for argument in ("-p", f"no:{plugin}")
+]
+"""Plugins of pytest that these tests do without; each takes longer than a rule to be tested."""
 
 UPDATES = ["tools/make_docs.py", "tools/make_recall.py", "tools/make_knowledge.py", "tools/make_snapshots.py"]
-"""What makes generated files in seconds, with neither TensorFlow nor a GPU."""
+"""Tools that write the generated files in seconds, with neither TensorFlow nor a GPU."""
+UPDATES_OF_A_RULE = ["tools/make_docs.py", "tools/make_snapshots.py"]
+NOT_UPDATED_OF_A_RULE = """\
+not updated: docs/recall.md, which lists the fixtures of all rules, and the snapshots of other rules; `update` without a
+  code makes them"""
 NOT_UPDATED = """\
 not updated, as these run TensorFlow, or draw; run them if what they show has changed:
   tools/make_verify.py   what plan, verify and check print in README.md and docs (half a minute)
@@ -67,8 +71,8 @@ def main() -> int:
         prog="tools/run.py", description="Install tfmemlint into .venv, and do what a contributor does day by day."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    demo = commands.add_parser("demo", help="check the code of the articles, and show what `tfmemlint fix` makes of it")
-    demo.add_argument("paths", nargs="*", default=[ARTICLES], help=f"what to check (default: {ARTICLES})")
+    demo = commands.add_parser("demo", help="show on one screen what the tool finds, fixes and predicts")
+    demo.add_argument("paths", nargs="*", help="check these files instead, and show all fixes: fixtures/articles")
     test = commands.add_parser(
         "test",
         help="run ruff, mypy and the tests that take minutes at most; --all runs all; installs TensorFlow too",
@@ -79,11 +83,15 @@ def main() -> int:
     rule = commands.add_parser("rule", help="begin a new rule: the rule, three fixtures, its page; all of it works")
     rule.add_argument("code", help="its code, such as TFM318; the first digit is the group (docs/rules/README.md)")
     rule.add_argument("name", help="its name in lower case, such as limit-in-gigabytes")
+    rule.add_argument("--severity", choices=("advice", "warning", "error"), default="advice", help="default: advice")
+    rule.add_argument("--no-fix", action="store_true", help="begin a rule that has no fix")
     rule_test = commands.add_parser("rule-test", help="test one rule in seconds: its fixtures, snapshots and page")
     rule_test.add_argument("code", help="the rule's code, such as TFM305")
+    rule_test.add_argument("--all", action="store_true", help="use all programs in which the rule is expected")
     fixtures = commands.add_parser("fixtures", help="list the fixtures of a rule, wherever they lie")
     fixtures.add_argument("code", help="the rule's code, such as TFM305")
-    commands.add_parser("update", help="make the generated pages and the snapshots anew")
+    update = commands.add_parser("update", help="make the generated pages and the snapshots anew")
+    update.add_argument("code", nargs="?", default="", help="make only this rule's page and snapshots, such as TFM305")
     given = sys.argv[1:]
     # What comes after `test` is pytest's, dashes included, which argparse would take for options of its own.
     own = given[:1] if given[:1] == ["test"] and not {"-h", "--help"} & set(given[1:2]) else given
@@ -96,15 +104,16 @@ def main() -> int:
                 rest = [argument for argument in given[1:] if argument not in ("--", "--all")]
                 return _test(rest, everything="--all" in given)
             case "rule":
-                begin = ["tools/new_rule.py", arguments.code, arguments.name]
-                return _steps(begin, *_update(), _rule_test(arguments.code))
+                begin = ["tools/new_rule.py", "--severity", arguments.severity, arguments.code, arguments.name]
+                begin += ["--no-fix"][: arguments.no_fix]
+                return _steps(begin, *_update(arguments.code), _rule_test(arguments.code))
             case "rule-test":
-                return _steps(_rule_test(arguments.code))
+                return _steps(_rule_test(arguments.code, *["--all-programs"][: arguments.all]))
             case "fixtures":
                 return _steps(["tools/list_fixtures.py", arguments.code])
             case _:
-                code = _steps(*_update())
-                _say(NOT_UPDATED)
+                code = _steps(*_update(arguments.code.upper()))
+                _say(NOT_UPDATED_OF_A_RULE if arguments.code else NOT_UPDATED)
                 return code
     except KeyboardInterrupt:
         return 130
@@ -112,6 +121,8 @@ def main() -> int:
 
 def _demo(paths: list[str]) -> int:
     python = _environment(extra="", newest=None)
+    if not paths:
+        return subprocess.run([str(python), "tools/demo.py"], cwd=ROOT).returncode
     tool = [str(python), "-m", "tfmemlint"]
     steps = (
         ["check", "--select", "TFM", *paths],
@@ -131,28 +142,45 @@ def _test(pytest_args: list[str], *, everything: bool) -> int:
         chosen = [*IN_PARALLEL, *pytest_args]
     else:
         chosen = pytest_args or [*IN_PARALLEL, *QUICK]
-    steps = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["pytest", *chosen])
+    steps = (["ruff", "check", "."], ["ruff", "format", "--check", "."])
     # What the tests start (ruff, pre-commit, tfmemlint) has to be the environment's, too.
     environment = {**os.environ, "PATH": f"{python.parent}{os.pathsep}{os.environ.get('PATH', '')}"}
     for step in steps:
-        start = time.monotonic()
-        code = _run([str(python), "-m", *step], shown=step, environment=environment)
-        took = f"{time.monotonic() - start:.0f} s"
-        if code != 0:
-            _say(f"FAILED after {took}, with exit code {code}: {shlex.join(step)}")
+        if code := _timed(step, python, environment):
             return code
-        _say(f"passed in {took}: {step[0]}")
-    if not everything and not pytest_args:
+    # mypy has one core to itself for as long as many tests take: it runs beside them, and is heard after them.
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+        types = subprocess.Popen([str(python), "-m", "mypy"], cwd=ROOT, stdout=said, stderr=said, env=environment)
+        try:
+            code = _timed(["pytest", *chosen], python, environment)
+            types.wait()
+        finally:
+            types.kill()
+        said.seek(0)
+        print(f"\n$ mypy\n{said.read()}", end="", flush=True)
+    if types.returncode:
+        _say(f"FAILED, with exit code {types.returncode}: mypy")
+    code = code or types.returncode
+    if not everything and not pytest_args and not code:
         _say(LEFT_OUT)
-    return 0
+    return code
 
 
-def _rule_test(code: str) -> list[str]:
-    return ["-m", "pytest", *NO_PLUGINS, "--rule", code.upper(), *ONE_RULE]
+def _timed(step: list[str], python: Path, environment: dict[str, str]) -> int:
+    """Run a step of the tests, and say how long it took; return its exit code."""
+    start = time.monotonic()
+    code = _run([str(python), "-m", *step], shown=step, environment=environment)
+    took = f"{time.monotonic() - start:.0f} s"
+    _say(f"FAILED after {took}, with exit code {code}: {shlex.join(step)}" if code else f"passed in {took}: {step[0]}")
+    return code
 
 
-def _update() -> list[list[str]]:
-    return [[script] for script in UPDATES]
+def _rule_test(code: str, *options: str) -> list[str]:
+    return ["-m", "pytest", *NO_PLUGINS, "--rule", code.upper(), *options, *ONE_RULE]
+
+
+def _update(code: str = "") -> list[list[str]]:
+    return [[script, code] for script in UPDATES_OF_A_RULE] if code else [[script] for script in UPDATES]
 
 
 def _steps(*steps: list[str]) -> int:
@@ -251,7 +279,10 @@ def _dotted(version: tuple[int, int]) -> str:
 
 def _run(command: list[str], shown: list[str] | None = None, environment: dict[str, str] | None = None) -> int:
     print(f"\n$ {shlex.join(shown or command)}", flush=True)
-    return subprocess.run(command, cwd=ROOT, env=environment).returncode
+    variables = dict(os.environ if environment is None else environment)
+    # What is compiled is kept, as .venv is: the tests start the tool hundreds of times.
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
+    return subprocess.run(command, cwd=ROOT, env=variables).returncode
 
 
 def _say(message: str) -> None:

@@ -83,7 +83,7 @@ def main() -> None:
 
 
 def run_in_terminal(options: list[str], folder: Path, columns: int) -> str:
-    """What the tool writes to a terminal of this width, with its colours."""
+    """Return the output of the tool in a terminal of this width, with its colours."""
     reader, writer = os.openpty()
     kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
     process = subprocess.Popen(

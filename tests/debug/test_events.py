@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -98,6 +99,48 @@ def test_imported_modules_are_followed_as_check_does(events: Any) -> None:
     (run,) = events("train.py", "--imports")
     start = next(step for step in run["steps"] if step["path"] == "core/setup.py" and step["kind"] == "event")
     assert "reached by train.py:3: calls start()" in start["details"]
+
+
+def test_an_unknown_value_is_followed_to_its_origin(events: Any) -> None:
+    code = "import tensorflow as tf\nargs = parse()\nif args.grow:\n    tf.zeros([1])\n"
+    make(Path(), {"train.py": code})
+    (branch,) = (step for step in events("train.py")[0]["steps"] if step["kind"] == "branch")
+    assert branch["details"][-1] == "args.grow is not known: parse() (train.py:2) is a call whose result is not known"
+
+
+def test_each_step_has_the_function_that_it_happens_in(events: Any) -> None:
+    code = """\
+        import tensorflow as tf
+
+        class Trainer:
+            def fit(self):
+                def step():
+                    return tf.constant(1)
+                return step()
+
+        Trainer().fit()
+        """
+    make(Path(), {"train.py": dedent(code)})
+    functions = {step["row"]: step["function"] for step in events("train.py")[0]["steps"] if step["row"] is not None}
+    assert functions == {1: None, 3: None, 4: None, 5: "Trainer.fit", 6: "Trainer.fit.step", 7: "Trainer.fit", 9: None}
+
+
+def test_what_several_events_of_a_line_share_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    code = "import sys\nimport tensorflow as tf\ndef start():\n    if sys.argv[1:]:\n        tf.zeros([1])\nstart()\n"
+    make(Path(), {"train.py": code})
+    assert main(["debug", "events", "train.py"]) == 0
+    out = capsys.readouterr().out
+    assert (
+        """\
+train.py:5  in start  tf.zeros([1])
+    event   call of tf.zeros([1])
+            under (sys.argv[1:])
+            not in every run
+            reached by train.py:6: calls start()
+    event   tf.zeros starts the eager context
+"""
+        in out
+    )
 
 
 def test_each_launch_is_a_run_of_its_own(events: Any) -> None:

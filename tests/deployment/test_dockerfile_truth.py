@@ -8,13 +8,13 @@ from tfmemlint.deployment.dockerfile import Docker, read_dockerfile
 
 
 def _set(text: str) -> dict[str, str | None]:
-    return {one.name: one.value for one in read_dockerfile(text).settings}
+    return {setting.name: setting.value for setting in read_dockerfile(text).settings}
 
 
 def _started(text: str) -> dict[str, str | None]:
     """The variables that the last program of a Dockerfile gets."""
     docker: Docker = read_dockerfile(text)
-    return {one.name: one.value for one in docker.starts[-1].settings}
+    return {setting.name: setting.value for setting in docker.starts[-1].settings}
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_value_over_two_lines_is_the_one_in_force() -> None:
 def test_what_is_set_on_build_is_for_other_images() -> None:
     text = "FROM x\nENV A=1\nONBUILD ENV A=2\nCMD python a.py\n"
     assert _started(text) == {"A": "1"}
-    assert [one.value for one in read_dockerfile(text).settings] == ["1", "2"]
+    assert [setting.value for setting in read_dockerfile(text).settings] == ["1", "2"]
 
 
 def test_a_stage_begins_with_what_the_one_of_its_name_has() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.fixture_files import SETTINGS, is_chosen, settings_paths, strip_markers
-from tfmemlint.engine.context import Context
+from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.results import FileResult
 from tfmemlint.engine.run import run
 from tfmemlint.model.finding import Severity
@@ -30,15 +30,15 @@ def _copied(path: Path, folder: Path) -> tuple[Path, dict[int, list[str]]]:
 
 def _codes(outcome: FileResult) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
-    for one in outcome.findings:
-        found.setdefault(one.span.row, []).append(one.code)
+    for finding in outcome.findings:
+        found.setdefault(finding.span.row, []).append(finding.code)
     return {row: sorted(codes) for row, codes in found.items()}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_the_findings_are_those_expected(path: Path, tmp_path: Path) -> None:
     copy, expected = _copied(path, tmp_path)
-    (outcome,) = run([(str(copy), True)], Context(explain_fixes="never"))
+    (outcome,) = run([(str(copy), True)], RunContext(explain_fixes="never"))
     assert _codes(outcome) == {row: sorted(codes) for row, codes in expected.items()}
     assert bool(expected) is path.name.startswith("bad_")
 
@@ -47,12 +47,12 @@ def test_the_findings_are_those_expected(path: Path, tmp_path: Path) -> None:
 def test_the_fixed_side_is_what_a_fix_makes(path: Path, tmp_path: Path) -> None:
     copy, _ = _copied(path, tmp_path)
     before = copy.read_text(encoding="utf-8")
-    run([(str(copy), True)], Context(fix=True, write=True, unsafe=True))
+    run([(str(copy), True)], RunContext(fix=True, write=True, unsafe=True))
     fixed = path.with_name(path.stem + ".fixed" + path.suffix)
     after = copy.read_text(encoding="utf-8")
     assert after == (fixed.read_text(encoding="utf-8") if fixed.exists() else before)
     # Once more, nothing changes.
-    run([(str(copy), True)], Context(fix=True, write=True, unsafe=True))
+    run([(str(copy), True)], RunContext(fix=True, write=True, unsafe=True))
     assert copy.read_text(encoding="utf-8") == after
 
 
@@ -70,9 +70,9 @@ def test_environments_reach_the_programs(folder: Path, tmp_path: Path, monkeypat
             }
     monkeypatch.chdir(root)
     files = walk(["."], kinds=ALL).files
-    outcomes = run([(path, False) for path in files], Context(explain_fixes="never"))
-    findings = [one for outcome in outcomes for one in outcome.findings]
-    found = {(Path(one.path).as_posix(), one.span.row, one.code) for one in findings}
+    outcomes = run([(path, False) for path in files], RunContext(explain_fixes="never"))
+    findings = [finding for outcome in outcomes for finding in outcome.findings]
+    found = {(Path(finding.path).as_posix(), finding.span.row, finding.code) for finding in findings}
     assert found == expected
     assert bool(expected) is folder.name.startswith("bad_")
     for one in findings:
@@ -80,6 +80,6 @@ def test_environments_reach_the_programs(folder: Path, tmp_path: Path, monkeypat
         steps = [step.path for step in one.trace]
         assert any(not path.endswith(".py") for path in steps) and steps[-1].endswith(".py")
     # Whichever files are named, the same is found.
-    for name in sorted({one.path for one in findings}):
-        (alone,) = [one for one in run([(name, True)], Context(explain_fixes="never")) if one.path == name]
-        assert alone.findings == [one for one in findings if one.path == name]
+    for name in sorted({finding.path for finding in findings}):
+        (alone,) = [one for one in run([(name, True)], RunContext(explain_fixes="never")) if one.path == name]
+        assert alone.findings == [finding for finding in findings if finding.path == name]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tfmemlint.engine.context import Context
+from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.run import run
 
 GROWTH = """\
@@ -32,9 +32,9 @@ def _write(**files: str) -> list[tuple[str, bool]]:
     return [(name, False) for name in names]
 
 
-def _found(files: list[tuple[str, bool]], job: Context | None = None) -> list[str]:
-    outcomes = run(files, job or Context(explain_fixes="never"))
-    return [f"{one.path}:{one.span.row} {one.code}" for outcome in outcomes for one in outcome.findings]
+def _found(files: list[tuple[str, bool]], job: RunContext | None = None) -> list[str]:
+    outcomes = run(files, job or RunContext(explain_fixes="never"))
+    return [f"{finding.path}:{finding.span.row} {finding.code}" for outcome in outcomes for finding in outcome.findings]
 
 
 def test_a_comment_above_silences_an_instruction() -> None:
@@ -99,7 +99,7 @@ def test_a_library_of_the_project_may_be_the_owner() -> None:
 
 
 def test_the_cache_knows_of_the_environment() -> None:
-    job = Context(explain_fixes="never", cache=True)
+    job = RunContext(explain_fixes="never", cache=True)
     files = _write(train_py=GROWTH, run_sh=SCRIPT.format("false"), **{f"m{i}_py": GROWTH for i in range(12)})
     assert _found(files, job) == _found(files, job) == ["train.py:4 TFM403"]
     _write(run_sh=SCRIPT.format("true"))
@@ -111,7 +111,7 @@ def test_the_cache_knows_of_the_environment() -> None:
 def test_line_ends_and_all_else_stay() -> None:
     text = "\ufeffservices:\r\n  a:\r\n    environment:   # here\r\n      TF_FORCE_GPU_ALLOW_GROWTH:   '1'   # so\r\n\n"
     files = _write(a_yml=text)
-    run(files, Context(fix=True, write=True, unsafe=True))
+    run(files, RunContext(fix=True, write=True, unsafe=True))
     assert Path("a.yml").read_bytes().decode() == text.replace("'1'", "'true'")
 
 
@@ -127,7 +127,7 @@ def test_a_template_that_is_no_yaml_is_no_finding(template: str) -> None:
 def test_at_most_four_environments_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = "".join(f"CUDA_VISIBLE_DEVICES={number} python train.py\n" for number in range(20))
     _write(train_py=GROWTH, run_sh=lines)
-    from tfmemlint.deployment import starts_of
+    from tfmemlint.deployment.launches import launches_of
 
-    (starts,) = starts_of(["run.sh"]).values()
-    assert len(starts) == 4
+    (launches,) = launches_of(["run.sh"]).values()
+    assert len(launches) == 4

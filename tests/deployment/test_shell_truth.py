@@ -140,7 +140,7 @@ def test_programs_get_what_is_told(script: str, tmp_path: Path) -> None:
     for program, seen in runs:
         # In a loop, a program runs several times; each start that is told is for all of them.
         (start,) = [one for one in starts if one.program == program]
-        told_of = {one.name: one.value for one in start.settings}
+        told_of = {setting.name: setting.value for setting in start.settings}
         for name, value in told_of.items():
             assert value is None or seen.get(name) == value, (program, name, value, seen)
         assert seen.keys() <= told_of.keys(), (program, seen, told_of)
@@ -156,4 +156,7 @@ def test_a_directory_that_is_not_known_is_not_told(change: str) -> None:
 
 def test_a_comma_ends_a_value_that_slurm_is_given() -> None:
     read = read_shell("srun --export=ALL,TF_A=1,CUDA_VISIBLE_DEVICES=0,1 python a.py\n")
-    assert {one.name: one.value for one in read.starts[0].settings} == {"TF_A": "1", "CUDA_VISIBLE_DEVICES": None}
+    assert {setting.name: setting.value for setting in read.starts[0].settings} == {
+        "TF_A": "1",
+        "CUDA_VISIBLE_DEVICES": None,
+    }

@@ -8,7 +8,7 @@ from tfmemlint.doctor.environment import VariableReport, VariableVerdict, hides_
 
 
 def _one(name: str, value: str, cards: int | None = None, **others: str) -> VariableReport:
-    return next(one for one in settings({name: value, **others}, cards) if one.name == name)
+    return next(setting for setting in settings({name: value, **others}, cards) if setting.name == name)
 
 
 @pytest.mark.parametrize(

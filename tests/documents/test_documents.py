@@ -24,6 +24,7 @@ import tensorflow as tf
 
 for gpu in tf.config.list_physical_devices("GPU"):
     tf.config.experimental.set_memory_growth(gpu, True)
+
 x = tf.zeros((2, 2))
 """
 
@@ -166,6 +167,27 @@ def test_docstrings(capsys: pytest.CaptureFixture[str]) -> None:
     main(["fix", "--unsafe-fixes", "--allow-dirty", "--no-cache", "."])
     assert "    >>> if gpus:\n    ...     tf.config.set_logical_device_configuration(\n" in path.read_text()
     assert path.read_text().endswith('"""\nimport tensorflow as tf\n')
+
+
+def test_after_a_docstring_is_fixed_what_is_left_has_the_lines_of_the_new_text(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    example = "```python\ntf.config.experimental.set_memory_limit(4096)\n```\n"
+    left = "tf.config.experimental.clear_memory()"
+    path = write("module.py", f'"""Memory.\n\n{example}"""\nimport tensorflow as tf\n\n{left}\n')
+    capsys.readouterr()
+    main(["fix", "--unsafe-fixes", "--allow-dirty", "--no-cache", "--output-format", "json", "."])
+    (finding,) = json.loads(capsys.readouterr().out)
+    row = path.read_text().splitlines().index(left) + 1
+    assert row > 7, "the docstring has grown"
+    assert (finding["code"], finding["location"]["row"]) == ("TFM202", row)
+    assert finding["fix"] is None
+
+
+def test_an_example_that_is_wrong_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None:
+    text = '"""See tf.config.gpu.limit_memory.\n\n```python\ntf.vram.cap(2048)\n```\n"""\nimport tensorflow as tf\n'
+    write("module.py", text)
+    assert found(capsys, "--select", "TFM", ".") == [("module.py", 1, 8, "TFM208"), ("module.py", 4, 1, "TFM202")]
 
 
 def test_a_file_that_is_left_out_is_left_out_with_its_examples(capsys: pytest.CaptureFixture[str]) -> None:

@@ -196,6 +196,7 @@ CALL_FIXED = """
 
     for gpu in tf.config.list_physical_devices("GPU"):
         tf.config.experimental.set_memory_growth(gpu, True)
+
     model = build()
     print(model)
     """

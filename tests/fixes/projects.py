@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.fixes.helpers import code
-from tfmemlint.engine.context import Context
+from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.results import FileResult
 from tfmemlint.engine.run import run
 from tfmemlint.model.finding import Finding
@@ -15,10 +15,10 @@ STARTER = """
     import tensorflow as tf
 
 
-    def decode(x, anchors=tf.constant([1.0, 2.0])):
+    def decode(x, anchors=tf.Variable([1.0, 2.0])):
         return x * anchors
     """
-"""A module whose import starts the runtime: a default argument is a tensor."""
+"""A module whose import starts the runtime: a default argument is a variable, which is made once."""
 GROW = """
     import tensorflow as tf
 
@@ -34,6 +34,21 @@ BUILD = """
     def build():
         return tf.Variable(1.0)
     """
+IN_ANOTHER_FILE = {
+    "core/config.py": GROW,
+    "train.py": """
+        from core.yolov4 import decode
+        from core.config import grow
+
+
+        def main():
+            grow()
+            decode(1)
+
+
+        main()
+        """,
+}
 
 
 def make(root: Path, files: dict[str, str]) -> None:
@@ -47,7 +62,7 @@ def make(root: Path, files: dict[str, str]) -> None:
 
 def fix() -> list[FileResult]:
     """Fix the project in the working directory."""
-    return run([(path, True) for path in walk(["."]).files], Context(fix=True, write=True, unsafe=True))
+    return run([(path, True) for path in walk(["."]).files], RunContext(fix=True, write=True, unsafe=True))
 
 
 def withheld(outcomes: list[FileResult]) -> list[str]:
@@ -57,5 +72,5 @@ def withheld(outcomes: list[FileResult]) -> list[str]:
 
 def left() -> list[Finding]:
     """What is found in the project in the working directory."""
-    outcomes = run([(path, True) for path in walk(["."]).files], Context())
+    outcomes = run([(path, True) for path in walk(["."]).files], RunContext())
     return [found for outcome in outcomes for found in outcome.findings]

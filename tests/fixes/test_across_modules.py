@@ -10,9 +10,9 @@ import pytest
 
 from tests.fixes.helpers import code
 from tests.fixes.moving import ENVIRONMENT, ENVIRONMENT_FIXED, FLAT, MOVES
-from tests.fixes.projects import BUILD, fix, left, make, withheld
+from tests.fixes.projects import BUILD, IN_ANOTHER_FILE, fix, left, make, withheld
 from tests.fixes.staying import STAYS
-from tfmemlint.engine.context import Context
+from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.run import run
 from tfmemlint.model.finding import Applicability
 
@@ -140,7 +140,7 @@ def test_ruff_neither_complains_nor_moves_it_back(case: str, tmp_path: Path, mon
 def test_the_advice_names_both_lines_where_the_ways_part_in_another_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make(tmp_path, STAYS["it is in another file"][0])
+    make(tmp_path, IN_ANOTHER_FILE)
     monkeypatch.chdir(tmp_path)
     (found,) = left()
     assert found.path == "core/config.py"
@@ -150,6 +150,6 @@ def test_the_advice_names_both_lines_where_the_ways_part_in_another_file(
 def test_without_unsafe_fixes_nothing_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path, {"train.py": FLAT})
     monkeypatch.chdir(tmp_path)
-    (outcome,) = run([("train.py", True)], Context(fix=True, write=True))
+    (outcome,) = run([("train.py", True)], RunContext(fix=True, write=True))
     assert outcome.old is None
     assert [found.withheld for found in outcome.findings] == ["unsafe: needs --unsafe-fixes"]

@@ -13,7 +13,7 @@ import pytest
 from tests.fixes.helpers import code
 from tfmemlint.cli.main import main
 from tfmemlint.cli.prompt import Asker
-from tfmemlint.engine.context import Context
+from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.results import FileResult, Unproven
 from tfmemlint.engine.run import run
 from tfmemlint.fixes.git import UNCOMMITTED, UNTRACKED
@@ -41,7 +41,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def fix(**settings: object) -> FileResult:
-    (outcome,) = run([("train.py", True)], Context(fix=True, write=True, unsafe=True, **settings))  # type: ignore[arg-type]
+    (outcome,) = run([("train.py", True)], RunContext(fix=True, write=True, unsafe=True, **settings))  # type: ignore[arg-type]
     return outcome
 
 
@@ -122,7 +122,7 @@ def test_the_other_files_are_fixed(repository: Path, capsys: pytest.CaptureFixtu
 def test_a_link_is_as_dirty_as_what_it_leads_to(repository: Path, tmp_path: Path) -> None:
     Path("train.py").write_text(LIMITS + "# edited\n")
     Path("link.py").symlink_to("train.py")
-    (outcome,) = run([("link.py", True)], Context(fix=True, write=True))
+    (outcome,) = run([("link.py", True)], RunContext(fix=True, write=True))
     assert outcome.problem == UNCOMMITTED
 
 
@@ -160,7 +160,7 @@ def test_only_changes_that_are_agreed_to_are_made(project: Path, answers: str, m
     outcome, _ = asked(answers)
     assert limits() == made
     assert len(outcome.applied) == sum("?" not in one for one in made)
-    assert [one.withheld for one in outcome.findings] == [DECLINED] * sum("?" in one for one in made)
+    assert [finding.withheld for finding in outcome.findings] == [DECLINED] * sum("?" in one for one in made)
 
 
 def test_a_person_sees_what_is_changed(project: Path) -> None:
@@ -209,7 +209,7 @@ def test_of_a_notebook_a_person_sees_the_cells_and_the_file(project: Path) -> No
     shown = io.StringIO()
     run(
         [("train.ipynb", True)],
-        Context(fix=True, write=True, unsafe=True, ask=Asker(io.StringIO("n\nn\n"), shown, False)),
+        RunContext(fix=True, write=True, unsafe=True, ask=Asker(io.StringIO("n\nn\n"), shown, False)),
     )
     text = shown.getvalue()
     assert "train.ipynb:cell 4:2: TFM202" in text
@@ -227,6 +227,18 @@ def test_of_a_notebook_the_fixes_are_listed_by_cell(project: Path, capsys: pytes
     assert "tfmemlint:cell" not in shown
 
 
+def test_fixes_of_a_notebook_are_listed_where_one_fix_leads_to_the_next(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grow = "tf.config.experimental.set_memory_growth(gpus[0], True)"
+    listing = "gpus = tf.config.list_physical_devices('GPU')\n"
+    notebook("import tensorflow as tf", f"y = tf.ones(3)\n!ls\n{listing}{grow}", f"!ls\n{listing}{grow}")
+    main(["fix", "--unsafe-fixes", "--show-fixes", "."])
+    shown = capsys.readouterr().out
+    assert ":4: TFM101 " in shown
+    assert "TFM402 Set growth for every GPU" in shown
+
+
 def test_without_a_terminal_nobody_is_asked(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fix", "--ask", "train.py"]) == 2
     assert "--ask needs a terminal" in capsys.readouterr().err
@@ -240,7 +252,7 @@ def test_only_the_chosen_rules_fix(project: Path) -> None:
     Path("train.py").write_text(LIMITS + "old = tf.config.experimental.list_physical_devices('GPU')\n")
     outcome = fix(fix_only=("TFM705",), selection=None)
     assert not outcome.applied
-    assert {one.withheld for one in outcome.findings} == {NOT_CHOSEN}
+    assert {finding.withheld for finding in outcome.findings} == {NOT_CHOSEN}
     assert len(fix(fix_only=("TFM2",)).applied) == 3
 
 
@@ -317,13 +329,13 @@ def test_what_takes_effect_is_written(project: Path) -> None:
 def test_what_does_not_take_effect_is_withheld_and_the_rest_is_proven_without_it(project: Path) -> None:
     outcome, runs = proving([unproven(5)])
     assert (limits(), runs) == (["1024", "2048?", "4096"], 2)
-    assert [one.withheld for one in outcome.findings] == ["line 5 would have no effect"]
+    assert [finding.withheld for finding in outcome.findings] == ["line 5 would have no effect"]
 
 
 def test_what_worked_before_and_would_not_any_more_stops_all_fixes(project: Path) -> None:
     outcome, _ = proving([unproven(1, before=True)])
     assert limits() == ["1024?", "2048?", "4096?"]
-    assert [one.withheld for one in outcome.findings] == ["line 1 would have no effect"] * 3
+    assert [finding.withheld for finding in outcome.findings] == ["line 1 would have no effect"] * 3
 
 
 def test_what_never_worked_and_is_not_fixed_is_no_reason(project: Path) -> None:

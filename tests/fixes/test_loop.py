@@ -69,7 +69,7 @@ def fixed(text: str, *rules: Word, options: Options = UNSAFE) -> Fixed:
 def test_a_fix_that_leaves_the_finding_is_undone() -> None:
     outcome = fixed("bad()\n", rule(right="other(bad())"))
     assert outcome.text == "bad()\n"
-    assert [one.withheld for one in outcome.findings] == ["the finding would still be there"]
+    assert [finding.withheld for finding in outcome.findings] == ["the finding would still be there"]
     assert not outcome.applied
 
 
@@ -82,14 +82,14 @@ def test_a_fix_that_brings_another_error_is_undone() -> None:
 def test_an_error_that_can_be_mended_in_turn_is_no_obstacle() -> None:
     outcome = fixed("bad()\n", rule(right="worse()"), rule(code="T2", wrong="worse", right="good()"))
     assert outcome.text == "good()\n"
-    assert [one.code for one in outcome.applied] == ["T1", "T2"]
+    assert [fix.code for fix in outcome.applied] == ["T1", "T2"]
 
 
 def test_fixes_that_undo_each_other_come_to_an_end() -> None:
     kinds = rule(right="worse()", severity=Severity.WARNING), rule(code="T2", wrong="worse", right="bad()")
     outcome = fixed("bad()\n", *kinds)
     assert outcome.text in ("bad()\n", "worse()\n")
-    assert [one.withheld for one in outcome.findings] != [""]
+    assert [finding.withheld for finding in outcome.findings] != [""]
 
 
 def test_an_unsafe_fix_is_made_only_when_asked_for() -> None:

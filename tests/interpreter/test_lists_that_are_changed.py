@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from tfmemlint.engine.check_source import check_source
-from tfmemlint.engine.context import Context
+from tfmemlint.engine.context import RunContext
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Severity
 from tfmemlint.sources import Source
@@ -62,7 +62,10 @@ NOT = {
 
 def _found(body: str) -> set[tuple[str, Severity]]:
     source = Source("main.py", HEAD + textwrap.dedent(body) + "\n" + TAIL)
-    return {(one.code, one.severity) for one in check_source(source, Context().rules_for("main.py"), Target.newest())}
+    return {
+        (finding.code, finding.severity)
+        for finding in check_source(source, RunContext().rules_for("main.py"), Target.newest())
+    }
 
 
 @pytest.mark.parametrize("name", SURE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import dedent
 
 from tfmemlint.interpreter import analyze
-from tfmemlint.interpreter.observer import Decision, ImportOutcome, Reason, Surrender
+from tfmemlint.interpreter.observer import Decision, ImportOutcome, Origin, Reason, Surrender
 from tfmemlint.interpreter.program import Call, Event
 from tfmemlint.interpreter.state import State
 from tfmemlint.knowledge.releases import Target
@@ -20,6 +20,7 @@ class Log:
         self.rows: list[int] = []
         self.events: list[Event] = []
         self.branches: list[tuple[int, str, Decision, Reason]] = []
+        self.unknowns: list[tuple[str, str]] = []
         self.surrenders: list[tuple[int | None, Surrender, str]] = []
         self.imports: list[tuple[str, ImportOutcome]] = []
 
@@ -32,6 +33,9 @@ class Log:
 
     def branch(self, path: str, span: Span, test: str, decision: Decision, reason: Reason) -> None:
         self.branches.append((span.row, test, decision, reason))
+
+    def unknown(self, path: str, span: Span, text: str, origin: Origin) -> None:
+        self.unknowns.append((text, f"{origin.span.row}: {origin.text} {origin.why}"))
 
     def gave_up(self, path: str, span: Span | None, what: Surrender, detail: str) -> None:
         self.surrenders.append((span.row if span is not None else None, what, detail))
@@ -137,3 +141,46 @@ def test_what_is_given_up_on_is_told() -> None:
 def test_imports_of_a_file_alone_are_not_followed() -> None:
     log = watched("import os, settings")
     assert log.imports == [("os", ImportOutcome.NOT_FOLLOWED), ("settings", ImportOutcome.NOT_FOLLOWED)]
+
+
+def test_a_value_that_is_not_known_is_told_with_its_origin() -> None:
+    log = watched("""\
+        import os
+        import tensorflow as tf
+        def megabytes(gigabytes):
+            size = gigabytes * 1024
+            return size
+        def limit(share):
+            tf.config.LogicalDeviceConfiguration(memory_limit=share)
+        settings = load()
+        name, number = settings
+        if number:
+            mode = 1
+        else:
+            mode = 2
+        limit(settings.memory)
+        tf.config.LogicalDeviceConfiguration(memory_limit=megabytes(settings.memory))
+        tf.config.LogicalDeviceConfiguration(memory_limit=mode)
+        if mode == 1:
+            pass
+        """)
+    settings = "8: load() is a call whose result is not known"
+    assert ("number", settings) in log.unknowns
+    assert ("share", "7: share is an argument of limit(), which the call in line 14 gives") in log.unknowns
+    assert (
+        "megabytes(settings.memory)",
+        "4: gigabytes is an argument of megabytes(), which the call in line 15 gives",
+    ) in (log.unknowns)
+    assert any(
+        text == "mode" and why.startswith("16: mode was bound in line 13; since then") for text, why in log.unknowns
+    )
+
+
+def test_a_value_that_is_known_again_has_no_origin() -> None:
+    log = watched("""\
+        import tensorflow as tf
+        limit = load()
+        limit = 4096
+        tf.config.LogicalDeviceConfiguration(memory_limit=limit)
+        """)
+    assert log.unknowns == []

@@ -15,9 +15,9 @@ from tfmemlint.interpreter.values import Const
 ROOM = Path(tfmemlint.interpreter.__file__).parent
 NAME = "tfmemlint.interpreter"
 FLOORS = (
-    ("values", "scopes", "state", "limits", "frames", "program", "unit", "observer"),
-    ("registry", "context"),
-    ("operations", "summaries"),
+    ("values", "scopes", "state", "limits", "frames", "program", "unit", "observer", "settling"),
+    ("registry", "context", "watching"),
+    ("operations", "summaries", "replays"),
     ("nodes", "kinds", "builtins", "tensorflow"),
     ("handlers", "uncalled", "interpreter", "", "modules"),
 )

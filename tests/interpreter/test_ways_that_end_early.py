@@ -23,7 +23,7 @@ def found(code: str) -> list[str]:
     """Severities and codes with the rows of what is found behind the head, as ``error TFM101:7``."""
     source = Source("program.py", HEAD + dedent(code))
     findings = check_source(source, RULES, Target.newest())
-    return [f"{one.severity.value} {one.code}:{one.span.row - 4}" for one in findings]
+    return [f"{finding.severity.value} {finding.code}:{finding.span.row - 4}" for finding in findings]
 
 
 SILENT = {

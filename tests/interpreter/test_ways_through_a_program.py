@@ -22,7 +22,7 @@ GROW = "for gpu in gpus: tf.config.experimental.set_memory_growth(gpu, True)\n"
 def found(code: str, target: str = "2.21") -> list[str]:
     """Codes with the rows of what is found, as ``TFM101:7``."""
     source = Source("program.py", dedent(code))
-    return [f"{one.code}:{one.span.row}" for one in check_source(source, RULES, Target.parse(target))]
+    return [f"{finding.code}:{finding.span.row}" for finding in check_source(source, RULES, Target.parse(target))]
 
 
 SILENT = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tfmemlint.knowledge.environment import Moment, allowed, is_made_up, read_at, wish_of
-from tfmemlint.model.intent import Wish
+from tfmemlint.knowledge.environment import Moment, allowed, is_made_up, purpose_of, read_at
+from tfmemlint.model.intent import Purpose
 
 
 @pytest.mark.parametrize(
@@ -31,24 +31,24 @@ def test_a_real_variable_is_read_at_its_moment_and_is_not_made_up(name: str, mom
 
 
 @pytest.mark.parametrize(
-    ("name", "wish"),
+    ("name", "purpose"),
     [
-        ("TF_GPU_MEMORY_LIMIT", Wish.LIMIT),
-        ("TF_MEMORY_LIMIT", Wish.LIMIT),
-        ("TF_GPU_VMEM", Wish.LIMIT),
-        ("TF_GPU_MEMORY_FRACTION", Wish.FRACTION),
-        ("TF_PER_PROCESS_GPU_MEMORY_FRACTION", Wish.FRACTION),
-        ("TF_GPU_ALLOW_GROWTH", Wish.GROWTH),
-        ("TF_ALLOW_GROWTH", Wish.GROWTH),
-        ("TF_FORCE_GPU_MEMORY_GROWTH", Wish.GROWTH),
-        ("XLA_PYTHON_CLIENT_PREALLOCATE", Wish.GROWTH),
-        ("XLA_PYTHON_CLIENT_MEM_FRACTION", Wish.FRACTION),
-        ("PYTORCH_CUDA_ALLOC_CONF", Wish.ALLOCATOR),
+        ("TF_GPU_MEMORY_LIMIT", Purpose.LIMIT),
+        ("TF_MEMORY_LIMIT", Purpose.LIMIT),
+        ("TF_GPU_VMEM", Purpose.LIMIT),
+        ("TF_GPU_MEMORY_FRACTION", Purpose.FRACTION),
+        ("TF_PER_PROCESS_GPU_MEMORY_FRACTION", Purpose.FRACTION),
+        ("TF_GPU_ALLOW_GROWTH", Purpose.GROWTH),
+        ("TF_ALLOW_GROWTH", Purpose.GROWTH),
+        ("TF_FORCE_GPU_MEMORY_GROWTH", Purpose.GROWTH),
+        ("XLA_PYTHON_CLIENT_PREALLOCATE", Purpose.GROWTH),
+        ("XLA_PYTHON_CLIENT_MEM_FRACTION", Purpose.FRACTION),
+        ("PYTORCH_CUDA_ALLOC_CONF", Purpose.ALLOCATOR),
     ],
 )
-def test_a_made_up_variable_has_a_wish(name: str, wish: Wish) -> None:
+def test_a_made_up_variable_has_a_purpose(name: str, purpose: Purpose) -> None:
     assert is_made_up(name)
-    assert wish_of(name) is wish
+    assert purpose_of(name) is purpose
     assert read_at(name) is None
 
 

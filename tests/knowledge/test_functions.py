@@ -21,9 +21,11 @@ def test_parameters_are_those_of_the_installed_release(name: str) -> None:
         found = getattr(found, part, None)
     if found is None:
         pytest.skip(f"the installed TensorFlow has no {name}")
-    parameters = [one for one in inspect.signature(found).parameters if one != "cls"]
+    parameters = [parameter for parameter in inspect.signature(found).parameters if parameter != "cls"]
     if inspect.isclass(found):
-        parameters = [one for one in inspect.signature(found.__new__).parameters if one not in ("cls", "_cls")]
+        parameters = [
+            parameter for parameter in inspect.signature(found.__new__).parameters if parameter not in ("cls", "_cls")
+        ]
     assert tuple(parameters) == SIGNATURES[name]
 
 

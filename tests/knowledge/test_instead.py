@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tfmemlint.knowledge import names, wishes
-from tfmemlint.knowledge.instead import NEAREST, SAME, WISH, of_api, releases_of
+from tfmemlint.knowledge import names, purposes
+from tfmemlint.knowledge.instead import INTENDED, NEAREST, SAME, of_api, releases_of
 from tfmemlint.knowledge.releases import KNOWN, Target
 
 NEWEST = Target.newest()
@@ -17,9 +17,9 @@ NEWEST = Target.newest()
         ("tf.config.set_memory_growth", SAME, "tf.config.experimental.set_memory_growth"),
         ("tf.random_normal", SAME, "tf.random.normal"),
         ("tf.Session", SAME, "tf.compat.v1.Session"),
-        ("tf.config.set_memory_limit", WISH, "tf.config.set_logical_device_configuration"),
-        ("tf.report_memory_usage", WISH, "tf.config.experimental.get_memory_info"),
-        ("tf.config.list_gpus", WISH, "tf.config.list_physical_devices"),
+        ("tf.config.set_memory_limit", INTENDED, "tf.config.set_logical_device_configuration"),
+        ("tf.report_memory_usage", INTENDED, "tf.config.experimental.get_memory_info"),
+        ("tf.config.list_gpus", INTENDED, "tf.config.list_physical_devices"),
         ("tf.config.list_physical_device", NEAREST, "tf.config.list_physical_devices"),
     ],
 )
@@ -45,6 +45,6 @@ def test_a_release_gets_the_name_that_it_has() -> None:
 @pytest.mark.parametrize("release", ["2.0", "2.1", "2.4", "2.15", KNOWN[-1]])
 def test_every_answer_exists_in_the_release(release: str) -> None:
     target = Target.parse(release)
-    for name in wishes._listed():
+    for name in purposes._listed():
         instead = of_api(name, target)
         assert instead is None or names.exists(instead.name, target), name

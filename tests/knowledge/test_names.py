@@ -131,7 +131,7 @@ def test_experimental_names_have_their_stable_twin_only_where_both_exist() -> No
 
 
 def test_importing_the_names_does_not_import_difflib() -> None:
-    code = "import sys; from tfmemlint.knowledge import effects, names, wishes; print('difflib' in sys.modules)"
+    code = "import sys; from tfmemlint.knowledge import effects, names, purposes; print('difflib' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
 
@@ -150,3 +150,21 @@ def test_the_session_of_keras_is_missing_with_keras_3() -> None:
     assert names.missing_part(name, Target.parse("2.15")) is None
     assert names.missing_part(name, Target.parse("2.16")) == name
     assert names.missing_part("tf.keras.backend.set_session", NEWEST) == "tf.keras.backend.set_session"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("tf.keras.backend.set_session", None),
+        ("tf.keras.backend.get_session", None),
+        ("tf.config.experimental.set_memory_limit", None),
+        ("tf.config.list_cpus", None),
+        ("tf.config.list_physical_device", "tf.config.list_physical_devices"),
+        ("tf.config.get_physical_devices", "tf.config.list_physical_devices"),
+        ("tf.config.LogicalDeviceConfig", "tf.config.LogicalDeviceConfiguration"),
+        ("tf.config.threading.set_intra_op_parallelism", "tf.config.threading.set_intra_op_parallelism_threads"),
+        ("tf.distribute.MirorredStrategy", "tf.distribute.MirroredStrategy"),
+    ],
+)
+def test_a_name_of_other_words_is_not_taken_for_the_one_that_was_meant(name: str, meant: str | None) -> None:
+    assert names.nearest(name, Target.newest()) == meant

@@ -17,7 +17,7 @@ from tfmemlint.knowledge.variables import (
     shows_owner,
     wants_growth,
 )
-from tfmemlint.model.intent import Wish
+from tfmemlint.model.intent import Purpose
 
 GROWTH, ALLOCATOR, VISIBLE = "TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR", "CUDA_VISIBLE_DEVICES"
 
@@ -150,10 +150,10 @@ def test_which_cards_a_value_shows() -> None:
     assert shown("") is None
 
 
-def test_the_wish_of_a_misspelt_name_is_that_of_the_real_one() -> None:
+def test_the_purpose_of_a_misspelt_name_is_that_of_the_real_one() -> None:
     found = judge_name("TF_GPU_ALOCATOR")
     assert found is not None
-    assert found.wish is Wish.ALLOCATOR
+    assert found.purpose is Purpose.ALLOCATOR
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def theirs(text: str) -> Found | None:
         name = command.cmd.upper()
         said: dict[str, Any] = {"name": name, "row": command.start_line}
         if name in ("RUN", "COPY", "ADD"):
-            said["heredocs"] = [one.content for one in command.heredocs]
+            said["heredocs"] = [heredoc.content for heredoc in command.heredocs]
             said["flags"] = [flag.strip() for flag in command.flags]
         if name in ("CMD", "ENTRYPOINT", "RUN", "SHELL") and command.json:
             said["strings"] = list(command.value)

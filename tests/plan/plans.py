@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.plan.model import Asked, Device, FilePlan, PlannedEntry
+from tfmemlint.plan.model import Device, FilePlan, PlannedEntry, PlannedIntent
 from tfmemlint.plan.read import plan_of
 from tfmemlint.sources import Source
 
@@ -24,13 +24,13 @@ def entry(code: str, name: str = "module", *, target: str = "", gpus: int | None
     return next(one for one in plan(code, target=target, gpus=gpus).entries if one.name == name)
 
 
-def asked(
+def planned(
     code: str, row: int, *, name: str = "module", target: str = "", gpus: int | None = None, memory: float | None = None
-) -> Asked:
+) -> PlannedIntent:
     """What is asked for in ``row``."""
     entries = plan(code, target=target, gpus=gpus, memory=memory).entries
-    found = [one for each in entries if each.name == name for one in each.asked if one.place.span.row == row]
-    assert len(found) == 1, [(one.place.span.row, one.words) for each in entries for one in each.asked]
+    found = [one for each in entries if each.name == name for one in each.intents if one.place.span.row == row]
+    assert len(found) == 1, [(one.place.span.row, one.words) for each in entries for one in each.intents]
     return found[0]
 
 

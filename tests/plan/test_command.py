@@ -145,7 +145,7 @@ def test_a_file_that_is_no_python_is_one_line_and_the_run_goes_on(
     assert any(line.startswith("tfmemlint: binary.py:1: ") for line in captured.err.splitlines())
     assert "late.py: run from top to bottom" in captured.out
     found = data(capsys, ".")
-    assert [(one["path"], one["row"]) for one in found["problems"]] == [("binary.py", 1), ("broken.py", 2)]
+    assert [(problem["path"], problem["row"]) for problem in found["problems"]] == [("binary.py", 1), ("broken.py", 2)]
 
 
 @pytest.mark.usefixtures("project")
@@ -167,11 +167,12 @@ def test_the_keys_of_the_data(capsys: pytest.CaptureFixture[str]) -> None:
         "end_column": 36,
         "code": "tf.data.Dataset.range",
         "path": "late.py",
-        "frames": [{"row": 8, "path": "late.py", "words": "calls load()"}],
+        "cell": None,
+        "frames": [{"row": 8, "path": "late.py", "cell": None, "words": "calls load()"}],
         "certain": True,
         "before": False,
     }
-    assert [(one["device"], one["number"], one["memory"]["kind"]) for one in entry["devices"]] == [
+    assert [(device["device"], device["number"], device["memory"]["kind"]) for device in entry["devices"]] == [
         ("GPU 0", 0, "all"),
         ("GPU 1", 1, "all"),
     ]
@@ -188,6 +189,20 @@ def test_the_keys_of_the_data(capsys: pytest.CaptureFixture[str]) -> None:
     assert intent["exception"]["type"] == "RuntimeError"
     assert intent["rules"] == ["TFM101"]
     assert entry["stop"]["row"] == 10
+
+
+def test_notebooks_are_planned_by_cell(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    grow = FILES["clean.py"].split("\n", 2)[2].rpartition("x =")[0]
+    sources = ["import tensorflow as tf", "x = tf.constant(1)", "print(x)", grow]
+    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": text} for text in sources]
+    (project / "late.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
+    plan(".")
+    out = capsys.readouterr().out
+    assert "late.ipynb: run from top to bottom\n  starts            line 1 of cell 2: tf.constant" in out
+    assert "  line 2 of cell 4  memory growth for every GPU: comes too late: line 1 of cell 2 (tf.constant)" in out
+    (file,) = data(capsys, "late.ipynb")["files"]
+    (intent,) = file["entries"][0]["intents"]
+    assert (intent["cell"], intent["row"], intent["because_cell"], intent["because_row"]) == (4, 2, 2, 1)
 
 
 @pytest.mark.usefixtures("project")

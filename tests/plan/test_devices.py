@@ -54,7 +54,7 @@ def test_the_last_gpu_is_no_gpu_of_a_negative_number() -> None:
         tf.config.set_visible_devices(tf.config.list_physical_devices("GPU")[-1], "GPU")
     """
     assert list(devices(code, name="last")) == ["the last GPU", "other GPUs"]
-    assert entry(code, "last").asked[0].words == "only the last GPU visible"
+    assert entry(code, "last").intents[0].words == "only the last GPU visible"
 
 
 def test_growth_on_one_gpu_keeps_the_runtime_from_starting_with_more() -> None:
@@ -110,7 +110,7 @@ def test_a_module_that_ends_in_an_exit_keeps_its_own() -> None:
     sys.exit(0)
     """
     found = plan(code).entries
-    assert [(one.name, [each.place.span.row for each in one.asked]) for one in found] == [
+    assert [(one.name, [each.place.span.row for each in one.intents]) for one in found] == [
         ("module", [9]),
         ("other", [6]),
     ]

@@ -9,11 +9,11 @@ import pytest
 
 from tests.fixture_files import FIXTURES, fixture_paths, read_text, strip_markers
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.plan.model import Device, FilePlan, Prediction
+from tfmemlint.plan.model import Device, FilePlan, PredictionKind
 from tfmemlint.plan.read import plan_of
 from tfmemlint.sources import Source
 
-DIFFERENT = (Prediction.FAILS, Prediction.DEPENDS)
+DIFFERENT = (PredictionKind.FAILS, PredictionKind.DEPENDS)
 WHY_SILENCED = "what is right about these is a comment that silences a rule: the call fails all the same"
 SILENCED = {"TFM903/ok_at_work.py", "TFM903/ok_whole_statement.py", "TFM904/ok_known.py"}
 NO_SHARE = {"TFM304/ok_unified_memory.py"}
@@ -43,11 +43,11 @@ def _readable(kind: str) -> list[Path]:
 def test_what_is_right_is_said_to_happen(path: Path) -> None:
     text, _, header = strip_markers(read_text(path))
     plan = _plan(path, text, header)
-    wrong = [one for entry in plan.entries for one in entry.asked if one.fate.verdict in DIFFERENT]
+    wrong = [one for entry in plan.entries for one in entry.intents if one.prediction.kind in DIFFERENT]
     if _named(path) in SILENCED | NO_SHARE:
         assert wrong, WHY_SILENCED
         return
-    assert not wrong, [(one.place.span.row, one.fate.words) for one in wrong]
+    assert not wrong, [(one.place.span.row, one.prediction.words) for one in wrong]
     assert not any(entry.stop for entry in plan.entries)
 
 
@@ -56,10 +56,10 @@ def test_what_does_not_happen_is_not_said_to_happen(path: Path) -> None:
     text, expectations, header = strip_markers(read_text(path))
     rows = {row for row, codes in expectations.items() if any(code in SURE for code in codes)}
     for entry in _plan(path, text, header).entries:
-        for one in entry.asked:
+        for one in entry.intents:
             span = one.place.span
             if any(span.row <= row <= span.end_row for row in rows):
-                assert one.fate.verdict in DIFFERENT, f"line {span.row}: {one.words}: {one.fate.words}"
+                assert one.prediction.kind in DIFFERENT, f"line {span.row}: {one.words}: {one.prediction.words}"
 
 
 @pytest.mark.parametrize("path", _readable("bad"), ids=_named)

@@ -77,7 +77,7 @@ def test_every_row_of_the_data_has_its_file_beside_it(capsys: pytest.CaptureFixt
     (file,) = _data(capsys, "train.py")
     (entry,) = file["entries"]
     assert (file["path"], entry["start"]["path"], entry["start"]["row"]) == ("train.py", "model.py", 3)
-    assert entry["start"]["frames"] == [{"row": 1, "path": "train.py", "words": "imports model.py"}]
+    assert entry["start"]["frames"] == [{"row": 1, "path": "train.py", "cell": None, "words": "imports model.py"}]
     (intent,) = entry["intents"]
     assert (intent["path"], intent["row"], intent["end_row"]) == ("setup_gpus.py", 6, 6)
     assert (intent["because_path"], intent["because_row"]) == ("model.py", 3)

@@ -45,7 +45,7 @@ def _files(capsys: pytest.CaptureFixture[str], program: str, variables: str) -> 
 
 def _intents(file: dict[str, Any]) -> list[tuple[str, int, str, str]]:
     (entry,) = file["entries"]
-    return [(one["path"], one["row"], one["verdict"], one["reason"] or "") for one in entry["intents"]]
+    return [(intent["path"], intent["row"], intent["verdict"], intent["reason"] or "") for intent in entry["intents"]]
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ _LEFT_OUT = {"site-packages", "test", "tests"}
 def test_no_import_of_the_standard_library_is_missed() -> None:
     files = sorted(Path(os.__file__).parent.rglob("*.py"))
     read = 0
-    for path in random.Random(1).sample([one for one in files if not _LEFT_OUT.intersection(one.parts)], 300):
+    for path in random.Random(1).sample([file for file in files if not _LEFT_OUT.intersection(file.parts)], 300):
         data = path.read_bytes()
         try:
             wanted = set(by_syntax(data))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tfmemlint.model.finding import Applicability, Edit, Finding, Fix, Severity, Span, Step
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.reporters import render
 from tfmemlint.reporters.summary import Summary
 from tfmemlint.rulekit.rule import Rule
@@ -73,7 +73,7 @@ def fix(applicability: Applicability = Applicability.SAFE, needs: tuple[str, ...
 def complete(**changes: Any) -> Finding:
     """A finding that has everything."""
     values: dict[str, Any] = {
-        "intent": Intent(Wish.GROWTH, "every GPU", True),
+        "intent": Intent(Purpose.GROWTH, "every GPU", True),
         "outcome": "TensorFlow raises RuntimeError: Physical devices cannot be modified after being initialized",
         "advice": "Move this above line 8",
         "trace": (

@@ -112,7 +112,7 @@ def test_places_of_one_wrong_name_are_one_correction(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "import tensorflow as tf\n\nx = tf.random_normal([1])\ny = tf.random_normal([2])\nprint(x, y, tf.config)\n"
-    (one,) = of_text(capsys, monkeypatch, "a.py", text)
+    (one,) = of_text(capsys, monkeypatch, "a.py", text, "--select", "TFM206")
     assert one["location"]["row"] == 3
     assert [place["location"]["row"] for place in one["also_at"]] == [4]
     assert "1.15" in one["written_in_releases"] and "2.0" not in one["written_in_releases"]
@@ -166,6 +166,8 @@ def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str], monk
     made = of_text(capsys, monkeypatch, "notes.md", source[1] + "\n")
     for one in made:
         one["filename"] = "/home/you/notes.md"
+        for edit in (one["edit"] or {"edits": []})["edits"]:
+            edit["filename"] = "/home/you/notes.md"
     assert json.loads(shown[1])["corrections"] == made
     for key in (*KEYS, *INSTEAD_KEYS):
         assert f"`{key}`" in page, key

@@ -47,8 +47,8 @@ def test_the_configuration_takes_every_format(
         assert capsys.readouterr().out == text
 
 
-def test_the_readme_names_every_format() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_page_of_the_options_names_every_format() -> None:
+    text = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
     assert [name for name in FORMATS if f"`{name}`" not in text] == []
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tfmemlint.model.finding import Applicability, Severity, Span, Step
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.reporters.summary import Summary
 
 from .report_samples import TRAIN, complete, fix, made, marked, printed
@@ -160,7 +160,7 @@ def test_what_a_terminal_would_obey_is_escaped() -> None:
         span=Span(1, column, 1, column + 3),
         message="bad \x1b]0;title\x07 name\nnext",
         outcome="raises \x9b",
-        intent=Intent(Wish.OTHER, text="\x1b[2J"),
+        intent=Intent(Purpose.OTHER, text="\x1b[2J"),
         advice="\u202e",
         trace=(Step("a\x1b.py", Span(1, 1, 1, 2), "\x1b[H"),),
         notes=("\r",),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tfmemlint.model.finding import Applicability, Severity, Span
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 
 from .report_samples import complete, fix, made, printed
 
@@ -31,7 +31,12 @@ def test_json_has_the_shape_that_readers_of_ruff_expect() -> None:
             "applicability": "safe",
             "message": "Move this above line 8",
             "edits": [
-                {"content": "", "location": {"row": 10, "column": 1}, "end_location": {"row": 11, "column": 1}},
+                {
+                    "content": "",
+                    "filename": str(Path("train.py").absolute()),
+                    "location": {"row": 10, "column": 1},
+                    "end_location": {"row": 11, "column": 1},
+                },
             ],
             "needs": [],
         },
@@ -74,14 +79,14 @@ def test_json_keeps_the_name_of_standard_input() -> None:
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 10**400])
 def test_json_is_json_whatever_the_number(value: float) -> None:
-    out = printed([made(intent=Intent(Wish.LIMIT, "GPU 0", value, "x"))], "json")
+    out = printed([made(intent=Intent(Purpose.LIMIT, "GPU 0", value, "x"))], "json")
     (found,) = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
     assert found["intent"] == {"wish": "limit", "devices": "GPU 0", "value": None, "text": "x"}
 
 
 @pytest.mark.parametrize(("value"), [4096, 0.3, True, "peak", None])
 def test_json_keeps_the_value_of_an_intent(value: float | str | None) -> None:
-    (found,) = json.loads(printed([made(intent=Intent(Wish.LIMIT, "GPU 0", value))], "json"))
+    (found,) = json.loads(printed([made(intent=Intent(Purpose.LIMIT, "GPU 0", value))], "json"))
     assert found["intent"]["value"] == value and type(found["intent"]["value"]) is type(value)
 
 

@@ -15,7 +15,7 @@ import pytest
 from tests.fixture_files import FIXTURES, fixture_paths, read_text, strip_markers
 from tfmemlint.facts.line_search import LineSearch, required_words
 from tfmemlint.facts.prefilter import CONFIGURES, MATTERS, NAMES_GPU, about_tensorflow
-from tfmemlint.knowledge import configuring, environment, names, wishes
+from tfmemlint.knowledge import configuring, environment, names, purposes
 from tfmemlint.knowledge.environment import Moment
 from tfmemlint.rulekit import triggers
 from tfmemlint.rulekit.rule import Rule, rules
@@ -188,7 +188,7 @@ def test_the_words_of_configuring_are_those_that_can_come_too_late() -> None:
     for word in configuring.MADE_UP:
         name = f"tf.config.experimental.{word}"
         assert not names.ever_existed(name)
-        assert wishes.wish_of(name) is not None
+        assert purposes.purpose_of(name) is not None
 
 
 @pytest.mark.parametrize(

@@ -297,7 +297,7 @@ def test_it_is_swept_where_nothing_is_left_to_fix() -> None:
 
 
 def test_only_its_own_is_swept(tmp_path: Path) -> None:
-    machine = write._machine()
+    machine = write.this_machine()
     running = subprocess.Popen(["sleep", "60"])
     gone = subprocess.Popen(["true"])
     gone.wait()

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfmemlint.cli.main import main
-from tfmemlint.engine.context import Context
+from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.results import FileResult
 from tfmemlint.engine.run import run
 from tfmemlint.model.finding import Finding, Severity, Span
@@ -249,7 +249,7 @@ def test_a_broken_cell_does_not_hide_the_others(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     Path("a.ipynb").write_bytes(notebook("import tensorflow as tf", "x = = 1", f"gpu = 0\n{LIMIT}"))
     (outcome,) = look()
-    assert [(one.code, outcome.source.cell_of(one.span.row)) for one in outcome.findings] == [  # type: ignore[union-attr]
+    assert [(finding.code, outcome.source.cell_of(finding.span.row)) for finding in outcome.findings] == [  # type: ignore[union-attr]
         ("TFM901", (2, 1)),
         ("TFM202", (3, 2)),
     ]
@@ -265,7 +265,7 @@ def test_why_a_cell_is_broken_is_said_without_rows_of_its_own() -> None:
 
 def look(**settings: Any) -> list[FileResult]:
     files = walk(["."], kinds=("python", "notebook")).files
-    return sorted(run([(path, False) for path in files], Context(**settings)), key=lambda one: one.path)
+    return sorted(run([(path, False) for path in files], RunContext(**settings)), key=lambda one: one.path)
 
 
 def test_cells_are_one_program_in_their_order(
@@ -341,7 +341,7 @@ def test_configuration_moves_above_the_cell_that_starts_the_runtime(
     Path("a.ipynb").write_bytes(notebook("import tensorflow as tf", "%matplotlib inline\nx = tf.constant(1)", grow))
     assert main(["fix", "-q", "--unsafe-fixes", "a.ipynb"]) == 0
     cells = code(Path("a.ipynb").read_bytes())
-    assert cells[1] == f"%matplotlib inline\n{grow}\nx = tf.constant(1)"
+    assert cells[1] == f"%matplotlib inline\n{grow}\n\nx = tf.constant(1)"
 
 
 def test_a_notebook_is_a_program_of_its_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,8 +349,8 @@ def test_a_notebook_is_a_program_of_its_project(tmp_path: Path, monkeypatch: pyt
     Path("model.py").write_text("import tensorflow as tf\n\nweights = tf.Variable(1.0)\n")
     grow = "for gpu in tf.config.list_physical_devices('GPU'):\n    tf.config.experimental.set_memory_growth(gpu, True)"
     Path("a.ipynb").write_bytes(notebook("import tensorflow as tf\nimport model", grow))
-    found = [one for outcome in look() for one in outcome.findings]
-    assert [(one.path, one.code) for one in found] == [("a.ipynb", "TFM101")]
+    found = [finding for outcome in look() for finding in outcome.findings]
+    assert [(finding.path, finding.code) for finding in found] == [("a.ipynb", "TFM101")]
     assert [step.path for step in found[0].trace][:2] == ["a.ipynb", "model.py"]
 
 
@@ -400,7 +400,7 @@ def test_a_cell_that_fails_when_it_is_run_again_is_advice(
 def test_a_comment_in_a_cell_silences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.ipynb").write_bytes(notebook("import tensorflow as tf", f"gpu = 0\n{LIMIT}  # noqa: TFM202"))
-    assert not [one for outcome in look() for one in outcome.findings]
+    assert not [finding for outcome in look() for finding in outcome.findings]
 
 
 def test_a_plain_source_is_its_file() -> None:

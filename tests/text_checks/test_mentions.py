@@ -120,10 +120,10 @@ def test_what_the_whole_text_is_about_counts_for_a_part_of_it() -> None:
 
 
 def test_a_name_is_pointed_at_in_characters_of_the_text() -> None:
-    (one,) = told("Nötig: **tf.config.set\\_memory\\_limit** oder so")
+    (finding,) = told("Nötig: **tf.config.set\\_memory\\_limit** oder so")
     line = "Nötig: **tf.config.set\\_memory\\_limit** oder so"
-    assert one.span.row == 3
-    assert line[one.span.column - 1 : one.span.end_column - 1] == "tf.config.set\\_memory\\_limit"
+    assert finding.span.row == 3
+    assert line[finding.span.column - 1 : finding.span.end_column - 1] == "tf.config.set\\_memory\\_limit"
 
 
 def test_a_release_of_tensorflow_1_has_its_names() -> None:
@@ -192,15 +192,15 @@ def test_code_that_can_be_read_is_not_damaged(line: str) -> None:
 )
 def test_a_comment_above_a_paragraph_silences_it(comment: str, silent: bool) -> None:
     text = f"{HEAD}{comment}\n\nFor this\nuse tf.config.set_memory_limit.\n\nAnd use tf.config.list_gpus.\n"
-    rows = [one.span.row for one in findings("a.md", text, rules(), Target.newest())]
+    rows = [finding.span.row for finding in findings("a.md", text, rules(), Target.newest())]
     assert rows == ([8] if silent else [6, 8])
 
 
 def test_findings_are_those_of_the_rules_that_run() -> None:
     text = f"{HEAD}Use tf.config.set_memory_limit, and TF_GPU_MEMORY_LIMIT=1.\n"
     some = [rule for rule in rules() if rule.code == "TFM207"]
-    (one,) = findings("a.md", text, some, Target.newest())
-    assert (one.code, one.name, one.path) == ("TFM207", "made-up-env-var", "a.md")
+    (finding,) = findings("a.md", text, some, Target.newest())
+    assert (finding.code, finding.name, finding.path) == ("TFM207", "made-up-env-var", "a.md")
 
 
 def test_comments_of_configuration_files_are_advice() -> None:
@@ -208,8 +208,8 @@ def test_comments_of_configuration_files_are_advice() -> None:
         "FROM tensorflow/tensorflow\n  # limits: tf.config.set_memory_limit(gpu, 1)\n"
         "ENV A=1 # tf.config\nRUN tf.config.list_gpus\n"
     )
-    (one,) = in_comments("Dockerfile", text, rules(), Target.newest())
-    assert (one.code, one.severity, one.span.row, one.span.column) == ("TFM208", Severity.ADVICE, 2, 13)
+    (finding,) = in_comments("Dockerfile", text, rules(), Target.newest())
+    assert (finding.code, finding.severity, finding.span.row, finding.span.column) == ("TFM208", Severity.ADVICE, 2, 13)
     assert in_comments("Dockerfile", "# There is no tf.config.list_gpus\n", rules(), Target.newest()) == []
 
 
@@ -277,7 +277,7 @@ def test_whatever_the_text_mentions_stand_in_it(pieces: list[str]) -> None:
         assert 1 <= span.column <= len(lines[span.row - 1]) + 1
         assert (span.row, span.column) < (span.end_row, span.end_column)
         assert span.end_column <= len(lines[span.end_row - 1]) + 1
-    assert [one.span for one in found] == sorted(one.span for one in found)
+    assert [finding.span for finding in found] == sorted(finding.span for finding in found)
 
 
 @pytest.mark.parametrize(

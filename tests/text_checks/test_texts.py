@@ -27,7 +27,7 @@ def test_what_is_wrong_is_found_in_its_row(path: Path) -> None:
 @pytest.mark.parametrize("path", OK, ids=_named)
 def test_a_text_that_is_right_is_left_alone(path: Path) -> None:
     findings = found(path)
-    assert told(findings) == [], [one.message for one in findings]
+    assert told(findings) == [], [finding.message for finding in findings]
 
 
 def test_there_are_more_texts_that_are_right_than_wrong() -> None:
@@ -43,22 +43,22 @@ def test_every_defect_of_an_article_is_found_in_its_text(path: Path) -> None:
 def test_without_being_asked_advice_is_left_out(path: Path) -> None:
     findings = found(path)
     assert findings
-    assert not [one for one in findings if one.severity is Severity.ADVICE]
+    assert not [finding for finding in findings if finding.severity is Severity.ADVICE]
     assert set(told(findings)) <= set(expected(path))
 
 
 @pytest.mark.parametrize("path", [*BAD, *texts_in(PAGES)], ids=_named)
 def test_a_finding_stands_where_the_text_has_it(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").split("\n")
-    for one in found(path, "ALL"):
-        span = one.span
+    for finding in found(path, "ALL"):
+        span = finding.span
         written = lines[span.row - 1][span.column - 1 :]
         if span.row == span.end_row:
             written = lines[span.row - 1][span.column - 1 : span.end_column - 1]
         assert written.strip() == written
-        if one.code == "TFM208":
+        if finding.code == "TFM208":
             bare = written.replace("<wbr>", "").replace("\\", "")
-            assert bare in one.message
+            assert bare in finding.message
 
 
 @pytest.mark.parametrize("path", [*OK, *BAD, *texts_in(PAGES)], ids=_named)

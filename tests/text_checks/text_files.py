@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.fixture_files import FIXTURES
 from tfmemlint.config.selection import Layer, Selection
-from tfmemlint.engine.context import Context
+from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.run import from_text
 from tfmemlint.model.finding import Finding
 from tfmemlint.rulekit.rule import rules
@@ -33,9 +33,9 @@ def expected(path: Path) -> list[tuple[int, str]]:
 def found(path: Path, *selected: str) -> list[Finding]:
     """What is found in a text, as `check` finds it; with codes, by these rules alone."""
     selection = Selection.resolve(rules(), [Layer(select=selected)]) if selected else None
-    return from_text(path.read_bytes(), path.name, Context(selection=selection, explain_fixes="never")).findings
+    return from_text(path.read_bytes(), path.name, RunContext(selection=selection, explain_fixes="never")).findings
 
 
 def told(findings: list[Finding]) -> list[tuple[int, str]]:
     """Findings as rows and codes."""
-    return [(one.span.row, one.code) for one in findings]
+    return [(finding.span.row, finding.code) for finding in findings]

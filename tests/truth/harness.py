@@ -218,7 +218,11 @@ def _observed(case: Case, result: Result, gpus: int) -> Check:
     """What only an allocator shows of the failing side."""
     claim, _, rest = case.observed.partition(" ")
     devices = (result.probe or {}).get("devices", [])
-    told = [failure(result), *(str(one["trouble"]) for one in devices), *(str(one["refusal"]) for one in devices)]
+    told = [
+        failure(result),
+        *(str(device["trouble"]) for device in devices),
+        *(str(device["refusal"]) for device in devices),
+    ]
     seen = "; ".join(filter(None, told)) or _taken(result)
     if claim == "raises":
         kind, _, text = rest.partition(":")
@@ -227,11 +231,12 @@ def _observed(case: Case, result: Result, gpus: int) -> Check:
         true = not failure(result)
     elif claim == "lacks":
         size = float(rest.split()[0])
-        true = any(one["limit_mib"] == size and "could be allocated" in str(one["trouble"]) for one in devices)
+        true = any(device["limit_mib"] == size and "could be allocated" in str(device["trouble"]) for device in devices)
     elif claim == "refuses":
         size = float(rest.split()[0])
         true = any(
-            one["refusal"].startswith("ResourceExhaustedError") and one["refused_mib"] <= size for one in devices
+            device["refusal"].startswith("ResourceExhaustedError") and device["refused_mib"] <= size
+            for device in devices
         )
     else:
         seen = _taken(result)
@@ -243,7 +248,8 @@ def _observed(case: Case, result: Result, gpus: int) -> Check:
 def _taken(result: Result) -> str:
     devices = (result.probe or {}).get("devices", [])
     return "; ".join(
-        f"{one['name']} {one['first_mib']:.0f} of {one['total_mib']:.0f} MiB at first use" for one in devices
+        f"{device['name']} {device['first_mib']:.0f} of {device['total_mib']:.0f} MiB at first use"
+        for device in devices
     )
 
 

@@ -11,12 +11,12 @@ import pytest
 from tests.fixture_files import FIXTURES, blank_markers, fixture_paths, read_text, strip_markers
 from tests.program_files import program_folders, read_program
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.plan.model import Asked
-from tfmemlint.plan.model import Prediction as Planned
+from tfmemlint.plan.model import FilePlan, PlannedIntent
+from tfmemlint.plan.model import PredictionKind as Planned
 from tfmemlint.plan.read import plan_of
 from tfmemlint.sources import Source
 from tfmemlint.verify.edge import Edge
-from tfmemlint.verify.prove import RunOptions, prove
+from tfmemlint.verify.prove import Proof, RunOptions, prove
 from tfmemlint.verify.verdict import Verdict, VerdictKind
 
 pytestmark = pytest.mark.slow
@@ -54,34 +54,56 @@ def contradictions(
 ) -> list[str]:
     """Where the plan and the run of a program exclude each other, as sentences; ``unseen``: only an allocator shows
     that something fails, so that here it may seem to take effect."""
-    source, target = Source(path, text), Target.newest()
+    return _contradictions(*_planned_and_proved(Source(path, text), edge, gpus, env or {}), gpus, unseen=unseen)
+
+
+def _planned_and_proved(source: Source, edge: Edge, gpus: int, env: Mapping[str, str]) -> tuple[FilePlan, Proof]:
+    """The plan of a program, and what a run shows of it."""
+    target = Target.newest()
     plan = plan_of(source, target, gpus=gpus, memory=MEMORY_MIB)
+    return plan, prove(source, edge, RunOptions(gpus=gpus, env=env), target)
+
+
+def _contradictions(plan: FilePlan, proof: Proof, gpus: int, *, unseen: bool = False) -> list[str]:
     planned = {
-        (one.place.span, one.wish, one.gpu, entry.name.rpartition(".")[2]): one
+        (intent.place.span, intent.purpose, intent.gpu, entry.name.rpartition(".")[2]): intent
         for entry in plan.entries
-        for one in entry.asked
+        for intent in entry.intents
     }
     found = []
-    for proved in prove(source, edge, RunOptions(gpus=gpus, env=env or {}), target).verdicts:
-        wanted = proved.wanted
-        one = planned.pop((wanted.span, wanted.intent.wish.value, wanted.gpu, wanted.entry), None)
-        fails_unseen = unseen and one is not None and one.fate.verdict is Planned.FAILS
+    for proved in proof.verdicts:
+        stated = proved.stated
+        one = planned.pop((stated.span, stated.intent.purpose.value, stated.gpu, stated.entry), None)
+        fails_unseen = unseen and one is not None and one.prediction.kind is Planned.FAILS
         if one is None or (_exclude(one, proved) and not fails_unseen):
-            said = "nothing" if one is None else one.fate.words
+            said = "nothing" if one is None else one.prediction.words
             shown = f"{proved.kind.value} ({proved.configuration}; {proved.reason})"
-            found.append(f"line {wanted.span.row}, {gpus} GPUs: {wanted.intent.describe()}: {said!r}, but {shown}")
-    return found + [f"line {one.place.span.row}: {one.words}: planned, but not looked at" for one in planned.values()]
+            found.append(f"line {stated.span.row}, {gpus} GPUs: {stated.intent.describe()}: {said!r}, but {shown}")
+    return found + [
+        f"line {value.place.span.row}: {value.words}: planned, but not looked at" for value in planned.values()
+    ]
 
 
-def _exclude(one: Asked, proved: Verdict) -> bool:
-    happens = one.fate.verdict is Planned.HAPPENS and one.certain
+def _exclude(one: PlannedIntent, proved: Verdict) -> bool:
+    happens = one.prediction.kind is Planned.HAPPENS and one.certain
     return (happens and proved.kind in (VerdictKind.NOTHING, VerdictKind.RAISES)) or (
-        one.fate.verdict is Planned.FAILS and proved.kind is VerdictKind.HOLDS
+        one.prediction.kind is Planned.FAILS and proved.kind is VerdictKind.HOLDS
     )
 
 
+DISAGREE = {
+    "TFM402/bad_before_slice.py": "the plan does not ask which GPUs a slice leaves visible",
+    "TFM509/bad_from_import.py": "verify cuts out an import that fails",
+    "TFM509/bad_import.py": "verify cuts out an import that fails",
+    "bad_release_flag_of_another_module": "the plan does not know that a name of another release ends the run",
+}
+"""The fixtures on which plan and verify do not say the same yet, and why."""
+
+
 @pytest.mark.parametrize("path", _programs(), ids=_named)
-def test_the_plan_and_the_run_agree(path: Path, edge: Edge) -> None:
+def test_the_plan_and_the_run_agree(path: Path, edge: Edge, request: pytest.FixtureRequest) -> None:
+    if _named(path) in DISAGREE:
+        request.applymarker(pytest.mark.xfail(reason=DISAGREE[_named(path)], strict=True))
     header = _header(path)
     if "target" in header:
         pytest.skip(f"is about TensorFlow {header['target']}")
@@ -100,15 +122,19 @@ def test_the_plan_the_run_and_the_rules_agree_on_programs_of_several_files(
     fixture = read_program(folder)
     if fixture.known and "suppressed" not in folder.name:  # what comments silence is no matter here
         request.applymarker(pytest.mark.xfail(reason=fixture.known, strict=True))
+    if folder.name in DISAGREE:
+        request.applymarker(pytest.mark.xfail(reason=DISAGREE[folder.name], strict=True))
     fixture.put(tmp_path)
     monkeypatch.chdir(tmp_path)
     wrong: set[tuple[str, int]] = set()
     for start in fixture.starts:
         gpus = max(map(int, start.header.get("gpus", "1").split(",")))
         variables = dict(one.split("=", 1) for one in start.header.get("env", "").split())
-        found = contradictions(fixture.texts[start.path], start.path, edge, gpus, env=variables)
+        source = Source(start.path, fixture.texts[start.path])
+        plan, proof = _planned_and_proved(source, edge, gpus, variables)
+        found = _contradictions(plan, proof, gpus)
         assert not found, "\n".join([start.entry, *found])
-        wrong |= _going_wrong(Source(start.path, fixture.texts[start.path]), edge, gpus, variables)
+        wrong |= _going_wrong(plan, proof)
     late = {(name, row) for name, row, code in fixture.expected if code in LATE}
     assert late <= wrong, f"the rules find something in {late}, what goes wrong is {wrong}"
     assert fixture.expected or not wrong or "suppressed" in folder.name, wrong
@@ -117,19 +143,19 @@ def test_the_plan_the_run_and_the_rules_agree_on_programs_of_several_files(
 LATE = {"TFM101", "TFM102", "TFM103", "TFM106"}
 
 
-def _going_wrong(source: Source, edge: Edge, gpus: int, variables: Mapping[str, str]) -> set[tuple[str, int]]:
+def _going_wrong(plan: FilePlan, proof: Proof) -> set[tuple[str, int]]:
     """The lines of a program's files of which the plan, or a run, says that they don't take effect."""
-    plan = plan_of(source, Target.newest(), gpus=gpus, memory=MEMORY_MIB)
-    asked = [one for entry in plan.entries for one in entry.asked if one.by == "call"]
-    planned = {plan.where(one.place.span.row) for one in asked if one.fate.verdict in (Planned.FAILS, Planned.DEPENDS)}
-    proof = prove(source, edge, RunOptions(gpus=gpus, env=variables), Target.newest())
+    asked = [one for entry in plan.entries for one in entry.intents if one.by == "call"]
+    planned = {
+        plan.where(one.place.span.row) for one in asked if one.prediction.kind in (Planned.FAILS, Planned.DEPENDS)
+    }
     assert proof.rows is not None
     failed = [
-        one
-        for one in proof.verdicts
-        if one.wanted.by == "call" and one.kind in (VerdictKind.NOTHING, VerdictKind.RAISES)
+        verdict
+        for verdict in proof.verdicts
+        if verdict.stated.by == "call" and verdict.kind in (VerdictKind.NOTHING, VerdictKind.RAISES)
     ]
-    return planned | {proof.rows.place(one.wanted.span.row) for one in failed}
+    return planned | {proof.rows.place(one.stated.span.row) for one in failed}
 
 
 GPUS = 'import os\nimport tensorflow as tf\ngpus = tf.config.list_physical_devices("GPU")\n'

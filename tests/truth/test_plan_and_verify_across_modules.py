@@ -10,10 +10,10 @@ import pytest
 from tests.fixes.projects import make
 from tests.verify.programs import GROW, TF, indented, limited
 from tfmemlint.engine.check_source import check_source
-from tfmemlint.engine.context import Context
+from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.run import run
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.plan.model import Prediction as Planned
+from tfmemlint.plan.model import PredictionKind as Planned
 from tfmemlint.plan.read import plan_of
 from tfmemlint.sources import Source
 from tfmemlint.verify.edge import Edge
@@ -194,12 +194,12 @@ def _proof(edge: Edge, path: str, **conditions: object) -> Proof:
 
 def _planned(path: str) -> list[tuple[str, int, Planned]]:
     plan = plan_of(Source(path, Path(path).read_text(encoding="utf-8")), Target.newest(), gpus=1)
-    return [(*plan.where(one.place.span.row), one.fate.verdict) for entry in plan.entries for one in entry.asked]
+    return [(*plan.where(one.place.span.row), one.prediction.kind) for entry in plan.entries for one in entry.intents]
 
 
 def _reported(files: Mapping[str, str]) -> list[tuple[str, int]]:
-    outcomes = run([(name, True) for name in files if name.endswith(".py")], Context(explain_fixes="never"))
-    return [(one.path, one.span.row) for outcome in outcomes for one in outcome.findings]
+    outcomes = run([(name, True) for name in files if name.endswith(".py")], RunContext(explain_fixes="never"))
+    return [(finding.path, finding.span.row) for outcome in outcomes for finding in outcome.findings]
 
 
 @pytest.mark.parametrize("whole", [False, True], ids=["slice", "whole"])
@@ -215,7 +215,9 @@ def test_what_takes_effect_is_planned_and_seen(
     assert _planned(start) == [(path, row, Planned.HAPPENS)]
     proof = _proof(edge, start, whole=whole)
     assert proof.rows is not None
-    seen = [(*proof.rows.place(one.wanted.span.row), one.kind, one.configuration) for one in proof.verdicts]
+    seen = [
+        (*proof.rows.place(verdict.stated.span.row), verdict.kind, verdict.configuration) for verdict in proof.verdicts
+    ]
     assert seen == [(path, row, VerdictKind.HOLDS, shown)], [run.failure for run in proof.runs]
     assert not _reported(files)
 
@@ -231,7 +233,7 @@ def test_what_does_not_take_effect_is_planned_seen_and_reported(
     assert _planned(start) == [(path, row, Planned.FAILS)]
     (verdict,) = (proof := _proof(edge, start, whole=whole)).verdicts
     assert proof.rows is not None
-    assert proof.rows.place(verdict.wanted.span.row) == (path, row)
+    assert proof.rows.place(verdict.stated.span.row) == (path, row)
     assert (verdict.kind in (VerdictKind.NOTHING, VerdictKind.RAISES), verdict.reason) == (True, shown)
     assert {one for one, _ in _reported(files)} == {path}
 
@@ -245,10 +247,12 @@ def test_a_module_that_needs_what_is_missing_here_is_cut_to_what_matters(
     }
     monkeypatch.chdir(tmp_path)
     proof = _proof(edge, _start(tmp_path, {**files, "setup.py": files["setup.py"].replace(", shown", "")}))
-    assert [one.kind for one in proof.verdicts] == [VerdictKind.UNPROVEN]  # what is imported by name has to be there
+    assert [verdict.kind for verdict in proof.verdicts] == [
+        VerdictKind.UNPROVEN
+    ]  # what is imported by name has to be there
     make(tmp_path, {"main.py": "import setup\nsetup.configure()\nprint(setup.shown)\n"})
     proof = _proof(edge, "main.py")
-    assert [one.kind for one in proof.verdicts] == [VerdictKind.HOLDS]
+    assert [verdict.kind for verdict in proof.verdicts] == [VerdictKind.HOLDS]
     ((note,),) = [run.notes for run in proof.runs]
     assert note == "left out, because it fails here (ModuleNotFoundError: No module named 'nowhere'): setup.py:1: " + (
         "import nowhere"
@@ -263,6 +267,6 @@ def test_what_is_read_of_a_file_alone_is_what_check_finds_in_it(
     _start(tmp_path, files)
     source = Source(path, files[path])
     plan = plan_of(source, Target.newest(), gpus=1, alone=True)
-    assert [one.fate.verdict for entry in plan.entries for one in entry.asked] == [Planned.HAPPENS]
+    assert [one.prediction.kind for entry in plan.entries for one in entry.intents] == [Planned.HAPPENS]
     assert not check_source(source, [], Target.newest())
     assert _planned(path) == [(path, row, Planned.FAILS)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfmemlint.intents import wanted
+from tfmemlint.intents import stated_intents
 from tfmemlint.interpreter import analyze
 from tfmemlint.interpreter.program import Program
 from tfmemlint.knowledge.releases import Target
@@ -51,7 +51,9 @@ def program_of(text: str, path: str = "program.py") -> Program:
 def sliced(text: str, path: str = "program.py", entry: str = "module", *, local: bool = True) -> Slice:
     """The slice of a program."""
     program = program_of(text, path)
-    return slice_program(program, [one for one in wanted(program) if one.entry == entry], entry, local=local)
+    return slice_program(
+        program, [intent for intent in stated_intents(program) if intent.entry == entry], entry, local=local
+    )
 
 
 def kept(text: str, path: str = "program.py", entry: str = "module") -> list[str]:
@@ -84,12 +86,12 @@ class Ran:
     def judged(self, **result: Any) -> list[Verdict]:
         """The verdicts on the intents of the program, for a run with this result."""
         program = program_of(self.text)
-        wishes = wanted(program)
+        intents = stated_intents(program)
         given: dict[str, Any] = {"ok": True, "physical": 2, **result}
-        given.setdefault("notes", [{"reached": one.statement.row} for one in wishes])
+        given.setdefault("notes", [{"reached": intent.statement.row} for intent in intents])
         seen = Observation(Result(**given))
         facts = GroundFacts(self.ground, self.total_mib, self.overhead_mib)
-        return [judge(one, seen, facts, [other.span for other in wishes]) for one in wishes]
+        return [judge(intent, seen, facts, [other.span for other in intents]) for intent in intents]
 
     def only(self, **result: Any) -> Verdict:
         """The verdict on the one intent of the program."""

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.fixes.helpers import code
+from tests.fixes.projects import make
+from tests.fixes.repaired import REPAIRED
 from tfmemlint.cli.main import main
-from tfmemlint.engine.context import Context
+from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.results import Unproven
 from tfmemlint.engine.run import run
 from tfmemlint.sources import Source, decode
-from tfmemlint.verify.fixing import prover
+from tfmemlint.verify.fixing import Prover, prover
 
 pytestmark = pytest.mark.tensorflow
 
-Prove = Callable[[Source, str], list[Unproven]]
+Prove = Prover
 
 
 @pytest.fixture(scope="module", name="prove")
@@ -86,10 +88,27 @@ def test_the_command_writes_what_is_proven(
 def test_a_fix_that_does_nothing_is_withheld(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prove: Prove) -> None:
     monkeypatch.chdir(tmp_path)
     Path("train.py").write_text(LIMITED)
-    # As if the rule wrote what TensorFlow doesn't take.
-    (outcome,) = run(
-        [("train.py", True)],
-        Context(fix=True, write=True, prove=lambda old, new: prove(old, new.replace("memory_limit=", "limit="))),
-    )
+
+    class Wrong(Prover):
+        """As if the rule wrote what TensorFlow doesn't take."""
+
+        def __call__(self, source: Source, text: str) -> list[Unproven]:
+            return prove(source, text.replace("memory_limit=", "limit="))
+
+    wrong = Wrong(prove.ground, prove.target)
+    (outcome,) = run([("train.py", True)], RunContext(fix=True, write=True, prove=wrong))
     assert Path("train.py").read_text() == LIMITED
     assert [one.withheld.split(":")[0] for one in outcome.findings] == ["on TensorFlow it would still raise"]
+
+
+def test_a_change_of_several_files_is_proven_on_a_copy_of_the_program(
+    prove: Prover, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = REPAIRED["configuration is taken out of a class in another file"]
+    make(tmp_path, project.files)
+    monkeypatch.chdir(tmp_path)
+    after = {path: code(text) for path, text in project.after.items()}
+    assert prove.program(".", "train.py", after) == ""
+    late = {**after, "train.py": code(project.files["train.py"])}
+    assert "Physical devices cannot be modified" in prove.program(".", "train.py", late)
+    assert (tmp_path / "train.py").read_text("utf-8") == code(project.files["train.py"])

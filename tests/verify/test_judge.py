@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.verify.programs import GROWING, TF, Ran, asked, config, gpu, limited
-from tfmemlint.model.intent import Wish
+from tfmemlint.model.intent import Purpose
 from tfmemlint.verify.verdict import VerdictKind
 
 LIMITED = TF + limited(4096)
@@ -164,7 +164,7 @@ def test_each_gpu_has_the_limit_that_was_asked_for_it() -> None:
 
 def test_a_share_that_is_given_as_a_limit_is_not_the_share_that_is_wanted() -> None:
     verdict = Ran(TF + limited(0.5)).only(config=config(limits=[[0.5], []]), notes=split(0.5))
-    assert (verdict.kind, verdict.wanted.intent.wish) == (VerdictKind.NOTHING, Wish.FRACTION)
+    assert (verdict.kind, verdict.stated.intent.purpose) == (VerdictKind.NOTHING, Purpose.FRACTION)
     assert verdict.reason == "memory_limit is in MiB, not a share of the memory"
 
 

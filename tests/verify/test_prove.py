@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from tests.verify.programs import GROW, GROWING, TF, indented, limited, program_of, proved, verdicts
-from tfmemlint.intents import wanted
+from tfmemlint.intents import stated_intents
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.sources import Source
 from tfmemlint.verify.edge import Edge
 from tfmemlint.verify.prove import prove_fixed
+from tfmemlint.verify.report import GroundInfo, as_json, exit_code
 from tfmemlint.verify.run_options import RunOptions, gpus_named
 from tfmemlint.verify.verdict import VerdictKind
 
@@ -97,7 +99,7 @@ def test_a_module_of_the_project_that_starts_the_runtime_is_seen(edge: Edge, tmp
 def test_a_module_of_the_project_that_can_not_be_imported_is_left_out_with_a_note(edge: Edge, tmp_path: Path) -> None:
     (tmp_path / "models.py").write_text("import nowhere\n")
     proof = proved(edge, f"{TF}import models\n{GROW}", tmp_path / "program.py")
-    assert [one.kind for one in proof.verdicts] == [VerdictKind.HOLDS]
+    assert [verdict.kind for verdict in proof.verdicts] == [VerdictKind.HOLDS]
     ((note,),) = [run.notes for run in proof.runs]
     assert note.startswith("left out, because it fails here (ModuleNotFoundError: No module named 'nowhere')")
     assert note.endswith("models.py:1: import nowhere")
@@ -119,12 +121,12 @@ def test_a_program_of_a_package_is_run_as_a_part_of_it(edge: Edge, tmp_path: Pat
 def test_a_function_that_nothing_calls_is_called_and_one_that_can_not_be_is_said(edge: Edge) -> None:
     code = f"{TF}def setup():\n{indented(GROW)}def of(number):\n{indented(GROW)}"
     proof = proved(edge, code)
-    assert [(run.entry, [one.kind for one in run.verdicts]) for run in proof.runs] == [
+    assert [(run.entry, [verdict.kind for verdict in run.verdicts]) for run in proof.runs] == [
         ("setup", [VerdictKind.HOLDS]),
         ("of", [VerdictKind.UNPROVEN]),
     ]
     assert "of(number) needs arguments" in proof.verdicts[1].reason
-    assert {one.kind for one in proved(edge, code, whole=True).verdicts} == {VerdictKind.UNPROVEN}
+    assert {verdict.kind for verdict in proved(edge, code, whole=True).verdicts} == {VerdictKind.UNPROVEN}
 
 
 def test_what_was_run_is_told_and_a_whole_program_stops_at_its_first_use_of_a_gpu(edge: Edge) -> None:
@@ -149,8 +151,8 @@ def test_the_machine_is_as_large_as_the_program_says_or_the_user(edge: Edge) -> 
     code = f"{TF}gpus = tf.config.list_physical_devices('GPU')\n"
     code += "tf.config.experimental.set_memory_growth(gpus[2], True)\n"
     assert proved(edge, code).gpus == 3
-    one = proved(edge, code, gpus=1)
-    assert [(one.kind, one.reason) for one in one.verdicts] == [
+    alone = proved(edge, code, gpus=1)
+    assert [(verdict.kind, verdict.reason) for verdict in alone.verdicts] == [
         (VerdictKind.RAISES, "IndexError: list index out of range")
     ]
     share = f"{TF}{limited(4096)}"
@@ -168,7 +170,7 @@ def test_the_machine_is_as_large_as_the_program_says_or_the_user(edge: Edge) -> 
 )
 def test_so_many_gpus_a_program_names(code: str, number: int) -> None:
     program = program_of(code)
-    assert gpus_named(program, wanted(program)) == number
+    assert gpus_named(program, stated_intents(program)) == number
 
 
 def test_what_is_asked_for_counts_not_what_is_guessed(edge: Edge) -> None:
@@ -183,14 +185,46 @@ def test_a_fix_is_proved_by_what_the_original_wanted(edge: Edge) -> None:
     (run,) = proof.runs
     assert run.before is not None
     assert [one.kind for one in run.before] == [VerdictKind.RAISES]
-    assert [one.kind for one in run.verdicts] == [VerdictKind.HOLDS]
+    assert [verdict.kind for verdict in run.verdicts] == [VerdictKind.HOLDS]
     assert proof.fixes == 1
 
 
-def test_a_fix_that_loses_the_wish_is_found_out(edge: Edge) -> None:
+def test_a_fix_that_loses_the_purpose_is_found_out(edge: Edge) -> None:
     late = f"{TF}x = tf.constant(1)\n{GROW}"
     proof = prove_fixed(Source("program.py", late), f"{TF}x = tf.constant(1)\n", edge, RunOptions(), Target.newest(), 1)
-    assert [one.kind for one in proof.verdicts] == [VerdictKind.NOTHING]
+    assert [verdict.kind for verdict in proof.verdicts] == [VerdictKind.NOTHING]
+
+
+def fixed_kinds(edge: Edge, old: str, new: str, gpus: int = 1) -> list[VerdictKind]:
+    """The verdicts on the intents of ``old`` once it has become ``new``."""
+    proof = prove_fixed(Source("program.py", old), new, edge, RunOptions(gpus=gpus), Target.newest(), 1)
+    return [verdict.kind for verdict in proof.verdicts]
+
+
+def test_a_fixed_value_is_not_judged_by_the_old_one(edge: Edge) -> None:
+    wrong = "import os\nos.environ['TF_FORCE_GPU_ALLOW_GROWTH'] = 'True'\n" + TF
+    assert fixed_kinds(edge, wrong, wrong.replace("'True'", "'true'")) == [VerdictKind.HOLDS]
+    assert fixed_kinds(edge, TF + limited("4 * 1024**3"), TF + limited("4 * 1024")) == [VerdictKind.HOLDS]
+
+
+def test_a_value_that_was_right_must_stay(edge: Edge) -> None:
+    assert fixed_kinds(edge, TF + limited(2048), TF + limited(4096)) == [VerdictKind.NOTHING]
+
+
+def test_an_intent_that_another_one_excludes_is_taken_out(edge: Edge) -> None:
+    growth = "tf.config.experimental.set_memory_growth(gpus[0], True)\n"
+    before, after = TF + limited(2048) + growth, TF + limited(2048)
+    assert fixed_kinds(edge, before, after) == [VerdictKind.HOLDS, VerdictKind.REMOVED]
+
+
+def test_a_program_whose_intents_are_all_taken_out_is_reported(edge: Edge) -> None:
+    options = "options = tf.compat.v1.GPUOptions(allow_growth=True)\n"
+    proof = prove_fixed(Source("program.py", TF + options), TF, edge, RunOptions(), Target.newest(), 1)
+    assert [verdict.kind for verdict in proof.verdicts] == [VerdictKind.REMOVED]
+    ground = GroundInfo("edge", "2.21.0", "python", 16384)
+    (program,) = json.loads(as_json([proof], ground))["programs"]
+    assert [intent["verdict"] for intent in program["entry_points"][0]["intents"]] == ["taken out"]
+    assert exit_code([proof]) == 0
 
 
 def test_a_program_that_wants_nothing_is_not_run(edge: Edge) -> None:

@@ -26,7 +26,9 @@ def _proofs(capsys: pytest.CaptureFixture[str], files: dict[str, str], *options:
 
 def _verdicts(program: dict[str, Any]) -> list[tuple[str, int, str]]:
     return [
-        (one["filename"], one["row"], one["verdict"]) for entry in program["entry_points"] for one in entry["intents"]
+        (intent["filename"], intent["row"], intent["verdict"])
+        for entry in program["entry_points"]
+        for intent in entry["intents"]
     ]
 
 
@@ -71,7 +73,7 @@ def test_gpus_that_a_script_hides_are_not_there(capsys: pytest.CaptureFixture[st
 def test_a_start_with_a_value_that_can_not_be_told_is_not_run(capsys: pytest.CaptureFixture[str]) -> None:
     script = "#!/bin/sh\nexport TF_FORCE_GPU_ALLOW_GROWTH=true\nCUDA_VISIBLE_DEVICES=$(pick) python train.py\n"
     programs = _proofs(capsys, {"train.py": GROWS, "run.sh": script})
-    assert [one["started_by"] for one in programs] == [None]
+    assert [program["started_by"] for program in programs] == [None]
 
 
 @pytest.mark.usefixtures("project")
@@ -79,14 +81,14 @@ def test_kinds_that_are_not_read_start_nothing(capsys: pytest.CaptureFixture[str
     files = {"train.py": GROWS, "Dockerfile": DOCKERFILE.format("TF_FORCE_GPU_ALLOW_GROWTH=false")}
     files["tfmemlint.toml"] = 'ignore-kinds = ["docker"]\n'
     programs = _proofs(capsys, files)
-    assert [one["started_by"] for one in programs] == [None]
+    assert [program["started_by"] for program in programs] == [None]
 
 
 @pytest.mark.usefixtures("project")
 def test_fixes_are_proven_as_started_by_hand(capsys: pytest.CaptureFixture[str]) -> None:
     files = {"train.py": GROWS, "Dockerfile": DOCKERFILE.format("TF_FORCE_GPU_ALLOW_GROWTH=false")}
     programs = _proofs(capsys, files, "--original")
-    assert [one["started_by"] for one in programs] == [None]
+    assert [program["started_by"] for program in programs] == [None]
 
 
 @pytest.mark.usefixtures("project")

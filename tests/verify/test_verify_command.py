@@ -89,7 +89,7 @@ def test_the_exit_code_says_how_it_went(
     assert "Traceback" not in out + err
 
 
-def test_the_table_has_the_line_the_wish_the_verdict_and_the_ground(
+def test_the_table_has_the_line_the_purpose_the_verdict_and_the_ground(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run("good.py", "late.py")
@@ -108,13 +108,13 @@ def test_a_folder_is_searched_and_what_wants_nothing_is_not_run(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("--json", "-", ".") == 2  # broken.py
-    programs = {Path(one["filename"]).name: one for one in told(capsys)["programs"]}
+    programs = {Path(program["filename"]).name: program for program in told(capsys)["programs"]}
     assert sorted(programs) == ["broken.py", "good.py", "late.py", "never.py"]
     assert programs["broken.py"]["problem"].startswith("line 2: it can't be parsed")
     assert not programs["broken.py"]["entry_points"]
 
 
-def test_the_json_has_one_of_four_verdicts_for_each_wish(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_json_has_one_of_four_verdicts_for_each_purpose(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = run("--json", "-", "--gpus", "2", "--gpu-memory", "8GiB", "good.py", "late.py")
     data = told(capsys)
     assert data["ground"] == "edge"

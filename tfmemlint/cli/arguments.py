@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from tfmemlint.reporters.formats import FORMATS
 
@@ -14,7 +13,7 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--fix", action="store_true", help="fix what can be fixed, as `tfmemlint fix` does")
     add("--show-target", action="store_true", help="print which release files are judged for, and why")
-    parser.set_defaults(diff=False, ask=False, show_fixes=False, fix_only=None, verify=False)
+    parser.set_defaults(diff=False, ask=False, show_fixes=False, fix_only=None, verify=False, whole_program=False)
 
 
 def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +28,11 @@ def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         help="fix what these rules find only; all is reported",
     )
+    add(
+        "--whole-program",
+        action="store_true",
+        help="also change files that were not named, where a fix needs it, if they are in the same project",
+    )
     add("--show-fixes", action="store_true", help="list what was fixed, and why the rest was not")
     add(
         "--verify",
@@ -36,7 +40,12 @@ def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
         help="before anything is written, run what configures GPU memory in the new text on the installed TensorFlow,"
         " and make no change that does not take effect there; THIS RUNS THE PROGRAM'S CODE, as `tfmemlint verify` does",
     )
-    add("--device", choices=("auto", "gpu", "driver", "edge"), default="auto", help="with --verify: what to run on")
+    add(
+        "--device",
+        choices=("auto", "gpu", "driver", "edge"),
+        default="auto",
+        help="with --verify: where to run",
+    )
     add("--python", metavar="PATH", help="with --verify: the interpreter that has TensorFlow (default: this one)")
     parser.set_defaults(fix=True, show_target=False)
 
@@ -57,7 +66,13 @@ def _common(parser: argparse.ArgumentParser) -> None:
     add(
         "--target-version",
         metavar="X.Y",
-        help="the TensorFlow release that the code runs on (default: what the project asks for)",
+        help="the TensorFlow release that the code runs on (default: the one that the project requires)",
+    )
+    add(
+        "--migrate",
+        action="store_true",
+        help="also report the names that the newest release (or that of --target-version) lacks and that have nothing"
+        " to do with GPU memory",
     )
     add("--unsafe-fixes", action="store_true", default=None, help="also apply fixes that a person should review")
     add("--allow-dirty", action="store_true", help="also fix files with changes that git does not have yet")
@@ -65,12 +80,7 @@ def _common(parser: argparse.ArgumentParser) -> None:
     add("--output-format", choices=tuple(FORMATS), help="how to report (default: full)")
     add("--statistics", action="store_true", help="print how often each rule fires instead of the findings")
     add("--exit-zero", action="store_true", help="exit with 0 even where something is found")
-    add("--stdin-filename", metavar="PATH", help="what the text on standard input is called")
+    add("--stdin-filename", metavar="PATH", help="the path to report for standard input")
     add("--no-cache", action="store_true", help="read nothing from a cache, and write nothing to it")
     add("-q", "--quiet", action="store_true", help="print findings only")
     add("-v", "--verbose", action="store_true", help="say what is read")
-
-
-def say(message: str) -> None:
-    """Print a message on standard error."""
-    print(f"tfmemlint: {message}", file=sys.stderr)

@@ -9,17 +9,17 @@ import sys
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.cli.arguments import say
 from tfmemlint.model.codes import INTERNAL_ERROR
 from tfmemlint.reporters.formats import DEFAULT, format_named
+from tfmemlint.reporters.say import say
 
 if TYPE_CHECKING:
     from tfmemlint.config.files import Config
-    from tfmemlint.engine.context import Context
+    from tfmemlint.engine.context import RunContext
     from tfmemlint.engine.results import FileResult
     from tfmemlint.sources.walking import Walk
 
-CLEAN, FOUND, FAILED = 0, 1, 2
+CLEAN, FOUND, FAILED, CRASHED = 0, 1, 2, 3
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -49,19 +49,21 @@ def run(arguments: argparse.Namespace) -> int:
         if result.problem:
             failed = True
             say(f"{result.path}: {result.problem}")
-    if failed or any(finding.code == INTERNAL_ERROR for finding in findings):
+    if any(finding.code == INTERNAL_ERROR for finding in findings):
+        return CRASHED
+    if failed:
         return FAILED
     return FOUND if findings and not arguments.exit_zero else CLEAN
 
 
-def _context(arguments: argparse.Namespace, config: Config) -> Context:
+def _context(arguments: argparse.Namespace, config: Config) -> RunContext:
     """Return what the options ask for; the command line comes before the file.
 
     Raises:
         ConfigError: an option can't be followed.
     """
     from tfmemlint.config.files import ConfigError, Layer
-    from tfmemlint.engine.context import Context
+    from tfmemlint.engine.context import RunContext
     from tfmemlint.sources.kinds import checked
 
     for option, given in (
@@ -76,6 +78,12 @@ def _context(arguments: argparse.Namespace, config: Config) -> Context:
 
     target, memory = config.target_and_memory(arguments.target_version, arguments.gpu_memory)
     select, extend, ignore = (_codes(given) for given in (arguments.select, arguments.extend_select, arguments.ignore))
+    if arguments.migrate:
+        from tfmemlint.knowledge.releases import Target
+        from tfmemlint.rulekit.rule import codes_where
+
+        target = target or Target.newest()
+        extend = (*(extend or ()), *sorted(codes_where(lambda rule: rule.of_another_release)))
     said = select is not None or extend or ignore
     in_file = config.select is not None or config.extend_select or config.ignore or config.extend_ignore
     selection = None
@@ -85,7 +93,7 @@ def _context(arguments: argparse.Namespace, config: Config) -> Context:
         layer = Layer("", select, extend or (), ignore or ()) if said else None
         selection = config.selection(rules(), layer)
     output_format = format_named(arguments.output_format or config.output_format or DEFAULT)
-    return Context(
+    return RunContext(
         target=target,
         selection=selection,
         fix=arguments.fix,
@@ -96,6 +104,7 @@ def _context(arguments: argparse.Namespace, config: Config) -> Context:
         cache=not arguments.no_cache,
         fix_only=_rule_codes("--fix-only", _codes(arguments.fix_only)),
         allow_dirty=arguments.allow_dirty,
+        whole_program=arguments.whole_program,
         kinds=_kinds(arguments, config),
     )
 
@@ -105,7 +114,7 @@ class _Stopped(Exception):
 
 
 @contextlib.contextmanager
-def _gates(arguments: argparse.Namespace, context: Context) -> Iterator[Context]:
+def _gates(arguments: argparse.Namespace, context: RunContext) -> Iterator[RunContext]:
     """Enter the context with those who have to agree to a change before it is made: a person, TensorFlow."""
     if arguments.ask:
         from tfmemlint.cli.prompt import terminal
@@ -151,7 +160,7 @@ def _codes(given: list[str] | None) -> tuple[str, ...] | None:
     return tuple(code.strip() for codes in given for code in codes.split(",") if code.strip())
 
 
-def _results(arguments: argparse.Namespace, config: Config, context: Context) -> tuple[list[FileResult], bool]:
+def _results(arguments: argparse.Namespace, config: Config, context: RunContext) -> tuple[list[FileResult], bool]:
     """Return the result of each file, and whether some path could not be followed."""
     from tfmemlint.engine.run import from_text, run
 
@@ -168,7 +177,13 @@ def _results(arguments: argparse.Namespace, config: Config, context: Context) ->
     failed = bool(found.problems)
     if context.write:
         from tfmemlint.fixes.write import sweep
+        from tfmemlint.fixes.write_together import JOURNAL, complete_journal
 
+        # What a killed run has begun comes first: it needs the files that are swept then.
+        for path in found.litter:
+            directory, _, name = path.rpartition("/")
+            if name == JOURNAL:
+                complete_journal(directory or ".")
         for path in found.litter:
             sweep(path)
         context = dataclasses.replace(context, named=tuple(paths))
@@ -209,9 +224,9 @@ def _kinds(arguments: argparse.Namespace, config: Config, usual: Collection[str]
     return frozenset((*(config.file_kinds(usual) if chosen is None else chosen), *more)) - frozenset(less)
 
 
-def _show_target(arguments: argparse.Namespace, config: Config, context: Context) -> int:
+def _show_target(arguments: argparse.Namespace, config: Config, context: RunContext) -> int:
     from tfmemlint.project.targets.find import reset_cache
-    from tfmemlint.project.targets.show import as_data, judged, show
+    from tfmemlint.project.targets.show import as_data, as_lines, judged
 
     paths = list(dict.fromkeys(arguments.paths)) or ["."]
     own = [arguments.stdin_filename or "-"] if "-" in paths else []
@@ -226,5 +241,8 @@ def _show_target(arguments: argparse.Namespace, config: Config, context: Context
 
         print(json.dumps(as_data(groups, finder.notes), indent=2))
     else:
-        show(groups, finder.notes, sys.stdout)
+        from tfmemlint.reporters.paint import printable, write
+
+        for line in as_lines(groups, finder.notes):
+            write(sys.stdout, f"{printable(line)}\n")
     return FAILED if found is not None and found.problems else CLEAN

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from tfmemlint import __version__
 from tfmemlint.cli import arguments, check
-from tfmemlint.cli.arguments import say
+from tfmemlint.reporters.say import say
 
-CLEAN, FOUND, FAILED = 0, 1, 2
+CLEAN, FOUND, FAILED, CRASHED = 0, 1, 2, 3
 _ELSEWHERE = {
     "verify": ("tfmemlint.verify.command", "run what configures GPU memory on the real TensorFlow, and judge it"),
     "plan": ("tfmemlint.plan.command", "predict what a program asks of each GPU, and what it gets"),
@@ -26,7 +26,11 @@ _ELSEWHERE = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit code: 0 clean, 1 findings, 2 the tool could not do its work."""
+    """Run the command line.
+
+    Returns:
+        The exit code: 0 clean, 1 findings, 2 the tool could not do its work, 3 it has an error of its own.
+    """
     given = list(sys.argv[1:] if argv is None else argv)
     own: list[str] = []
     if given[:1] in (["verify"], ["fit"]) and "--" in given:
@@ -51,6 +55,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         say("interrupted" + ("; every file is as it was before, or fixed as a whole" if given[:1] == ["fix"] else ""))
         return FAILED
+    except Exception as error:
+        # Python's own exit code would be that of findings.
+        _say_crash(error)
+        return CRASHED
+
+
+def _say_crash(error: Exception) -> None:
+    """Print that the tool has an error of its own, with what a report of it needs."""
+    import traceback
+
+    from tfmemlint.engine.trouble import described
+
+    say("this is an error in tfmemlint, not a finding; the lines below belong in a report of it")
+    for line in "".join(traceback.format_tb(error.__traceback__)).splitlines():
+        say(line)
+    say(f"tfmemlint {__version__}: {described(error)}")
 
 
 def _parser(chosen: str) -> argparse.ArgumentParser:
@@ -61,7 +81,11 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"tfmemlint {__version__}")
     commands = parser.add_subparsers(
-        title="commands", required=True, metavar="{check,fix,verify,plan,fit,debug,doctor,rule}"
+        # Told its name, it need not format the usage, for which argparse asks for the width of the terminal.
+        prog="tfmemlint",
+        title="commands",
+        required=True,
+        metavar="{check,fix,verify,plan,fit,debug,doctor,rule}",
     )
     checking = commands.add_parser("check", help="report what is wrong")
     arguments.add_check_arguments(checking)

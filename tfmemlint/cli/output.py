@@ -7,22 +7,21 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from tfmemlint.cli.arguments import say
 from tfmemlint.reporters.formats import DEFAULT, Format, format_named
+from tfmemlint.reporters.say import say
 
 if TYPE_CHECKING:
     from tfmemlint.config.files import Config
-    from tfmemlint.engine.context import Context
+    from tfmemlint.engine.context import RunContext
     from tfmemlint.engine.results import FileResult
     from tfmemlint.model.finding import Finding
     from tfmemlint.sources import Source
 
-MANY_OTHER_RELEASE_FINDINGS = 10
-"""Findings about names of other releases from which on the target is in doubt, rather than the code. As many releases
-are listed."""
+MAX_TARGETS_SHOWN = 10
+"""Releases that are named behind a report; --show-target names all."""
 
 
-def report(arguments: argparse.Namespace, config: Config, context: Context, results: list[FileResult]) -> None:
+def report(arguments: argparse.Namespace, config: Config, context: RunContext, results: list[FileResult]) -> None:
     """Print the results of a run in the format that the options or the configuration file name."""
     output_format = format_named(arguments.output_format or config.output_format or DEFAULT)
     if _is_plain(arguments, results, output_format):
@@ -30,7 +29,7 @@ def report(arguments: argparse.Namespace, config: Config, context: Context, resu
             print("All checks passed!")
         return
     from tfmemlint.reporters import close, render, statistics
-    from tfmemlint.reporters.cells import in_cells
+    from tfmemlint.reporters.cells import in_cells, rows_in_cells
     from tfmemlint.reporters.summary import Summary
 
     findings = sorted(
@@ -44,6 +43,7 @@ def report(arguments: argparse.Namespace, config: Config, context: Context, resu
         candidates=sum(result.candidate for result in results),
         unsafe=context.unsafe,
         planned=arguments.diff,
+        cut_short=sum(result.is_cut_short for result in results),
     )
     # Whoever wants the new text, or the changes, gets nothing else on standard output.
     stream = sys.stdout
@@ -52,7 +52,7 @@ def report(arguments: argparse.Namespace, config: Config, context: Context, resu
     for result in results:
         if arguments.verbose and result.candidate:
             say(f"read closely: {result.path}")
-        for note in result.notes if arguments.verbose else ():
+        for note in result.notes if arguments.verbose or result.is_cut_short else ():
             say(f"{result.path}: not followed to the end: {note}")
     if arguments.statistics:
         statistics(findings, stream, output_format.name, unsafe=context.unsafe)
@@ -82,7 +82,7 @@ def report(arguments: argparse.Namespace, config: Config, context: Context, resu
         from tfmemlint.reporters.fixes import show_fixes
 
         problems = {result.path: result.problem for result in results if result.problem}
-        applied, _ = in_cells(applied, {result.path: result.old for result in results if result.old is not None})
+        applied = rows_in_cells(applied, {result.path: result.old for result in results if result.old is not None})
         show_fixes(applied, findings, problems, stream, planned=arguments.diff)
     if context.target is None and not arguments.quiet and output_format.for_people:
         _targets(findings, verbose=arguments.verbose)
@@ -106,7 +106,7 @@ def _targets(findings: list[Finding], *, verbose: bool) -> None:
     finder = current()
     about = [finder.of_file(finding.path) for finding in _of_another_release(findings)]
     said = dict.fromkeys(found for found in (finder.found() if verbose else about) if found.target is not None)
-    for found in list(said)[:MANY_OTHER_RELEASE_FINDINGS]:
+    for found in list(said)[:MAX_TARGETS_SHOWN]:
         say(f"judged for {in_short(found)}; --show-target says more")
     if verbose:
         for found in finder.found():
@@ -116,15 +116,11 @@ def _targets(findings: list[Finding], *, verbose: bool) -> None:
                     say(f"{statement.place}: {statement.text}: {why}")
         for note in finder.notes:
             say(note)
-    old = sum(found.target is None for found in about)
-    if old >= MANY_OTHER_RELEASE_FINDINGS:
-        say(
-            f"{old} findings are about names of other releases; for code that runs on TensorFlow 1 say so:"
-            " --target-version 1.15"
-        )
+    if any(found.target is None for found in about):
+        say("nothing tells the release of some code, which is judged for the newest: --target-version 1.15 says it")
 
 
-def _sources(results: list[FileResult], findings: list[Finding], context: Context) -> dict[str, Source]:
+def _sources(results: list[FileResult], findings: list[Finding], context: RunContext) -> dict[str, Source]:
     """Return the texts to quote from: of the files that were checked, and of those that the traces of findings name."""
     known = {result.path: result.source for result in results if result.source is not None}
     others = {step.path for finding in findings for step in finding.trace} - known.keys()
@@ -140,7 +136,7 @@ def _is_plain(arguments: argparse.Namespace, results: list[FileResult], output_f
     if arguments.fix or arguments.statistics or arguments.verbose or not output_format.for_people:
         return False
     coloured = sys.stdout.isatty() or "FORCE_COLOR" in os.environ
-    return not coloured and not any(result.findings for result in results)
+    return not coloured and not any(result.findings or result.is_cut_short for result in results)
 
 
 def _changes(arguments: argparse.Namespace, results: list[FileResult]) -> object:

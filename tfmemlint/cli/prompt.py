@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO
 
 from tfmemlint.model.finding import Applicability, Finding
 from tfmemlint.reporters.cells import in_cells
 from tfmemlint.reporters.diff import print_diff, unified_diff
+from tfmemlint.reporters.paint import printable
 from tfmemlint.sources import Source
 
 DECLINED = "declined"
@@ -32,17 +34,22 @@ class Asker:
     color: bool | None = None
     always: bool | None = None
 
-    def __call__(self, finding: Finding, source: Source, fixed: Source) -> bool:
-        """Return the answer whether to change ``source`` to ``fixed``; no answer is a no."""
+    def __call__(self, finding: Finding, changes: Sequence[tuple[Source, Source]]) -> bool:
+        """Return the answer whether to make ``changes``, each of one file; no answer is a no."""
         if self.always is not None:
             return self.always
-        path, finding, old, new = _as_shown(finding, source, fixed)
+        own = next((change for change in changes if change[0].path == finding.path), None)
+        if own is not None:
+            (finding,), _ = in_cells([finding], {finding.path: own[0]})
         fix = finding.fix
         unsafe = " (unsafe)" if fix is not None and fix.applicability is Applicability.UNSAFE else ""
         words = f"{fix.message}{unsafe}" if fix is not None else ""
         cell = "" if finding.cell is None else f":cell {finding.cell}"
-        print(f"{path}{cell}:{finding.span.row}: {finding.code} {finding.message}\n{words}", file=self.shown)
-        print_diff(unified_diff(path, old, new), self.shown, color=self.color)
+        place = f"{printable(finding.path)}{cell}:{finding.span.row}"
+        print(f"{place}: {finding.code} {printable(finding.message)}\n{printable(words)}", file=self.shown)
+        for old, new in changes:
+            text = unified_diff(old.path, old.as_file(old.text), new.as_file(new.text))
+            print_diff(text, self.shown, color=self.color)
         return self._answer()
 
     def _answer(self) -> bool:
@@ -64,13 +71,6 @@ class Asker:
                 self.always = True
                 return True
             print(_HELP, file=self.shown)
-
-
-def _as_shown(finding: Finding, old: Source, new: Source) -> tuple[str, Finding, str, str]:
-    """Return a change as people see it: the path, the finding in its cell if that is a notebook, and the contents of
-    the file before and after."""
-    (placed,), _ = in_cells([finding], {finding.path: old})
-    return old.path, placed, old.as_file(old.text), old.as_file(new.text)
 
 
 def terminal() -> Asker | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tfmemlint.config.selection import ConfigError, Layer, Selection
+from tfmemlint.sources.regular import read_regular
 
 if TYPE_CHECKING:
     from tfmemlint.knowledge.releases import Target
@@ -23,15 +24,19 @@ class Config:
     """The options of a configuration file; None or empty for those that it does not set.
 
     Attributes:
-        root: the directory of the file, which its patterns are relative to; the working directory where there is none.
+        root: the directory of the file, which its patterns are relative to; the working directory without a file.
         path: the file, or None.
-        select, extend_select, ignore, extend_ignore: rule selectors. per_file_ignores: selectors by file pattern.
-        exclude: patterns of what to leave out, in place of the usual ones. extend_exclude: what to leave out besides.
-        kinds: the kinds of files to look for, in place of the usual ones. extend_kinds: others besides. ignore_kinds:
-            those not to look for.
-        respect_gitignore: leave out what git ignores. respect_gitattributes: leave out what is marked as generated or
-            vendored.
-        target_version: the TensorFlow release to judge for. gpu_memory_mib: the memory of one GPU, in MiB.
+        select, extend_select, ignore, extend_ignore: rule selectors.
+        per_file_ignores: selectors by file pattern.
+        exclude: patterns of files to leave out, instead of the default ones.
+        extend_exclude: further patterns of files to leave out.
+        kinds: the kinds of files to look for, instead of the default ones.
+        extend_kinds: further kinds.
+        ignore_kinds: kinds not to look for.
+        respect_gitignore: leave out files that git ignores.
+        respect_gitattributes: leave out files that are marked as generated or vendored.
+        target_version: the TensorFlow release to judge for.
+        gpu_memory_mib: the memory of one GPU, in MiB.
     """
 
     root: str = field(default_factory=os.getcwd)
@@ -54,10 +59,10 @@ class Config:
     ignore_kinds: tuple[str, ...] = ()
 
     def selection(self, rules: Sequence[Rule], command_line: Layer | None = None) -> Selection:
-        """Return the rules that this file enables and, after it, the command line.
+        """Return the rules that this file and, after it, the command line enable.
 
         Raises:
-            ConfigError: a selector stands for no rule.
+            ConfigError: a selector matches no rule.
         """
         origin = self.path or ""
         file = Layer(origin, self.select, self.extend_select, self.ignore, self.extend_ignore)
@@ -77,14 +82,15 @@ class Config:
     def target_and_memory(
         self, target_version: str | None, gpu_memory: str | None
     ) -> tuple[Target | None, float | None]:
-        """Return the release to judge for, None if none is stated, and the memory of one GPU in MiB, None if that is
-        not known; what the command line says comes before the file.
+        """Return the release to judge for, None if none is stated, and the memory of one GPU in MiB, None if it is
+        unknown. The command line takes precedence over the file.
 
         Args:
-            target_version: what ``--target-version`` says. gpu_memory: what ``--gpu-memory`` says.
+            target_version: the value of ``--target-version``.
+            gpu_memory: the value of ``--gpu-memory``.
 
         Raises:
-            ConfigError: an option can't be followed.
+            ConfigError: an option is invalid.
         """
         target, memory, option = self.target_version, self.gpu_memory_mib, "--target-version"
         try:
@@ -103,11 +109,11 @@ class Config:
 def load(start: str | os.PathLike[str] | None = None) -> Config:
     """Return the options of the nearest configuration file, in ``start`` (default: the working directory) or above.
 
-    In one directory ``tfmemlint.toml`` comes before ``pyproject.toml``; a ``pyproject.toml`` without a
-    ``[tool.tfmemlint]`` table is passed by.
+    In one directory ``tfmemlint.toml`` takes precedence over ``pyproject.toml``; a ``pyproject.toml`` without a
+    ``[tool.tfmemlint]`` table is skipped.
 
     Raises:
-        ConfigError: the file cannot be read, or says something that cannot be followed.
+        ConfigError: the file cannot be read, or has an invalid option.
     """
     directory = os.path.abspath(start) if start is not None else os.getcwd()
     while True:
@@ -123,6 +129,10 @@ def load(start: str | os.PathLike[str] | None = None) -> Config:
         directory = above
 
 
+_MAX_CONFIG_BYTES = 2**20
+"""Options written by a person take a small part of it."""
+
+
 def read(path: str | os.PathLike[str]) -> Config | None:
     """Return the options in one file; None for a ``pyproject.toml`` that has no ``[tool.tfmemlint]``.
 
@@ -131,8 +141,7 @@ def read(path: str | os.PathLike[str]) -> Config | None:
     """
     shown = os.fspath(path)
     try:
-        with open(shown, "rb") as file:
-            data = file.read()
+        data = read_regular(shown, _MAX_CONFIG_BYTES)
     except OSError as error:
         raise ConfigError(shown, f"cannot be read: {error.strerror or error}") from error
     shared = os.path.basename(shown) == "pyproject.toml"

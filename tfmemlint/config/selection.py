@@ -18,7 +18,7 @@ ALL = "ALL"
 
 
 class ConfigError(Exception):
-    """An option can't be followed: ``path`` is where it was given, ``message`` says in a line what is wrong with it."""
+    """An option is invalid: ``path`` is the place where it was given, ``message`` describes the error in a line."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(path, message)
@@ -35,8 +35,9 @@ class Layer:
 
     Attributes:
         origin: the file, for messages; "" for the command line.
-        select: the rules to run in place of what was selected before; None where it isn't given.
-        extend_select: rules to run besides. ignore, extend_ignore: rules not to run; both mean the same.
+        select: the rules to run instead of those selected before; None if it isn't given.
+        extend_select: further rules to run.
+        ignore, extend_ignore: rules not to run; both mean the same.
     """
 
     origin: str = ""
@@ -48,13 +49,14 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The rules that are enabled, by code, and where some of them are not.
+    """The rules that are enabled, by code, and the files in which some of them are disabled.
 
     Attributes:
-        codes: the codes of the rules that are enabled anywhere. named: those that some selector speaks of.
-        per_file: a pattern for the whole path or the last part of it, whether it stands for the files that do
-            **not** match (``!``), and the codes that are off there.
-        in_texts: the codes that are enabled in documents besides.
+        codes: the codes of the rules that are enabled anywhere.
+        named: the codes that some selector names.
+        per_file: a pattern for the whole path or the last part of it, True if it means the files that do **not** match
+            (``!``), and the codes that are off there.
+        in_texts: the codes that are additionally enabled in documents.
     """
 
     codes: frozenset[str]
@@ -112,14 +114,14 @@ class Selection:
             return frozenset()
         whole = os.path.abspath(path).replace(os.sep, "/")
         off: set[str] = set()
-        for pattern, others, codes in self.per_file:
-            if bool(pattern.fullmatch(whole) or pattern.fullmatch(whole.rsplit("/", 1)[-1])) != others:
+        for pattern, negated, codes in self.per_file:
+            if bool(pattern.fullmatch(whole) or pattern.fullmatch(whole.rsplit("/", 1)[-1])) != negated:
                 off |= codes
         return frozenset(off)
 
 
 def is_document(path: str) -> bool:
-    """True if a file of this name is no program, but may have programs in it."""
+    """Return True if a file of this name is not a program, but may contain programs."""
     return kind_of(os.path.basename(path)) in DOCUMENTS
 
 
@@ -154,7 +156,7 @@ def _codes(selector: str, rules: Sequence[Rule], origin: str, option: str) -> se
 
 
 def _covers(selector: str, code: str) -> bool:
-    """True if ``selector`` is ``code`` or a prefix of it that has all of its letters."""
+    """Return True if ``selector`` is ``code`` or a prefix of it that has all of its letters."""
     return code.startswith(selector) and len(selector) >= len(code.rstrip("0123456789"))
 
 
@@ -183,10 +185,10 @@ def _selectors(rules: Sequence[Rule]) -> Iterator[str]:
 
 
 def _pattern(glob: str, root: str) -> re.Pattern[str]:
-    """A pattern for the last part of a path, or for the whole of it: relative ones are relative to ``root``.
+    """Return a pattern for the last part of a path, or for the whole of it: relative ones are relative to ``root``.
 
     As in ruff, ``*`` matches across ``/``, ``**/`` matches any number of directories, ``{a,b}`` is a choice. A
-    directory written with ``/`` at its end stands for all that is in it.
+    directory with ``/`` at its end means everything in it.
     """
     glob = glob.replace(os.sep, "/").removeprefix("./")
     if glob.endswith("/"):

@@ -1,1 +1,1 @@
-"""Show what the analysis sees in a program: for whoever chases a false alarm."""
+"""Shows what the analysis sees in a program, to find the cause of a false alarm."""

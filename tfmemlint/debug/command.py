@@ -1,4 +1,4 @@
-"""The command ``tfmemlint debug``: its options, and what it does."""
+"""The command ``tfmemlint debug``: its options and its entry point."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--target-version",
         metavar="X.Y",
-        help="the TensorFlow release that the code runs on (default: what the project asks for)",
+        help="the TensorFlow release that the code runs on (default: the one that the project requires)",
     )
     add("--output-format", choices=("text", "json"), default="text")
 
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     from tfmemlint.debug.events import record_runs
     from tfmemlint.debug.report import as_data, show
     from tfmemlint.debug.selecting import Selection
-    from tfmemlint.engine.context import Context
+    from tfmemlint.engine.context import RunContext
     from tfmemlint.engine.front_end import find_files, read_items
     from tfmemlint.sources import Unreadable
     from tfmemlint.sources.kinds import DOCUMENTS
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         target, _ = config.target_and_memory(arguments.target_version, None)
     except ConfigError as error:
         return _failed(str(error))
-    context = Context(target=target, kinds=config.file_kinds())
+    context = RunContext(target=target, kinds=config.file_kinds())
     walk, files = find_files([arguments.file], config)
     for path, problem in walk.problems:
         return _failed(f"{path}: {problem}")
@@ -75,5 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _failed(message: str) -> int:
-    print(f"tfmemlint: {message}", file=sys.stderr)
+    from tfmemlint.reporters.say import say
+
+    say(message)
     return FAILED

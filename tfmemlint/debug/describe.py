@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from tfmemlint.interpreter.program import (
     EnvWrite,
     Event,
     ItemLookup,
+    LateOption,
+    MissingMember,
     ProtoMade,
     RankTaken,
     RuntimeStart,
@@ -21,13 +24,16 @@ from tfmemlint.interpreter.program import (
     Use,
 )
 from tfmemlint.interpreter.state import ConfigEffect, Phase, Setting, State, Tri
-from tfmemlint.interpreter.values import EACH, Const, Device, Devices, Limit, Seq, Unknown, Value
+from tfmemlint.interpreter.values import EACH, Const, Device, Devices, Limit, Made, Ref, Seq, Unknown, Value
 
 if TYPE_CHECKING:
+    from tfmemlint.interpreter.observer import Origin
     from tfmemlint.model.finding import Span
 
 MAX_VALUE_CHARACTERS = 80
 """Characters of a value in one line of the report: a list of hundreds of items says no more in full."""
+_VERSION = re.compile(r" (?:[\w.]+@\d+#\d+|\.\w+#\d+|@\d+)(?=\s|$)")
+"""The marks by which the interpreter tells conditions of one text apart: how often their names were bound before."""
 _STARTS = {
     "context": "starts the eager context",
     "allocator": "makes the GPU devices and their allocator",
@@ -91,7 +97,7 @@ def _gpus(state: State) -> str:
 
 
 def describe_event(event: Event) -> tuple[str, list[str]]:
-    """Return what an event is in a line, and more about it: what TensorFlow does, and under which conditions."""
+    """Return an event in a line, and further lines: what TensorFlow does, and under which conditions."""
     return _words(event), list(_details(event))
 
 
@@ -105,6 +111,10 @@ def _words(event: Event) -> str:
             return f"assignment to {event.owner}.{event.attribute}: {describe_value(event.value)}"
         case ItemLookup():
             return f"lookup of {describe_value(event.key)} in what {event.of} returned"
+        case LateOption():
+            return f"option {event.field} = {describe_value(event.value)}, set after the session was made"
+        case MissingMember():
+            return f"attribute {event.member} of {event.of}, which does not have it"
         case EnvWrite() | ChildEnv():
             where = "of a child process" if isinstance(event, ChildEnv) else ""
             return f"environment {where}{' ' if where else ''}variable {event.name} = {describe_value(event.value)}"
@@ -166,14 +176,16 @@ def _effect(effect: ConfigEffect) -> str:
 
 def describe_guards(guards: Iterable[tuple[str, bool]] | None) -> str:
     """Return the conditions under which something happens."""
-    words = [f"{'' if outcome else 'not '}({' '.join(text.split())})" for text, outcome in guards or ()]
+    words = [
+        f"{'' if outcome else 'not '}({' '.join(_VERSION.sub('', text).split())})" for text, outcome in guards or ()
+    ]
     return " and ".join(dict.fromkeys(words)) or "no condition"
 
 
 def describe_value(value: Value | None) -> str:
-    """Return a value as far as it is known, in at most `MAX_VALUE_CHARACTERS` characters; "" for None."""
+    """Return a value in words, in at most `MAX_VALUE_CHARACTERS` characters; "" for None."""
     words = "" if value is None else _value(value)
-    return words if len(words) <= MAX_VALUE_CHARACTERS else f"{words[: MAX_VALUE_CHARACTERS - 3]}..."
+    return _short(words)
 
 
 def _value(value: Value) -> str:
@@ -191,11 +203,26 @@ def _value(value: Value) -> str:
             return f"limit {_value(value.value)} MiB" if value.value is not None else "no limit"
         case Seq():
             return f"[{', '.join(_value(item) for item in value.items[:MAX_VALUE_CHARACTERS])}]"
+        case Ref():
+            return value.name
+        case Made():
+            return f"result of {value.name}()"
         case _:
             name = getattr(value, "name", "")
             return f"{type(value).__name__.lower()} {name}".strip()
 
 
+def describe_origin(text: str, origin: Origin) -> str:
+    """Return where a value became unknown, given the source of the expression that has it."""
+    shown, source = (_short(" ".join(words.split())) for words in (text, origin.text))
+    of = "" if shown == source else f"{shown} is not known: "
+    return f"{of}{source} ({place(origin.path, origin.span)}) {origin.why}"
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= MAX_VALUE_CHARACTERS else f"{words[: MAX_VALUE_CHARACTERS - 3]}..."
+
+
 def place(path: str, span: Span) -> str:
-    """Return a place as people read it."""
+    """Return a place as messages show it."""
     return f"{path}:{span.row}"

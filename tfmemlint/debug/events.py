@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from tfmemlint.sources import Source, decode
 
 if TYPE_CHECKING:
     from tfmemlint.deployment.launches import Launch
-    from tfmemlint.engine.context import Context
+    from tfmemlint.engine.context import RunContext
     from tfmemlint.engine.item import Item
 
 
@@ -29,7 +30,7 @@ class Run:
         entry: how it is run, in words.
         launch: the configuration file that starts it; None for a start by hand.
         steps: what the interpreter did, in order.
-        gave_up: where the program was not followed, in words.
+        gave_up: the places at which the analysis stopped following the program, in words.
         sources: the texts of its files, by their paths in ``steps``.
     """
 
@@ -40,9 +41,33 @@ class Run:
     steps: list[Step]
     gave_up: list[str] = field(default_factory=list)
     sources: dict[str, Source] = field(default_factory=dict)
+    _functions: dict[str, list[tuple[str, tuple[int, int]]]] = field(default_factory=dict)
+
+    def function_at(self, path: str, row: int) -> str:
+        """Return the qualified name of the innermost function that a line is in; "" for none."""
+        if path not in self._functions:
+            self._functions[path] = functions(self.sources[path]) if path in self.sources else []
+        around = [(first, name) for name, (first, last) in self._functions[path] if first < row <= last]
+        return max(around, default=(0, ""))[1]
 
 
-def record_runs(item: Item, context: Context) -> Iterator[Run]:
+def functions(source: Source) -> list[tuple[str, tuple[int, int]]]:
+    """Return the functions of a file by their qualified names (``Trainer.fit``), with their first and last rows."""
+    found = []
+    pending: list[tuple[ast.AST, str]] = [(ast.parse(source.text), "")]
+    while pending:
+        node, owner = pending.pop()
+        for child in ast.iter_child_nodes(node):
+            qualified = owner
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                qualified = f"{owner}.{child.name}".lstrip(".")
+                if not isinstance(child, ast.ClassDef):
+                    found.append((qualified, (child.lineno, child.end_lineno or child.lineno)))
+            pending.append((child, qualified))
+    return found
+
+
+def record_runs(item: Item, context: RunContext) -> Iterator[Run]:
     """Yield the analysis of the program that starts in a file: by hand, and by each configuration file that starts it.
 
     Raises:

@@ -42,20 +42,32 @@ def _title(run: Run) -> Iterator[Line]:
 
 def _lines(run: Run, steps: list[Step]) -> Iterator[Line]:
     shown: tuple[str, int | None] | None = None
-    for step, differing in _with_changes(steps):
+    said: set[str] = set()  # in this line: most events of a line happen under the same conditions
+    for step, differing in _with_changes(list(_without_mentions(steps))):
         if (step.path, step.row) != shown or step.kind == "statement":
             shown = step.path, step.row
+            said.clear()
             yield _place(run, step)
         for change in differing:
             yield [Segment("    state   ", "label"), Segment(printable(_change(change)))]
         if step.kind != "statement":
             yield [Segment(f"    {step.kind:<8}", _STYLES[step.kind]), Segment(printable(step.words))]
         for detail in step.details:
-            yield [Segment(f"            {printable(detail)}", "dim")]
+            if detail not in said:
+                yield [Segment(f"            {printable(detail)}", "dim")]
+        said.update(step.details)
+
+
+def _without_mentions(steps: list[Step]) -> Iterator[Step]:
+    """Leave out the mention of a function where the next step is its call: the call says all of it."""
+    for step, following in zip(steps, [*steps[1:], None], strict=True):
+        called = step.words.replace("mention of ", "call of ", 1) + "("
+        if following is None or step.kind != "event" or not following.words.startswith(called):
+            yield step
 
 
 def _with_changes(steps: list[Step]) -> Iterator[tuple[Step, list[Change]]]:
-    """Yield each step, with what differs in the state just before it from the one before the previous step."""
+    """Yield each step with the changes of the state since just before the previous step."""
     known: State = {}
     for step in steps:
         yield step, changes(known, step.state) if step.state is not None else []
@@ -65,8 +77,13 @@ def _with_changes(steps: list[Step]) -> Iterator[tuple[Step, list[Change]]]:
 def _place(run: Run, step: Step) -> Line:
     if step.row is None:
         return [Segment(f"{printable(step.path)}", "path")]
-    text = _source_line(run, step)
-    return [Segment(f"{printable(step.path)}:{step.row}", "path"), Segment(f"  {printable(text)}")]
+    function = run.function_at(step.path, step.row)
+    inside = f"  in {printable(function)}" if function else ""
+    return [
+        Segment(f"{printable(step.path)}:{step.row}", "path"),
+        Segment(inside, "dim"),
+        Segment(f"  {printable(_source_line(run, step))}"),
+    ]
 
 
 def _source_line(run: Run, step: Step) -> str:
@@ -83,18 +100,19 @@ def _change(change: Change) -> str:
 
 
 def _rest(run: Run, steps: list[Step], selection: Selection) -> Iterator[Line]:
-    """Yield where the program was not followed, and how many steps are not shown."""
+    """Yield the places at which the analysis stopped following the program, and the number of steps that are not
+    shown."""
     for words in run.gave_up:
         yield [Segment("not followed to its end", "error"), Segment(f": {printable(words)}")]
     hidden = len(run.steps) - len(steps)
     if hidden:
-        others = "" if selection.imports else "; --imports shows those in imported modules"
-        yield [Segment(f"{hidden} of {len(run.steps)} steps are not shown{others}", "dim")]
+        hint = "" if selection.imports else "; --imports shows those in imported modules"
+        yield [Segment(f"{hidden} of {len(run.steps)} steps are not shown{hint}", "dim")]
     yield []
 
 
 def as_data(runs: list[Run], selection: Selection) -> list[dict[str, Any]]:
-    """Return the selected steps of each run as plain data. Rows and columns count from 1; what isn't known is null."""
+    """Return the selected steps of each run as plain data. Rows and columns count from 1; unknown values are null."""
     return [
         {
             "path": run.path,
@@ -116,6 +134,7 @@ def _step(run: Run, step: Step, differing: list[Change]) -> dict[str, Any]:
         "path": step.path,
         "row": step.row,
         "column": step.column,
+        "function": None if step.row is None else run.function_at(step.path, step.row) or None,
         "code": _source_line(run, step),
         "words": step.words,
         "details": step.details,

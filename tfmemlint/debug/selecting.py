@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tfmemlint.debug.events import Run
+from tfmemlint.debug.events import Run, functions
 from tfmemlint.debug.steps import Step
 from tfmemlint.sources import Source
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which steps to show.
+    """The selection of steps to show.
 
     Attributes:
-        row: those at this line of the file only; None for all.
-        function: those in the function of this name, or qualified name, only; "" for all.
-        imports: those in imported modules, too, and how each import was resolved.
+        row: only the steps at this line of the file; None for all.
+        function: only the steps in the function of this name, or qualified name; "" for all.
+        imports: also the steps in imported modules, and how each import was resolved.
     """
 
     row: int | None = None
@@ -39,7 +38,7 @@ def select(run: Run, selection: Selection) -> list[Step]:
 
 
 def _function_rows(run: Run, name: str) -> Callable[[Step], bool]:
-    """Return whether a step is in a function of this name."""
+    """Return a function that is true for the steps in a function of this name."""
     ranges = {path: list(_ranges(source, name)) for path, source in run.sources.items()}
 
     def is_inside(step: Step) -> bool:
@@ -50,15 +49,4 @@ def _function_rows(run: Run, name: str) -> Callable[[Step], bool]:
 
 def _ranges(source: Source, name: str) -> list[tuple[int, int]]:
     """Return the first and last rows of the functions with this name, or qualified name (``Trainer.fit``)."""
-    found = []
-    pending: list[tuple[ast.AST, str]] = [(ast.parse(source.text), "")]
-    while pending:
-        node, owner = pending.pop()
-        for child in ast.iter_child_nodes(node):
-            qualified = owner
-            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                qualified = f"{owner}.{child.name}".lstrip(".")
-                if not isinstance(child, ast.ClassDef) and name in (child.name, qualified):
-                    found.append((child.lineno, child.end_lineno or child.lineno))
-            pending.append((child, qualified))
-    return found
+    return [rows for qualified, rows in functions(source) if name in (qualified, qualified.rpartition(".")[2])]

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tfmemlint.debug.describe import describe_event, describe_state
+from tfmemlint.debug.describe import describe_event, describe_origin, describe_state
 from tfmemlint.interpreter.program import End, Event
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter import state as states
-    from tfmemlint.interpreter.observer import Decision, ImportOutcome, Reason, Surrender
+    from tfmemlint.interpreter.observer import Decision, ImportOutcome, Origin, Reason, Surrender
     from tfmemlint.model.finding import Span
 
 
 State = dict[str, str]
-"""What is known of the runtime, in words, by the name of each part."""
+"""The known state of the runtime, in words, by the name of each part."""
 
 
 @dataclass(slots=True)
@@ -66,10 +66,17 @@ class StepRecorder:
         words = f"{' '.join(test.split())}: {decision.value}"
         self.steps.append(Step("branch", path, span.row, span.column, words, [f"because {reason.value}"]))
 
+    def unknown(self, path: str, span: Span, text: str, origin: Origin) -> None:
+        """Add to the last step where a value that it depends on became unknown."""
+        words = describe_origin(text, origin)
+        if words not in self.steps[-1].details:
+            self.steps[-1].details.append(words)
+
     def gave_up(self, path: str, span: Span | None, what: Surrender, detail: str) -> None:
         """Record what was not followed."""
         row, column = (span.row, span.column) if span is not None else (None, None)
-        self.steps.append(Step("gave up", path, row, column, what.value, [detail] if detail else []))
+        words = f"{' '.join(detail.split())}: {what.value}" if detail else what.value
+        self.steps.append(Step("gave up", path, row, column, words))
 
     def imported(self, path: str, span: Span, name: str, outcome: ImportOutcome) -> None:
         """Record how an import was resolved."""
@@ -78,7 +85,7 @@ class StepRecorder:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A part of the runtime's state that differs between two steps; None where it is as at the very start."""
+    """A part of the runtime's state that differs between two steps; None if it is as at the very start."""
 
     name: str
     before: str | None

@@ -1,5 +1,4 @@
-"""What a container starts: from the stages of a Dockerfile, and from lists of words as they are given to a
-container."""
+"""The programs that a container starts: from a stage of a Dockerfile, or from a list of words that a container gets."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from tfmemlint.sources.config_files.text_places import Places
 
 @dataclass(slots=True)
 class Copied:
-    """What a stage has copied from the project: sources, as written, and where to, in the image."""
+    """A ``COPY`` of a stage: the sources as written, the target in the image, and whether the target is a directory."""
 
     sources: tuple[str, ...]
     target: str
@@ -26,8 +25,17 @@ class Copied:
 
 @dataclass(slots=True)
 class Stage:
-    """One stage: its name, its variables so far, the directory it is in ("" until one is set, None where that can't be
-    told), what was copied, its ``ENTRYPOINT`` and ``CMD`` as `ContainerRun`."""
+    """One stage of a Dockerfile.
+
+    Attributes:
+        name: its name, "" without one.
+        settings: its variables so far.
+        directory: the current directory; "" until one is set, None if it is unknown.
+        copied: the copies from the project.
+        entrypoint, command: its ``ENTRYPOINT`` and ``CMD``.
+        own: True if it has an ``ENTRYPOINT`` or ``CMD`` of its own, False if it only inherits them.
+        shell: False if ``SHELL`` names another shell than ``sh``.
+    """
 
     name: str
     scope: tuple[int, ...]
@@ -42,15 +50,15 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class ContainerRun:
-    """A command: its words in exec form, else its text; where it stands."""
+    """A command: its words in exec form, else its text, and its place."""
 
     words: tuple[Word, ...] | None
     line: Line
-    begun: int
+    start: int
 
 
-def starts_of_stage(stage: Stage, places: Places, numbers: itertools.count[int]) -> list[ProgramStart]:
-    """What a container of a stage starts."""
+def launches_of_stage(stage: Stage, places: Places, numbers: itertools.count[int]) -> list[ProgramStart]:
+    """Return the programs that a container of a stage starts."""
     run = stage.entrypoint or stage.command
     if run is None:
         return []
@@ -59,10 +67,10 @@ def starts_of_stage(stage: Stage, places: Places, numbers: itertools.count[int])
     line = places.of_part(run.line.offsets)
     span = line.span(0, len(run.line.text.rstrip()))
     if run.words is None:
-        text = run.line.text[run.begun :]
+        text = run.line.text[run.start :]
         found = read_shell(
             text,
-            places.of_part(run.line.offsets[run.begun :]),
+            places.of_part(run.line.offsets[run.start :]),
             inherited=settings,
             numbers=numbers,
             where=name,
@@ -72,10 +80,10 @@ def starts_of_stage(stage: Stage, places: Places, numbers: itertools.count[int])
     words = list(run.words)
     if run is stage.entrypoint and stage.command is not None and stage.command.words is not None:
         words += stage.command.words
-    return starts_of_words(words, settings, span, name, stage.directory, line, numbers)
+    return launches_of_words(words, settings, span, name, stage.directory, line, numbers)
 
 
-def starts_of_words(
+def launches_of_words(
     words: list[Word],
     settings: tuple[VariableSetting, ...],
     span: Span,
@@ -84,14 +92,14 @@ def starts_of_words(
     places: Places,
     numbers: itertools.count[int],
 ) -> list[ProgramStart]:
-    """What a list of words starts, as it is given to a container."""
+    """Return the programs that a list of words starts in a container."""
     command = read_command(words)
     if command.kind == "inline" and command.inline is not None and command.inline.value is not None:
         found = read_shell(
             command.inline.value, Places(command.inline.value), inherited=settings, where=where, directory=directory
         )
         mine = {id(setting) for setting in settings}
-        # What is set within has no place of its own that is sure to be right.
+        # The places of settings within the text are not certain: the whole command stands for them.
         return [
             replace(
                 start,

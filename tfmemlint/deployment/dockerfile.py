@@ -1,9 +1,9 @@
-"""Dockerfiles: the variables of each stage, and the program that a container of it starts.
+"""Dockerfiles: the variables of each stage, and the programs that a container of it starts.
 
 Source: Docker's "Dockerfile reference", and the parser of BuildKit (``frontend/dockerfile/parser``), which it
 describes: continuation lines, comments within them, here-documents, both forms of ``ENV``, exec and shell form.
 BuildKit's own parser, which the package dockerfile binds, gives the rows of an instruction but no columns, and refuses
-a file with one wrong line; dockerfile-parse has no columns either, and knows no here-documents.
+a file with one wrong line; dockerfile-parse has no columns either, and does not read here-documents.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from tfmemlint.deployment.containers import ContainerRun, Copied, Stage, starts_of_stage
+from tfmemlint.deployment.containers import ContainerRun, Copied, Stage, launches_of_stage
 from tfmemlint.deployment.shell.script import read_shell
 from tfmemlint.model.configuration import ENV, ConfigurationRead, Lost, VariableSetting, asked
 from tfmemlint.model.finding import Span
@@ -32,19 +32,19 @@ from tfmemlint.sources.config_files.shell.lexer import Word
 from tfmemlint.sources.config_files.templates import HIDDEN, masked
 from tfmemlint.sources.config_files.text_places import Places
 
-_MOST_NAMED = 200
-"""Stages that others may begin from."""
+_MAX_STAGES = 200
+"""Stages that later stages may start from; further stages cannot be referred to."""
 
 
 @dataclass(slots=True)
 class Docker(ConfigurationRead):
-    """What a Dockerfile says; ``stages`` as they are at their ends, the last one is what is built."""
+    """The content of a Dockerfile: ``stages`` in their final state; the last one is built by default."""
 
     stages: list[Stage] = field(default_factory=list)
 
 
 def read_dockerfile(text: str) -> Docker:
-    """What a Dockerfile sets and starts. The programs are where they are in the image."""
+    """Return the variables that a Dockerfile sets and the programs that it starts, with their paths in the image."""
     return _File(text).read()
 
 
@@ -74,7 +74,7 @@ class _File:
         if name == "ONBUILD":
             inner = INSTRUCTION.match(line.text, at)
             if inner is not None and inner[1].upper() == "ENV":
-                # It is for images that are built from this one.
+                # It applies to images that are built from this one.
                 assert self.stage is not None
                 own, self.stage = self.stage, replace(self.stage, settings=[])
                 self._env(line, inner.end())
@@ -112,7 +112,7 @@ class _File:
         number = next(self.numbers)
         self._has_command = False
         if base is None:
-            # Where an image starts is its own matter; what is relative to that is not known.
+            # The start directory of another image is unknown, and so is any directory relative to it.
             self.stage = Stage(name, (number,), directory="" if words != ["scratch"] else "/")
             return
         self.stage = replace(
@@ -133,7 +133,7 @@ class _File:
             return
         statement = places.span(at - len("ENV "), len(text.rstrip())) if at >= 4 else places.span(0, len(text))
         if "=" not in text[slice(*words[0])]:
-            # The old form: one name, and all the rest is its value.
+            # The old form: one name; the rest of the line is its value.
             start, end = words[0]
             given = len(text) - len(text[end:].lstrip())
             stop = len(text.rstrip())
@@ -160,7 +160,7 @@ class _File:
         self.stage.settings.append(setting)
 
     def _value(self, raw: str) -> tuple[str | None, str | None]:
-        """What a value comes to, and the quotes around it."""
+        """Return a value without its quotes, and the quotes around it; None each if unknown."""
         if HIDDEN in raw:
             return None, None
         value = []
@@ -208,7 +208,7 @@ class _File:
         if words is None:
             words = [unquoted(word) for word in rest.split()]
         if foreign or line.heredocs or len(words) < 2 or any("$" in word or HIDDEN in word for word in words):
-            # What comes over the project's files from elsewhere is not known; it is another file then.
+            # A copy from elsewhere over the project's files replaces them by unknown files.
             words = words if not foreign and len(words) >= 2 else ["", *words[-1:]]
             if "$" in words[-1]:
                 self.stage.copied.clear()
@@ -232,9 +232,9 @@ class _File:
         rest = line.text[at:].strip()
         if line.heredocs:
             if rest.startswith("<<"):
-                for begun, end in line.heredocs:
-                    places = self.places.shifted(begun, end - begun)
-                    found.add(self._script(self.shown[begun:end], places, scope))
+                for start, end in line.heredocs:
+                    places = self.places.shifted(start, end - start)
+                    found.add(self._script(self.shown[start:end], places, scope))
         elif not rest.startswith("[") and self.stage.shell and self.lines.escape == "\\":
             part = line.text[at:]
             found = self._script(part, self.places.of_part(line.offsets[at:]), scope)
@@ -268,14 +268,14 @@ class _File:
             return
         self.stage = None
         self.out.stages.append(stage)
-        if stage.name and len(self.out.stages) <= _MOST_NAMED:
+        if stage.name and len(self.out.stages) <= _MAX_STAGES:
             self._named[stage.name.lower()] = stage
         if stage.own:
-            self.out.starts += starts_of_stage(stage, self.places, self.numbers)
+            self.out.starts += launches_of_stage(stage, self.places, self.numbers)
 
 
 def _placed(text: str, at: int, strings: list[str]) -> Iterator[Word]:
-    """The strings of a JSON array as words, where they stand."""
+    """Yield the strings of a JSON array as words, with their places."""
     for value in strings:
         start = text.find(json.dumps(value, ensure_ascii=False), at)
         start = start + 1 if start >= 0 else at

@@ -1,9 +1,9 @@
 """Environment files (``.env``): lines of ``NAME=value``.
 
-There is no one format. ``docker run --env-file`` takes all behind the equals sign as it is, quotes included; Compose
-and python-dotenv take quotes away, and comments behind a value; a shell reads it as a script. Only what all of them
-make the same of is told, or what is bad for any of them. Sources: Docker's reference of ``docker run``, Compose's
-"Interpolation", python-dotenv's "File format" (that package tells no columns, and knows its own format only).
+There is no common format. ``docker run --env-file`` takes everything after the equals sign literally, quotes included;
+Compose and python-dotenv remove quotes, and comments after a value; a shell runs the file as a script. The tool reports
+only what is the same in all formats, or wrong in each of them. Sources: Docker's reference of ``docker run``, Compose's
+"Interpolation", python-dotenv's "File format" (that package gives no columns, and reads only its own format).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LINE = re.compile(
 
 
 def read_dotenv(text: str) -> ConfigurationRead:
-    """What an environment file sets."""
+    """Return the variables that an environment file sets."""
     out = ConfigurationRead()
     places = Places(text)
     at = 0

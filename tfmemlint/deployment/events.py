@@ -1,4 +1,4 @@
-"""What a configuration file sets, as the events of a program."""
+"""The variables that a configuration file sets, as the events of a program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tfmemlint.deployment.gpu_requests import counted
 from tfmemlint.interpreter.program import EnvLost, EnvWrite, Event, GpusGiven, Program
 from tfmemlint.interpreter.state import State
 from tfmemlint.interpreter.values import UNKNOWN, Const
-from tfmemlint.model.configuration import Cards
+from tfmemlint.model.configuration import ContainerGpus
 from tfmemlint.model.finding import Span
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 def program(source: Source, read: ConfigurationRead, target: Target) -> Program:
-    """A program that sets the variables of a configuration file, and does nothing else."""
+    """Return a program that only sets the variables of a configuration file."""
     state = State()
     lines = source.lines
     events: list[Event] = []
-    for gpus in (*read.cards, *_chosen(read)):
+    for gpus in (*read.gpus, *_chosen(read)):
         events.append(
             GpusGiven(
                 path=source.path,
@@ -44,17 +44,21 @@ def program(source: Source, read: ConfigurationRead, target: Target) -> Program:
     return found
 
 
-def _chosen(read: ConfigurationRead) -> Iterator[Cards]:
-    """The GPUs of a container by ``NVIDIA_VISIBLE_DEVICES``; where it is set twice, by neither."""
+def _chosen(read: ConfigurationRead) -> Iterator[ContainerGpus]:
+    """Yield the GPUs of a container that ``NVIDIA_VISIBLE_DEVICES`` chooses; none if it is set twice."""
     found = [setting for setting in read.settings if setting.name == "NVIDIA_VISIBLE_DEVICES" and setting.passed]
     for setting in found:
         count = counted(setting.value) if setting.value is not None and setting.certain else None
         if count is not None and sum(other.scope == setting.scope for other in found) == 1:
-            yield Cards(count, setting.value or "", setting.key, setting.name, setting.scope)
+            yield ContainerGpus(count, setting.value or "", setting.key, setting.name, setting.scope)
 
 
 def write(setting: VariableSetting, path: str, state: State, lines: list[str]) -> EnvWrite:
-    """One variable as an event. ``lines``: those of the file."""
+    """Return one variable as an event.
+
+    Args:
+        lines: the lines of the file.
+    """
     given = setting.given
     end = given if given is not None and given.row == setting.key.row else setting.key
     statement = setting.statement
@@ -94,8 +98,8 @@ def _lost(lost: Lost, path: str, state: State, lines: list[str]) -> EnvLost:
 
 
 def _silenced_at(statement: Span, lines: list[str]) -> int:
-    """The row whose comment silences a finding: the last one, or that of a comment above, which is all that a
-    Dockerfile can have."""
+    """Return the row whose comment silences a finding: the last row, or the row of a comment above it (a Dockerfile has
+    no other comments)."""
     above = lines[statement.row - 2].lstrip() if 2 <= statement.row <= len(lines) + 1 else ""
     if above.startswith("#") and ("tfmemlint:" in above or "noqa" in above.lower()):
         return statement.row - 1

@@ -10,14 +10,15 @@ import os
 
 from tfmemlint.project.listing import MARKERS
 from tfmemlint.sources.kinds import SETTINGS, kind_of
+from tfmemlint.sources.regular import read_regular
 from tfmemlint.sources.walking import LEFT_OUT
 
 LAUNCH_VARIABLES = ("TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR", "CUDA_VISIBLE_DEVICES")
-"""Variables of which a launch has to set one to matter."""
+"""A launch matters only if it sets one of these variables."""
 _MAX_PROJECT_FILES = 20_000
-"""A walk ends after so many files and finds nothing: the configuration files so far would be only some of them."""
+"""A walk stops after this many files and finds nothing: it would see only part of the configuration files."""
 MAX_CONFIGURATION_BYTES = 2**20
-"""A larger configuration file is not read: people don't write such files."""
+"""A larger configuration file is not read: it was not written by hand."""
 
 
 def configuration_files(root: str, kinds: frozenset[str] = SETTINGS) -> list[str]:
@@ -26,12 +27,12 @@ def configuration_files(root: str, kinds: frozenset[str] = SETTINGS) -> list[str
     seen = 0
     marked = any(os.path.lexists(os.path.join(root, name)) for name in MARKERS)
     for directory, directories, names in os.walk(root):
-        # Where nothing says that it is a project, what is below is another matter.
+        # Without a project marker, the directories below may not belong together.
         directories[:] = sorted(name for name in directories if name not in LEFT_OUT) if marked else []
         found += [os.path.join(directory, name) for name in names if kind_of(name) in kinds]
         seen += len(names) + len(directories)
         if seen > _MAX_PROJECT_FILES:
-            # What is there of such a project is not the whole of it.
+            # The files found so far are only some of the project's.
             return []
     return found if any(_names_launch_variable(path) for path in found) else []
 
@@ -40,8 +41,7 @@ def _names_launch_variable(path: str) -> bool:
     try:
         if os.path.getsize(path) > MAX_CONFIGURATION_BYTES:
             return False
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read_regular(path, MAX_CONFIGURATION_BYTES)
     except OSError:
         return False
     return any(name.encode() in data for name in LAUNCH_VARIABLES)

@@ -1,8 +1,8 @@
-"""Across files: the environments in which the configuration files of a project start its programs.
+"""Launches: the environments in which the configuration files of a project start its programs.
 
-``CMD ["python", "train.py"]`` behind ``ENV TF_FORCE_GPU_ALLOW_GROWTH=false`` is a start of ``train.py`` with that
-variable set. What a script starts that is started itself, is started with the variables of both. Only variables that
-TensorFlow reads are told of.
+``CMD ["python", "train.py"]`` after ``ENV TF_FORCE_GPU_ALLOW_GROWTH=false`` launches ``train.py`` with that variable. A
+program that is started by a script that is itself started gets the variables of both. Only variables that TensorFlow
+reads are kept.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tfmemlint.deployment.containers import Copied, Stage, starts_of_stage, starts_of_words
+from tfmemlint.deployment import read
+from tfmemlint.deployment.containers import Copied, Stage, launches_of_stage, launches_of_words
 from tfmemlint.deployment.dockerfile import Docker, read_dockerfile
 from tfmemlint.deployment.dotenv import read_dotenv
 from tfmemlint.deployment.events import write
+from tfmemlint.deployment.gpu_requests import counted
 from tfmemlint.deployment.launch_files import LAUNCH_VARIABLES, MAX_CONFIGURATION_BYTES
 from tfmemlint.deployment.program_paths import Find, InImage, OnHost
 from tfmemlint.deployment.shell.script import read_shell
+from tfmemlint.deployment.yaml.dialects import launch_directory, may_launch
 from tfmemlint.interpreter.program import EnvWrite
 from tfmemlint.interpreter.state import State
 from tfmemlint.interpreter.values import UNKNOWN
@@ -32,13 +35,13 @@ from tfmemlint.sources.config_files.shell.lexer import Word
 from tfmemlint.sources.config_files.text_places import Places
 from tfmemlint.sources.kinds import DOCKER, SETTINGS, SHELL, YAML, kind_of
 
-MOST = 4
-"""Environments in which one program is judged."""
-_MOST_FILES = 400
-_DEEPEST = 3
-"""Scripts started by scripts that are followed."""
-_PLAIN = "the command"
-"""What starts a program where there is no more to say of it than its line."""
+MAX_LAUNCHES_PER_PROGRAM = 4
+"""Launches of one program that are judged; further ones are ignored."""
+_MAX_FILES = 400
+_MAX_SCRIPT_DEPTH = 3
+"""Scripts that start scripts are followed to this depth."""
+_PLAIN_COMMAND = "the command"
+"""The description of a launch that is a plain command line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +49,11 @@ class Launch:
     """One environment in which a program is started.
 
     Attributes:
-        program: the file. path, span: what starts it, in a configuration file. where: that in words.
-        writes: the variables that it gets, as events.
+        program: the path of the program.
+        path, span: the place of the launch in a configuration file.
+        where: a description of the launch: ``CMD``, ``service trainer``.
+        writes: the variables that the program gets, as events.
+        gpus: the number of GPUs that its container gets by ``NVIDIA_VISIBLE_DEVICES``; None if that is unknown.
     """
 
     program: str
@@ -55,26 +61,27 @@ class Launch:
     span: Span
     where: str
     writes: tuple[EnvWrite, ...]
+    gpus: int | None = None
 
     @property
     def words(self) -> str:
-        """What starts it, as it stands in a sentence: ``Dockerfile:9 starts it (CMD)``."""
-        how = "" if self.where == _PLAIN else f" ({self.where})"
+        """The launch as part of a sentence: ``Dockerfile:9 starts it (CMD)``."""
+        how = "" if self.where == _PLAIN_COMMAND else f" ({self.where})"
         return f"{self.path}:{self.span.row} starts it{how}"
 
     @property
     def about(self) -> tuple[object, ...]:
-        """All that a judgement may depend on, as plain data."""
+        """Everything that a judgement may depend on, as plain data."""
         values = tuple((write.name, str(write.value), write.path, write.span) for write in self.writes)
-        return self.path, self.span, self.where, values
+        return self.path, self.span, self.where, values, self.gpus
 
 
 def launches_of(paths: Iterable[str]) -> dict[str, tuple[Launch, ...]]:
-    """The environments in which the configuration files among ``paths`` start programs, by the path of each program
-    (absolute, normalized); of each program at most `MOST`, that differ."""
+    """Return the launches by the configuration files among ``paths``, by the absolute, normalised path of the program:
+    at most `MAX_LAUNCHES_PER_PROGRAM` different environments for each."""
     files = [os.path.normpath(os.path.abspath(path)) for path in paths if kind_of(os.path.basename(path)) in SETTINGS]
     texts: dict[str, str] = {}
-    for path in sorted(files)[:_MOST_FILES]:
+    for path in sorted(files)[:_MAX_FILES]:
         try:
             text = text_of(path)
         except Unreadable:
@@ -86,17 +93,17 @@ def launches_of(paths: Iterable[str]) -> dict[str, tuple[Launch, ...]]:
     found: dict[str, list[Launch]] = {}
     for path, text in texts.items():
         if kind_of(os.path.basename(path)) == SHELL and not _sets_launch_variable(text):
-            # What it starts gets nothing from it.
+            # It passes no launch variable to the programs that it starts.
             continue
-        for begun in _Files(texts).of_file(path, text):
-            known = found.setdefault(begun.program, [])
-            if len(known) < MOST and all(_values(begun) != _values(other) for other in known):
-                known.append(begun)
+        for launch in _Files(texts).of_file(path, text):
+            known = found.setdefault(launch.program, [])
+            if len(known) < MAX_LAUNCHES_PER_PROGRAM and all(_values(launch) != _values(other) for other in known):
+                known.append(launch)
     return {program: tuple(launches) for program, launches in found.items()}
 
 
 def text_of(path: str) -> str:
-    """What a configuration file says, a line for each row.
+    """Return the text of a configuration file, with ``\\n`` line ends.
 
     Raises:
         Unreadable: it can't be read.
@@ -108,37 +115,35 @@ def _sets_launch_variable(text: str) -> bool:
     return any(name in text for name in LAUNCH_VARIABLES)
 
 
-def _values(begun: Launch) -> dict[str, object]:
-    return {write.name: write.value for write in begun.writes}
+def _values(launch: Launch) -> dict[str, object]:
+    return {"": launch.gpus, **{write.name: write.value for write in launch.writes}}
 
 
 @dataclass(slots=True)
 class _Files:
-    """The configuration files of a project, as they refer to each other."""
+    """The configuration files of a project, which refer to each other."""
 
     texts: dict[str, str]
 
     def of_file(self, path: str, text: str) -> Iterator[Launch]:
-        """What one of them starts."""
+        """Yield the launches of one file."""
         kind = kind_of(os.path.basename(path))
         own = os.path.dirname(path)
         root = project_root(path)
         if kind == DOCKER:
-            docker = self._docker(path)
-            for stage in docker.stages:
+            for stage in self._docker(path).stages:
                 if stage.own:
                     find = InImage(tuple(stage.copied), _once([own, root]))
                     yield from self._followed(_of_stage(stage, text, path), find)
-        elif kind == SHELL:
-            found = read_shell(text)
-            yield from self._followed(_stamped(found.starts, path), OnHost(own, _once([own, root])))
-        elif kind == YAML and ("services:" in text or "jobs:" in text):
-            from tfmemlint.deployment.yaml.reader import read_yaml
-
-            read = read_yaml(text)
-            base = os.path.dirname(os.path.dirname(own)) if own.endswith(os.path.join(".github", "workflows")) else root
-            yield from self._followed(_stamped(read.starts, path), OnHost(own, (base,)))
-            for service in read.services:
+            return
+        if kind == YAML and not may_launch(text):
+            # The file is not parsed, and PyYAML not imported.
+            return
+        found = read(kind or "", text)
+        if found is not None:
+            bases = (launch_directory(path, root),) if kind == YAML else _once([own, root])
+            yield from self._followed(_stamped(found.starts, path), OnHost(own, bases))
+            for service in found.services:
                 yield from self._service(service, path)
 
     def _docker(self, path: str) -> Docker:
@@ -183,12 +188,12 @@ class _Files:
         where = f"service {service.name}"
         words = _words_of(service, stage)
         if words is None:
-            starts = starts_of_stage(
+            starts = launches_of_stage(
                 replace(stage, settings=settings, directory=directory), Places(text), itertools.count(1)
             )
             starts = [replace(start, where=where, span=service.span) for start in starts]
         else:
-            starts = starts_of_words(
+            starts = launches_of_words(
                 words, tuple(settings), service.span, where, directory, Places(""), itertools.count(1)
             )
         yield from self._followed([replace(start, path=path) for start in starts], find)
@@ -200,12 +205,12 @@ class _Files:
                 continue
             if not start.shell:
                 if program.endswith(".py"):
-                    begun = _launch(start, program)
-                    if begun is not None:
-                        yield begun
+                    launch = _launch(start, program)
+                    if launch is not None:
+                        yield launch
                 continue
             text = self.texts.get(program)
-            if text is None or depth >= _DEEPEST:
+            if text is None or depth >= _MAX_SCRIPT_DEPTH:
                 continue
             arguments = [Word(0, 0, argument, argument or "") for argument in start.arguments]
             inner = read_shell(text, inherited=start.settings, directory=start.directory, arguments=arguments)
@@ -232,11 +237,11 @@ class _Files:
 
 
 def _of_stage(stage: Stage, text: str, path: str) -> list[ProgramStart]:
-    return [replace(start, path=path) for start in starts_of_stage(stage, Places(text), itertools.count(1))]
+    return [replace(start, path=path) for start in launches_of_stage(stage, Places(text), itertools.count(1))]
 
 
 def _words_of(service: Service, stage: Stage) -> list[Word] | None:
-    """The words that a service starts with; None where the image's own command is used as it is."""
+    """Return the words that a service starts with; None if it uses the image's own command unchanged."""
     if service.command is None and service.entrypoint is None:
         return None
     first: Sequence[str] = service.entrypoint or ()
@@ -257,7 +262,15 @@ def _launch(start: ProgramStart, program: str) -> Launch | None:
     writes = tuple(replace(written, path=called(written.path), ways=(), certain=True) for written in writes)
     if not any(written.value != UNKNOWN and written.name in LAUNCH_VARIABLES for written in writes):
         return None
-    return Launch(program, called(start.path), start.span, start.where or _PLAIN, writes)
+    gpus = _gpus_of_container(start.settings)
+    return Launch(program, called(start.path), start.span, start.where or _PLAIN_COMMAND, writes, gpus)
+
+
+def _gpus_of_container(settings: Sequence[VariableSetting]) -> int | None:
+    """Return the number of GPUs that ``NVIDIA_VISIBLE_DEVICES`` lets into the container; None if that is unknown."""
+    chosen = [setting for setting in settings if setting.name == "NVIDIA_VISIBLE_DEVICES"]
+    value = chosen[-1].value if chosen else None
+    return counted(value) if value is not None else None
 
 
 def _stamped(starts: Iterable[ProgramStart], path: str) -> list[ProgramStart]:

@@ -6,7 +6,7 @@ Source: IPython's documentation of its shell escapes: ``!cmd`` runs in a subshel
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.deployment.events import program
@@ -26,9 +26,18 @@ _CELL = re.compile(r"\s*%%(?:bash|sh|script[ \t]+(?:\S*/)?(?:ba|z|k|da)?sh|!|sx|
 _INSTALLS = re.compile(r"\b(?:jupyter|jupyter-lab|ipython|ipykernel)\b")
 
 
-def programs(source: Notebook, target: Target) -> Iterator[Program]:
-    """What each of its shells sets, as a program that does nothing else; in the rows of the notebook's text."""
-    for text in _texts(source):
+def programs(source: Notebook, target: Target, may_matter: Callable[[str], bool]) -> Iterator[Program]:
+    """Yield, for each shell, a program that only sets its variables, in the rows of the notebook's text.
+
+    Args:
+        source: the notebook.
+        target: the release that it runs on.
+        may_matter: True for the commands of a shell in which a rule may find something; the others are left out.
+    """
+    for above, commands in _shells(source):
+        if not may_matter("\n".join(commands)):
+            continue
+        text = "\n" * above + "\n".join(commands) + "\n"
         found = read_shell(text)
         if found.idle and not _INSTALLS.search(text):
             exported = [setting for setting in found.settings if setting.how == EXPORT]
@@ -37,25 +46,25 @@ def programs(source: Notebook, target: Target) -> Iterator[Program]:
         yield program(Source(source.path, text), found, target)
 
 
-def _texts(source: Notebook) -> Iterator[str]:
-    """The commands of each shell, in the rows and columns where the notebook's text has them."""
+def _shells(source: Notebook) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of rows of the notebook's text above each shell, and the lines of its commands."""
     for cell in source.cells:
         lines = source.cell_text(cell.number).split("\n")
         first = next((number for number, line in enumerate(lines) if line.strip()), None)
         if first is None:
             continue
-        above = [""] * (cell.row - 1)
+        above = cell.row - 1
         if _CELL.match(lines[first]):
-            yield "\n".join([*above, *[""] * (first + 1), *lines[first + 1 :]]) + "\n"
+            yield above + first + 1, lines[first + 1 :]
             continue
         number = 0
         while number < len(lines):
             match = _ESCAPE.fullmatch(lines[number])
-            begun = number
+            first = number
             number += 1
-            if match is None or not source.is_magic(cell.row + begun):
+            if match is None or not source.is_magic(cell.row + first):
                 continue
             while lines[number - 1].endswith("\\") and number < len(lines):
                 number += 1
             command = " " * len(match["before"]) + match["command"]
-            yield "\n".join([*above, *[""] * begun, command, *lines[begun + 1 : number]]) + "\n"
+            yield above + first, [command, *lines[first + 1 : number]]

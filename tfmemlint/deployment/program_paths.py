@@ -1,5 +1,7 @@
-"""Which file of the project a program is that a configuration file starts: by where it is run, and by what an image has
-copied from the project. Where more than one file may be meant, none is."""
+"""The project file that a launch refers to: from the current directory, and from the files that an image has copied.
+
+If a path may refer to more than one file, it refers to none.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,17 @@ from tfmemlint.deployment.containers import Copied
 from tfmemlint.model.configuration import HERE, ProgramStart
 
 Find = Callable[[ProgramStart], "str | None"]
-"""The file of the project that a start means; None where that can't be told."""
+"""A function that returns the project file that a program start refers to; None if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class OnHost:
-    """Programs that are started in the project itself. ``script``: the directory of what starts them. ``bases``: where
-    it may have been started."""
+    """Programs that are started in the project itself.
+
+    Attributes:
+        script: the directory of the file that starts them.
+        bases: the directories in which that file may have been started.
+    """
 
     script: str
     bases: tuple[str, ...]
@@ -37,7 +43,12 @@ class OnHost:
 
 @dataclass(frozen=True, slots=True)
 class InImage:
-    """Programs in an image. ``copied``: what it has of the project. ``contexts``: where its build may have started."""
+    """Programs in an image.
+
+    Attributes:
+        copied: the project files that it contains.
+        contexts: the directories in which its build may have started.
+    """
 
     copied: tuple[Copied, ...]
     contexts: tuple[str, ...]
@@ -65,7 +76,7 @@ class InImage:
 
 
 def _sources(copied: Copied, path: str, context: str) -> Iterator[str]:
-    """The files of the project that a file of an image may be a copy of."""
+    """Yield the project files that a file of an image may be a copy of."""
     inner = posixpath.relpath(path, copied.target)
     for source in copied.sources:
         place = os.path.normpath(
@@ -84,7 +95,7 @@ def _sources(copied: Copied, path: str, context: str) -> Iterator[str]:
 
 
 def _names(start: ProgramStart) -> list[str]:
-    """The files that a start may mean, as written."""
+    """Return the files that a start may refer to, as written."""
     if start.module:
         module = start.module.replace(".", "/")
         return [f"{module}.py", f"{module}/__main__.py"]

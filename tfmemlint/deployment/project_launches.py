@@ -37,5 +37,5 @@ def launches_of(path: str, kinds: frozenset[str] = SETTINGS) -> tuple[Launch, ..
 
 
 def reset_cache() -> None:
-    """Forget what is known: files may have changed."""
+    """Forget all launches: files may have changed."""
     _known.clear()

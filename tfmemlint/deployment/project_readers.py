@@ -1,4 +1,4 @@
-"""Who else may read a variable that a configuration file sets: code of the same project."""
+"""Project code that may read a variable that a configuration file sets."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tfmemlint.knowledge.variables import shows_owner
 from tfmemlint.model.configuration import SHOWN
 from tfmemlint.project.listing import MARKERS
 from tfmemlint.project.roots import outermost, project_root
+from tfmemlint.sources.regular import read_regular
 from tfmemlint.sources.walking import LEFT_OUT
 
 _CODE = frozenset(
@@ -19,16 +20,16 @@ _CODE = frozenset(
         ".tpl", ".j2",
     }
 )  # fmt: skip
-"""Endings of files that may ask for a variable."""
+"""Suffixes of files that may read a variable."""
 _SHELLS = frozenset({".sh", ".bash", ".zsh"})
-_MOST = 5_000
-"""Files of a project that are looked through; of a larger one it is taken that one of them asks."""
-_LARGEST = 2 * 2**20
+_MAX_FILES = 5_000
+"""Files of a project that are searched; a larger project is assumed to read the variable."""
+_MAX_FILE_BYTES = 2 * 2**20
 
 
 @lru_cache(maxsize=64)
 def asks(path: str, name: str) -> bool:
-    """Whether code of the project that the file at ``path`` belongs to may ask for the variable ``name``."""
+    """Return True if code of the project of ``path`` may read the variable ``name``."""
     wanted = name.lower().encode("utf-8", "replace")
     sets = re.compile(
         rb"""(?:environ\[['"]%(n)s['"]\]\s*=[^=]|(?:setdefault|putenv)\(\s*['"]%(n)s['"]|(?:export|env|-e)\s+%(n)s=|(?m:^)\s*#.*)"""
@@ -48,7 +49,7 @@ def asks(path: str, name: str) -> bool:
 
 @lru_cache(maxsize=16)
 def uses(path: str, owner: str) -> bool:
-    """Whether the project that the file at ``path`` belongs to uses the library of ``owner``."""
+    """Return True if the project of ``path`` uses the library of ``owner``."""
     found = any(shows_owner(data.decode("latin-1"), owner) for _, data in _files(path, texts=True))
     return found or _is_large(path)
 
@@ -59,20 +60,19 @@ def _root(path: str) -> str | None:
 
 
 def _is_large(path: str) -> bool:
-    return len(_paths(_root(path) or os.path.dirname(os.path.abspath(path)))) > _MOST
+    return len(_paths(_root(path) or os.path.dirname(os.path.abspath(path)))) > _MAX_FILES
 
 
 def _files(path: str, *, texts: bool = False) -> list[tuple[str, bytes]]:
     root = _root(path) or os.path.dirname(os.path.abspath(path))
     found = []
-    for file_path in _paths(root)[:_MOST]:
+    for file_path in _paths(root)[:_MAX_FILES]:
         ending = os.path.splitext(file_path)[1]
         if ending not in _CODE and not (texts and ending in (".txt", ".yml", ".yaml", "")):
             continue
         try:
-            if os.path.getsize(file_path) <= _LARGEST:
-                with open(file_path, "rb") as file:
-                    found.append((ending, file.read()))
+            if os.path.getsize(file_path) <= _MAX_FILE_BYTES:
+                found.append((ending, read_regular(file_path, _MAX_FILE_BYTES)))
         except OSError:
             continue
     return found
@@ -82,7 +82,7 @@ def _files(path: str, *, texts: bool = False) -> list[tuple[str, bytes]]:
 def _paths(root: str) -> tuple[str, ...]:
     found: list[str] = []
     if not any(os.path.lexists(os.path.join(root, name)) for name in MARKERS):
-        # Nothing says that what is below belongs together.
+        # Without a project root, the directories below may not belong together.
         try:
             return tuple(sorted(entry.path for entry in os.scandir(root) if entry.is_file()))
         except OSError:
@@ -90,12 +90,12 @@ def _paths(root: str) -> tuple[str, ...]:
     for directory, directories, names in os.walk(root):
         directories[:] = sorted(name for name in directories if name not in LEFT_OUT)
         found += [os.path.join(directory, name) for name in sorted(names)]
-        if len(found) > _MOST:
+        if len(found) > _MAX_FILES:
             break
     return tuple(found)
 
 
 def reset_cache() -> None:
-    """Files may have changed since."""
+    """Forget all answers: files may have changed."""
     for cached in (asks, uses, _paths):
         cached.cache_clear()

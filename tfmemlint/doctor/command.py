@@ -46,12 +46,13 @@ def run(arguments: argparse.Namespace) -> int:
     from tfmemlint.doctor.report import as_json, show
     from tfmemlint.doctor.tensorflow import InterpreterError
     from tfmemlint.reporters.paint import write
+    from tfmemlint.reporters.say import say
 
     try:
         with _waiting():
             found = diagnose(arguments.python, seconds=arguments.timeout)
     except InterpreterError as error:
-        print(f"tfmemlint: {error}", file=sys.stderr)
+        say(str(error))
         return FAILED
     if arguments.json:
         write(sys.stdout, as_json(found))

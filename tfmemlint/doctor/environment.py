@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from tfmemlint.knowledge.environment import OTHERS, Moment, allowed, is_made_up, read_at, wish_of
-from tfmemlint.model.intent import Wish
+from tfmemlint.knowledge.environment import OTHERS, Moment, allowed, is_made_up, purpose_of, read_at
+from tfmemlint.model.intent import Purpose
 
 
 class VariableVerdict(Enum):
@@ -52,11 +52,11 @@ _MEANINGS = {
     ("TF_GPU_ALLOCATOR", "cuda_malloc"): "this allocator keeps no statistics: get_memory_info fails",
 }
 _INSTEAD = {
-    Wish.GROWTH: "TF_FORCE_GPU_ALLOW_GROWTH=true",
-    Wish.LIMIT: "set_logical_device_configuration with a memory_limit in MiB, in the program",
-    Wish.FRACTION: "set_logical_device_configuration with a memory_limit in MiB, in the program",
-    Wish.ALLOCATOR: "TF_GPU_ALLOCATOR=cuda_malloc_async",
-    Wish.VISIBLE: "CUDA_VISIBLE_DEVICES=-1",
+    Purpose.GROWTH: "TF_FORCE_GPU_ALLOW_GROWTH=true",
+    Purpose.LIMIT: "set_logical_device_configuration with a memory_limit in MiB, in the program",
+    Purpose.FRACTION: "set_logical_device_configuration with a memory_limit in MiB, in the program",
+    Purpose.ALLOCATOR: "TF_GPU_ALLOCATOR=cuda_malloc_async",
+    Purpose.VISIBLE: "CUDA_VISIBLE_DEVICES=-1",
 }
 _ASIDE = {
     "CUDA_DEVICE_ORDER": "read by CUDA when the devices are first listed",
@@ -95,13 +95,13 @@ def _setting(name: str, value: str, env: Mapping[str, str], cards: int | None) -
         if name in OTHERS:
             note = f"{OTHERS[name]} reads it, TensorFlow doesn't"
             return VariableReport(name, value, VariableVerdict.UNREAD, note)
-        wish = wish_of(name)
+        purpose = purpose_of(name)
         return VariableReport(
             name,
             value,
             VariableVerdict.UNREAD,
             "no release of TensorFlow reads it",
-            _INSTEAD.get(wish, "") if wish else "",
+            _INSTEAD.get(purpose, "") if purpose else "",
         )
     moment = read_at(name)
     if moment is None:

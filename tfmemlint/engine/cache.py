@@ -1,4 +1,4 @@
-"""What was found before, by the contents of all that it was found in: the same files needn't be gone through again.
+"""Results of earlier runs, by the contents of all files that they depend on: unchanged files are not analyzed again.
 
 The entries of one working directory lie in one file of the user's cache directory, or of ``TFMEMLINT_CACHE_DIR``,
 never in a project. The file is data (`tfmemlint.engine.cached_values`), one entry a line: the key, the day on which it
@@ -25,7 +25,7 @@ VARIABLE = "TFMEMLINT_CACHE_DIR"
 _HEAD = b"tfmemlint cache 2"
 """The first line of a file."""
 _DAYS = 30
-"""How long an entry is kept that nobody asks for."""
+"""The time for which an unused entry is kept."""
 _MOST = 20_000
 """Entries in one file."""
 LIMIT_BYTES = 64 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""What the cache keeps, as JSON: findings, the results of programs, the answers of searches.
+"""The contents of the cache, as JSON: findings, the results of programs, the answers of searches.
 
 Reading it calls nothing but the constructors named here, and each field is checked: whoever can write into the cache (a
 CI job that restores one which another job has saved) can make findings go missing, and no more. A pickle, even with a
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfmemlint.model.finding import Finding, Severity, Span, Step
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 
 if TYPE_CHECKING:
     from tfmemlint.engine.results import ProgramResult
@@ -99,7 +99,9 @@ def _from_finding(finding: Finding) -> list[Any]:
         _text(finding.path),
         _from_span(finding.span),
         _text(finding.message),
-        None if intent is None else [intent.wish.value, _text(intent.devices), _from_plain(intent.value), intent.text],
+        None
+        if intent is None
+        else [intent.purpose.value, _text(intent.devices), _from_plain(intent.value), intent.text],
         _text(finding.outcome),
         _text(finding.advice),
         [[_text(step.path), _from_span(step.span), _text(step.words)] for step in finding.trace],
@@ -109,12 +111,13 @@ def _from_finding(finding: Finding) -> list[Any]:
         _from_plain(dict(finding.details)),
         _exactly(int, finding.noqa_row),
         _text(finding.withheld),
+        _exactly(bool, finding.on_request),
     ]
 
 
 def _finding(data: object) -> Finding:
     code, name, severity, path, span, message, intent, outcome, advice, trace, *rest = _exactly(list, data)
-    notes, fixable, anchors, details, noqa_row, withheld = rest
+    notes, fixable, anchors, details, noqa_row, withheld, on_request = rest
     return Finding(
         code=_text(code),
         name=_text(name),
@@ -132,15 +135,16 @@ def _finding(data: object) -> Finding:
         details=_exactly(dict, _plain(details)),
         noqa_row=_exactly(int, noqa_row),
         withheld=_text(withheld),
+        on_request=_exactly(bool, on_request),
     )
 
 
 def _intent(data: object) -> Intent:
-    wish, devices, value, text = _exactly(list, data)
+    purpose, devices, value, text = _exactly(list, data)
     read = _plain(value)
     if read is not None and not isinstance(read, (int, float, str)):
         raise TypeError("an intent of no plain value")
-    return Intent(Wish(_text(wish)), _text(devices), read, _text(text))
+    return Intent(Purpose(_text(purpose)), _text(devices), read, _text(text))
 
 
 def _step(data: object) -> Step:

@@ -1,4 +1,4 @@
-"""From one text of Python to its findings: interpret it, run the rules, apply its comments."""
+"""Check one Python text by itself: interpret it, run the rules, apply its comments."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tfmemlint.engine.context import Context
+from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.run_rules import run_rules
 from tfmemlint.engine.suppress import dedupe_and_suppress
 from tfmemlint.engine.trouble import internal_error, python_syntax_error, too_deep, trouble
+from tfmemlint.engine.unclaimed import reached_by_release, said_once
 from tfmemlint.model.codes import SYNTAX_ERROR
 from tfmemlint.model.finding import Finding, Span
 from tfmemlint.rulekit.triggers import may_matter
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
 def check_source(
     source: Source, rules: Sequence[Rule], target: Target, gpu_memory_mib: float | None = None
 ) -> list[Finding]:
-    """Return all that ``rules`` report in one text that has no project, in the order of its lines; never raises.
+    """Return the findings of ``rules`` in one text without a project, in the order of its lines; never raises.
 
-    A text that can't be parsed, or that a rule fails on, is itself one finding.
+    The prefilter is not asked: a rule runs even if none of its triggers matches, and no launch of the text is known.
+    Commands take files through `tfmemlint.engine.front_end` instead, which asks it. A text that can't be parsed, or in
+    which a rule fails, has one finding that says so.
 
     Args:
         source: the text.
@@ -36,17 +39,20 @@ def check_source(
         target: the release to judge for.
         gpu_memory_mib: the memory of one GPU in MiB; None if that is not known.
     """
-    context = Context(target=target, only_rules=tuple(rules), gpu_memory_mib=gpu_memory_mib, kinds=frozenset())
+    context = RunContext(target=target, only_rules=tuple(rules), gpu_memory_mib=gpu_memory_mib, kinds=frozenset())
     return dedupe_and_suppress(source, find_in_source(source, context), rules)
 
 
-def find_in_source(source: Source, context: Context, parsed: ParsedModule | None = None) -> list[Finding]:
+def find_in_source(
+    source: Source, context: RunContext, parsed: ParsedModule | None = None, gave_up: list[str] | None = None
+) -> list[Finding]:
     """Return what the rules find in one text on its own, before its comments silence any; never raises.
 
     Args:
         source: the text.
         context: its rules, release and launches are used.
         parsed: the same text, if it was parsed before.
+        gave_up: gets the reasons, in words, why the program was not followed to its end.
     """
     from tfmemlint.interpreter import analyze
 
@@ -64,12 +70,15 @@ def find_in_source(source: Source, context: Context, parsed: ParsedModule | None
     except Exception as error:  # a file that the interpreter fails on must not take the run with it
         found = internal_error(source.path, "The interpreter", error, rules)
     else:
-        found = [*run_rules(program, rules), *_in_shells(source, rules, target)]
+        if gave_up is not None:
+            gave_up += program.gave_up
+        found = reached_by_release(program, list(run_rules(program, rules)), rules)
+        found = said_once([*found, *_in_shells(source, rules, target)], rules, program)
         found += _at_launches(source, found, context)
     return [*found, *_bad_cells(source, rules)]
 
 
-def _at_launches(source: Source, found: Sequence[Finding], context: Context) -> list[Finding]:
+def _at_launches(source: Source, found: Sequence[Finding], context: RunContext) -> list[Finding]:
     launches = context.launches_of(source.path)
     if not launches:
         return []
@@ -93,7 +102,7 @@ def _in_shells(source: Source, rules: Sequence[Rule], target: Target) -> Iterato
     if isinstance(source, Notebook) and may_matter(source.text.encode("utf-8", "replace")):
         from tfmemlint.deployment.notebook_shells import programs
 
-        for program in programs(source, target):
+        for program in programs(source, target, lambda text: may_matter(text.encode("utf-8", "replace"))):
             for finding in run_rules(program, rules):
                 # Rewrites are for Python, not for commands.
                 yield dataclasses.replace(finding, fixable=False)

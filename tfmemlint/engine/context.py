@@ -1,12 +1,12 @@
-"""What a run knows that holds for every file."""
+"""The context of a run: all that holds for every file."""
 
 from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tfmemlint.config.selection import is_document
 from tfmemlint.interpreter.modules import ModuleStore
@@ -22,9 +22,22 @@ if TYPE_CHECKING:
     from tfmemlint.rulekit.rule import Rule
 
 
+class Prover(Protocol):
+    """Runs programs to prove fixes."""
+
+    def __call__(self, source: Source, text: str) -> list[Unproven]:
+        """Return the intents that do not take effect in the new text of a file."""
+
+    def program(self, root: str, entry: str, texts: Mapping[str, str]) -> str:
+        """Return why new texts of several files do not take effect in a program, or ""."""
+
+
+_NEEDS_MIGRATE = "the file has other names that this release lacks: --migrate rewrites all of them together"
+
+
 @dataclass(frozen=True, slots=True)
-class Context:
-    """What a run knows that holds for every file: it answers which rules, which release, which launches.
+class RunContext:
+    """The context of a run, the same for every file: its rules, releases and launches.
 
     Attributes:
         target: the release to judge for; None for the one that each file's project states, or else the newest.
@@ -39,10 +52,12 @@ class Context:
         fix_only: the codes of rules, or their beginnings, whose findings alone are fixed; () for all.
         allow_dirty: also write files with changes that git does not have.
         named: the paths of the command line: a link from below them to a file outside is not written; () for no limit.
+        whole_program: also change files that the user did not name, if they are in the project of one that was named.
         kinds: the kinds of files to look at besides those that are named. Launches are read from the configuration
             files of these kinds only; without `DOCSTRING`, examples in docstrings are not looked at.
-        ask: asked before each change, with the finding, the old text and the new one. Stays in this process.
-        prove: runs the new text of a file and returns the intents that do not take effect. Stays in this process.
+        ask: asked before each change, with the finding, and the old and new text of each file that changes. Stays in
+            this process.
+        prove: runs new texts and returns the intents that do not take effect. Stays in this process.
         modules: the modules that this run has read: the one part that fills up as the run goes.
     """
 
@@ -57,9 +72,10 @@ class Context:
     fix_only: tuple[str, ...] = ()
     allow_dirty: bool = False
     named: tuple[str, ...] = ()
+    whole_program: bool = False
     kinds: frozenset[str] = DEFAULT
-    ask: Callable[[Finding, Source, Source], bool] | None = None
-    prove: Callable[[Source, str], list[Unproven]] | None = None
+    ask: Callable[[Finding, Sequence[tuple[Source, Source]]], bool] | None = None
+    prove: Prover | None = None
     only_rules: tuple[Rule, ...] | None = None
     modules: ModuleStore = field(default_factory=ModuleStore, compare=False, repr=False)
 
@@ -74,6 +90,15 @@ class Context:
         from tfmemlint.rulekit.triggers import reads_every_tensorflow_file
 
         return reads_every_tensorflow_file(self.named_codes)
+
+    @property
+    def asks_for_names(self) -> bool:
+        """True if a rule about names of other releases is selected by name: then none of them tells the release."""
+        if not self.named_codes:
+            return False
+        from tfmemlint.rulekit.rule import codes_where
+
+        return not self.named_codes.isdisjoint(codes_where(lambda rule: rule.of_another_release))
 
     def rules_for(self, path: str) -> Sequence[Rule]:
         """Return the rules to run on a file."""
@@ -96,13 +121,17 @@ class Context:
             return self.target
         from tfmemlint.project.targets.find import current
 
-        return current().of_file(path).target
+        found = current().of_file(path)
+        return found.target if found.last is not None else None
 
     def target_of(self, path: str) -> Target:
         """Return the release to judge a file for, or the program that starts there: the newest if none is stated."""
-        from tfmemlint.knowledge.releases import Target
+        if self.target is not None:
+            return self.target
+        from tfmemlint.project.targets.find import current
 
-        return self.stated_target(path) or Target.newest()
+        found = current().of_file(path)
+        return found.asked if self.asks_for_names else found.judged
 
     def oldest_target_of(self, path: str) -> Target | None:
         """Return the oldest release that a file's project supports; None if it states none, or the user states one."""
@@ -121,11 +150,29 @@ class Context:
         return launches_of(path, self.kinds)
 
     def keep(self, findings: Sequence[Finding]) -> list[Finding]:
-        """Return the findings without the advice that the user did not select."""
-        named = self.named_codes
-        return [finding for finding in findings if finding.severity is not Severity.ADVICE or finding.code in named]
+        """Return the findings without those that the user did not ask for.
 
-    def for_snippet(self, target: Target, rules: Sequence[Rule]) -> Context:
+        Advice is selected by its code; names of other releases that are not about GPU memory by their code, too, or by
+        a release that the user states.
+        """
+        named, all_names = self.named_codes, self.target is not None
+        kept: list[Finding] = []
+        left: set[object] = set()
+        for finding in findings:
+            if finding.code not in named and finding.on_request and not all_names:
+                left.add(finding.details.get("whole"))
+            elif finding.code in named or finding.severity is not Severity.ADVICE:
+                kept.append(finding)
+        left -= {None, ""}
+        # Code that is half rewritten runs on no release at all.
+        return [
+            dataclasses.replace(finding, fixable=False, withheld=_NEEDS_MIGRATE)
+            if left and finding.details.get("whole") in left
+            else finding
+            for finding in kept
+        ]
+
+    def for_snippet(self, target: Target, rules: Sequence[Rule]) -> RunContext:
         """Return the context for one program within a document: its release, the document's rules, no launches."""
         return dataclasses.replace(self, target=target, only_rules=tuple(rules), kinds=frozenset())
 

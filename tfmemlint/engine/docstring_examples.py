@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from typing import TYPE_CHECKING
 
-from tfmemlint.engine.explain import explain_results
+from tfmemlint.engine.explain_fixes import explain_results
 from tfmemlint.engine.results import FileResult
 from tfmemlint.rulekit.triggers import may_matter
 from tfmemlint.sources.kinds import PYTHON, kind_of
 from tfmemlint.sources.suppressions import read_suppressions
 
 if TYPE_CHECKING:
-    from tfmemlint.engine.context import Context
+    from tfmemlint.engine.context import RunContext
+    from tfmemlint.model.finding import Finding
     from tfmemlint.sources import Source
 
 
-def add_examples(result: FileResult, context: Context) -> None:
+_TF_IS_V1 = re.compile(
+    r"^\s*(?:import\s+tensorflow\.compat\.v1\s+as\s+tf|from\s+tensorflow\.compat\s+import\s+v1\s+as\s+tf)\b",
+    re.MULTILINE,
+)
+
+
+def add_examples(result: FileResult, context: RunContext) -> None:
     """Add to the result of a file of Python what is found in the examples in its docstrings, and fix them."""
     source = result.source
     if source is None or source.language != PYTHON or kind_of(os.path.basename(source.path)) != PYTHON:
@@ -31,19 +39,34 @@ def add_examples(result: FileResult, context: Context) -> None:
         return
     from tfmemlint.engine.suppress import dedupe
 
+    if found.old is not None and found.source is not None:
+        result.old = result.old or source
+        result.source = source.replace_text(found.source.text)
+        result.findings = _checked_again(result, context)
     both = dedupe([*result.findings, *found.findings], context.rules_for(result.path))
     result.findings = sorted(both, key=lambda finding: finding.sort_key)
     result.applied += found.applied
     result.problem = found.problem
-    if found.old is not None and found.source is not None:
-        result.old = result.old or source
-        result.source = source.replace_text(found.source.text)
 
 
-def _check_examples(source: Source, context: Context) -> FileResult | None:
+def _checked_again(result: FileResult, context: RunContext) -> list[Finding]:
+    """Return what is left in a file whose docstrings were fixed: what is below them is in other lines now."""
+    from tfmemlint.engine.subjects import subject_of_result
+    from tfmemlint.fixes.loop import Options
+
+    subject = subject_of_result(result)
+    options = Options(context.unsafe, context.gpu_memory_mib, context.fix_only)
+    return subject.explain(subject.check(context), options, context)
+
+
+def _check_examples(source: Source, context: RunContext) -> FileResult | None:
     """Return the result of the examples of a file; None if it has none that matter."""
     from tfmemlint.sources.documents.document import examples
 
+    if _TF_IS_V1.search(source.text) is not None:
+        # An example in a module has the module's names: its ``tf`` has what TensorFlow 1 had.
+        rules = tuple(rule for rule in context.rules_for(source.path) if not rule.of_another_release)
+        context = dataclasses.replace(context, only_rules=rules)
     try:
         document = examples(source)
         texts = (block.text.encode("utf-8", "replace") for block in document.blocks)
@@ -58,6 +81,5 @@ def _check_examples(source: Source, context: Context) -> FileResult | None:
     except Exception as error:  # one file must not take the run with it
         from tfmemlint.engine.trouble import internal_error
 
-        rules = context.rules_for(source.path)
-        findings = internal_error(source.path, "The reader of documents", error, rules)
+        findings = internal_error(source.path, "The reader of documents", error, context.rules_for(source.path))
         return FileResult(source.path, candidate=True, findings=findings)

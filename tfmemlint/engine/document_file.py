@@ -16,7 +16,7 @@ from tfmemlint.sources.documents.document import Document, decode_document
 from tfmemlint.sources.kinds import SETTINGS
 
 if TYPE_CHECKING:
-    from tfmemlint.engine.context import Context
+    from tfmemlint.engine.context import RunContext
     from tfmemlint.engine.document_judge import DocumentJudge
     from tfmemlint.fixes.loop import Fixed, Options
     from tfmemlint.model.finding import Finding
@@ -47,13 +47,13 @@ class DocumentFile:
         """
         return decode_document(self.path, self.data, self.kind)
 
-    def key(self, context: Context) -> str:
+    def key(self, context: RunContext) -> str:
         """Return the name under which the findings are cached; "" if other files have a part in them."""
         if self.kind in SETTINGS or names_a_variable(self.data):
             return ""
         return file_key(self.path, self.data, context)
 
-    def examine(self, context: Context, cached: object = None) -> FileResult:
+    def examine(self, context: RunContext, cached: object = None) -> FileResult:
         """Check the document and return its result."""
         result = FileResult(self.path, candidate=True)
         try:
@@ -66,11 +66,11 @@ class DocumentFile:
             return self._failed(result, error, context)
         return result
 
-    def cacheable(self, result: FileResult, context: Context) -> object:
+    def cacheable(self, result: FileResult, context: RunContext) -> object:
         """Return the findings; None if a part of the tool failed: it may not fail another time."""
         return cacheable_findings(result.own_findings)
 
-    def check(self, context: Context) -> list[Finding]:
+    def check(self, context: RunContext) -> list[Finding]:
         """Return the findings to report."""
         return context.keep(self._judge(context).find(self.source))
 
@@ -78,19 +78,19 @@ class DocumentFile:
         """Return the same document with another text."""
         return DocumentFile.of(source)  # type: ignore[arg-type]
 
-    def apply_fixes(self, context: Context) -> Fixed:
+    def apply_fixes(self, context: RunContext) -> Fixed:
         """Return the text after its fixes; writes nothing."""
         from tfmemlint.engine.fix_document import fix_document
 
         return fix_document(self.source, self._judge(context))
 
-    def explain(self, findings: Sequence[Finding], options: Options, context: Context) -> list[Finding]:
+    def explain(self, findings: Sequence[Finding], options: Options, context: RunContext) -> list[Finding]:
         """Return ``findings`` with their fixes, or with the reasons why they have none."""
         from tfmemlint.engine.fix_document import explain_document
 
         return explain_document(self.source, findings, self._judge(context), options)
 
-    def fix(self, context: Context) -> FileResult:
+    def fix(self, context: RunContext) -> FileResult:
         """Fix the document, write it if the context says so, and return the result."""
         from tfmemlint.engine.fix_file import fix_subject
 
@@ -103,12 +103,12 @@ class DocumentFile:
         except Exception as error:  # one file must not take the run with it
             return self._failed(result, error, context)
 
-    def _judge(self, context: Context) -> DocumentJudge:
+    def _judge(self, context: RunContext) -> DocumentJudge:
         from tfmemlint.engine.document_judge import DocumentJudge
 
         return DocumentJudge.of(self.source, context)
 
-    def _failed(self, result: FileResult, error: Exception, context: Context) -> FileResult:
+    def _failed(self, result: FileResult, error: Exception, context: RunContext) -> FileResult:
         """Return the result of a document on which the tool has failed; the run goes on."""
         rules = context.rules_for(self.path)
         result.findings = internal_error(self.path, "The reader of documents", error, rules)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.engine.alternatives import are_apart
 from tfmemlint.engine.check_source import find_in_source
-from tfmemlint.engine.context import Context
+from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.run_rules import run_rules
 from tfmemlint.engine.suppress import dedupe, dedupe_and_suppress
 from tfmemlint.engine.trouble import trouble
@@ -47,13 +47,13 @@ class DocumentJudge:
         mixed: the project supports TensorFlow 1 as well: each example is for the release that its names are of.
     """
 
-    context: Context
+    context: RunContext
     target: Target
     rules: Sequence[Rule]
     mixed: bool = False
 
     @classmethod
-    def of(cls, document: Document, context: Context) -> DocumentJudge:
+    def of(cls, document: Document, context: RunContext) -> DocumentJudge:
         """Return the judge of a document.
 
         The release is the one that is stated, else the one that the document's code is written for, where its project
@@ -79,7 +79,7 @@ class DocumentJudge:
 
         return era(snippet.blocks, self.target)
 
-    def context_of(self, snippet: Snippet) -> Context:
+    def context_of(self, snippet: Snippet) -> RunContext:
         """Return the context that one program is checked and fixed in."""
         return self.context.for_snippet(self.target_of(snippet), self.rules)
 

@@ -1,4 +1,4 @@
-"""How the program that starts in a file is run: as it says itself, by a command of its project, or by its functions."""
+"""Find the ways to run the program that starts in a file: by itself, by a command of its project, by functions."""
 
 from __future__ import annotations
 

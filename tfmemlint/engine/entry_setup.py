@@ -1,4 +1,4 @@
-"""How the program that starts at an entry point is run: its name, its package, what runs before it."""
+"""Set up the run of the program that starts at an entry point: its name, its package, the code that runs before it."""
 
 from __future__ import annotations
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tfmemlint.config.selection import is_document
 from tfmemlint.engine.cache import digest
-from tfmemlint.engine.context import Context
+from tfmemlint.engine.context import RunContext
 
 
-def file_key(path: str, data: bytes | str, context: Context) -> str:
+def file_key(path: str, data: bytes | str, context: RunContext) -> str:
     """Return the name under which the findings in a file by itself are cached: all that they depend on."""
     codes = [rule.code for rule in context.rules_for(path)]
     launches = [launch.about for launch in context.launches_of(path)]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from tfmemlint.engine.cache import digest
 from tfmemlint.engine.entry_points import console_entry, library_entry
+from tfmemlint.engine.settling import Settling
 from tfmemlint.facts.mentions import CONFIGURES, Leading
 from tfmemlint.facts.prefilter import about_tensorflow, configures
 from tfmemlint.interpreter.modules import ModuleStore
@@ -17,7 +19,8 @@ from tfmemlint.project.imports import scan
 from tfmemlint.project.kinds import Kind
 from tfmemlint.project.listing import Listings
 from tfmemlint.project.reaching import LARGEST_PROJECT, Graph, graph
-from tfmemlint.project.roots import conftests, project_root, search_path
+from tfmemlint.project.roots import conftests, is_project, package_root, project_root, search_path
+from tfmemlint.project.search import locate_relative, prefixes
 from tfmemlint.sources import Unreadable, decode, read_bytes
 from tfmemlint.sources.kinds import NOTEBOOK as NOTEBOOKS
 from tfmemlint.sources.kinds import PYTHON
@@ -55,17 +58,21 @@ def find_programs(
     hot = store.leading = _leading(CONFIGURES, near, made, store)
     found = []
     contents: dict[str, str] = {}
+    acting = frozenset(path for path in near if hot.on_import(path))
+    settling = Settling(store, data, configuring_paths, acting)
     for path in sorted(near):
         closure = made.closure(path).union(*(made.closure(conftest) for conftest in tests.get(path, ())))
         if len(closure) == 1 or not any(made.modules[module].uses for module in closure) or given.isdisjoint(closure):
             continue
         imported = bool(made.importers.get(path))
         entry = _entry(path, data, store.listings, configures=path in configuring_paths, imported=imported)
-        if entry is not None and (path in configuring_paths or _may_configure(path, closure & near, hot, store)):
+        if entry is not None and (path in configuring_paths or _may_configure(path, closure & acting, hot, store)):
             found.append(entry)
-            for module in closure - contents.keys():
+            files = closure.union(*map(made.closure, _packages((path, *tests.get(path, ())), made)))
+            for module in files - contents.keys():
                 contents[module] = digest(data(module) or b"")
-            store.contents[path] = {module: contents[module] for module in closure}
+            store.contents[path] = {module: contents[module] for module in files}
+            store.settled_by[path] = settling.files(path, closure, hot)
     # From here on the texts of thousands of modules would only take memory.
     store.forget_mentions()
     hot.forget()
@@ -76,6 +83,19 @@ def _conftests(path: str, made: Graph, store: ModuleStore) -> list[str]:
     """Return the ``conftest.py`` files that are read before a test, by their names in the graph."""
     names = (os.path.normpath(store.name_of(conftest)) for conftest in conftests(path, store.listings))
     return [name for name in names if name in made.modules]
+
+
+def _packages(paths: Iterable[str], made: Graph) -> set[str]:
+    """Return the ``__init__.py`` files of the packages that files are in: they may be run before these."""
+    found = set()
+    for path in paths:
+        directory = os.path.dirname(path)
+        while (package := os.path.join(directory, "__init__.py")) in made.modules:
+            found.add(package)
+            if not directory:
+                break
+            directory = os.path.dirname(directory)
+    return found
 
 
 def _leading(about: re.Pattern[str], paths: set[str], made: Graph, store: ModuleStore) -> Leading:
@@ -108,10 +128,40 @@ def _universe(
         if known[path] or (search_around and (about_tensorflow(data) or _imports_own(path, data, listings))):
             roots.add(project_root(path, listings))
     for root in sorted(roots):
+        if not is_project(root, listings):
+            found |= _nearby(root, read, listings)
+            continue
         files = walk([os.path.relpath(root)], kinds=(PYTHON, NOTEBOOKS)).files
         if len(files) <= LARGEST_PROJECT:
             found.update(os.path.normpath(file) for file in files)
     return found
+
+
+def _nearby(directory: str, read: _Bytes, listings: Listings) -> set[str]:
+    """Return the files right in a directory, and all that they import.
+
+    Nothing says that the directory is a project: below it may be anything, a home directory's gigabytes for instance.
+    """
+    pending = [os.path.join(directory, name) for name in sorted(listings.of(directory).files) if name.endswith(".py")]
+    if len(pending) > LARGEST_PROJECT:
+        return set()
+    found: dict[str, None] = {}
+    while pending:
+        path = os.path.normpath(os.path.relpath(pending.pop()))
+        if path in found:
+            continue
+        found[path] = None
+        data = read(path)
+        if data is None or b"import" not in data:
+            continue
+        search = search_path(path, kind=Kind.SCRIPT, data=data, listings=listings)
+        package = package_root(path, listings)[1].rpartition(".")[0]
+        for each in scan(data):
+            base = locate_relative(package, each.level, each.module) if each.level else each.module
+            names = (base, *(f"{base}.{name}" for name in each.names)) if base else ()
+            located = (search.locate(prefix) for name in names for prefix in prefixes(name))
+            pending.extend(module.path for module in located if module is not None and module.path is not None)
+    return set(found)
 
 
 def _imports_own(path: str, data: bytes, listings: Listings) -> bool:
@@ -129,13 +179,13 @@ def _entry(path: str, read: _Bytes, listings: Listings, *, configures: bool, imp
     return entry or console_entry(path) or (library_entry(path) if configures else None)
 
 
-def _may_configure(path: str, near: Iterable[str], hot: Leading, store: ModuleStore) -> bool:
+def _may_configure(path: str, acting: AbstractSet[str], hot: Leading, store: ModuleStore) -> bool:
     """True if code in ``path`` mentions a name by which configuring code is reached, or if some module that it imports
-    configures something when it is imported."""
+    configures something when it is imported: one of ``acting``."""
     module = store.mentions(path)
     if module is not None and hot.mentioned(module.whole, path):
         return True
-    return any(hot.on_import(other) for other in near if other != path)
+    return not acting <= {path}
 
 
 @dataclass(frozen=True, slots=True)

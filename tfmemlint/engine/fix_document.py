@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -29,6 +30,13 @@ def fix_document(document: Document, judge: DocumentJudge) -> Fixed:
         if not any(finding.fixable for finding in keep(judge.find_in_snippet(snippet))):
             continue
         fixed = fix_text(snippet, _checker(judge), judge.target_of(snippet), judge.context_of(snippet))
+        gone = _gone_but_told(document, snippet, fixed.text) if _is_rebuilt(fixed.applied, judge) else ""
+        if gone:
+            reason = _TOLD.format(gone)
+            reasons.update(
+                (place_of(in_document(finding, snippet)), reason) for finding in keep(judge.find_in_snippet(snippet))
+            )
+            continue
         if fixed.text != snippet.text:
             document = document.replace_text(snippet.as_file(fixed.text))  # type: ignore[assignment]
             done.applied += [in_document(finding, snippet) for finding in fixed.applied]
@@ -41,6 +49,29 @@ def fix_document(document: Document, judge: DocumentJudge) -> Fixed:
     for finding in keep(judge.find(document)):
         done.findings.append(dataclasses.replace(finding, withheld=reasons.get(place_of(finding), "")))
     return done
+
+
+_TOLD = "the text around the code speaks of {}, which would be gone"
+_INLINE_CODE = re.compile(r"``([^`\n]+)``|`([^`\n]+)`")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+
+
+def _is_rebuilt(findings: Sequence[Finding], judge: DocumentJudge) -> bool:
+    """Return True if a fix puts other code in the place of TF1's, rather than another name in the place of a wrong one:
+    a wrong name in the text around it is a finding of its own."""
+    codes = {rule.code for rule in judge.rules if rule.of_another_release}
+    return any(finding.code in codes for finding in findings)
+
+
+def _gone_but_told(document: Document, snippet: Snippet, new: str) -> str:
+    """Return a name that the code loses and the text of the document speaks of; "" if there is none."""
+    gone = set(_IDENTIFIER.findall(snippet.text)) - set(_IDENTIFIER.findall(new))
+    for match in _INLINE_CODE.finditer(document.prose(list(document.snippets()))):
+        names: list[str] = _IDENTIFIER.findall(match[1] or match[2])
+        for name in names:
+            if name in gone:
+                return name
+    return ""
 
 
 def _checker(judge: DocumentJudge) -> Callable[[Source], list[Finding]]:
@@ -75,7 +106,11 @@ def explain_document(
         withheld = computed.withheld
         if computed.fix is not None:
             try:
-                text = snippet.as_file(apply(snippet.text, computed.fix.edits))
+                new = apply(snippet.text, computed.fix.edits)
+                gone = _gone_but_told(document, snippet, new) if _is_rebuilt([finding], judge) else ""
+                if gone:
+                    raise ValueError(_TOLD.format(gone))
+                text = snippet.as_file(new)
                 fix = dataclasses.replace(computed.fix, edits=difference(document.text, text))
             except ValueError as error:
                 withheld = str(error)

@@ -7,23 +7,22 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.results import FileResult
-from tfmemlint.fixes.loop import Fixed, Options, Place, fix_source, place
+from tfmemlint.fixes.loop import Fixed, Options, Place, Planner, fix_source, place
 from tfmemlint.sources.kinds import PYTHON
 
 if TYPE_CHECKING:
-    from tfmemlint.engine.context import Context
-    from tfmemlint.engine.results import Unproven
+    from tfmemlint.engine.context import Prover, RunContext
     from tfmemlint.engine.subject import Subject
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.model.finding import Finding, Span
     from tfmemlint.sources import Source
 
 MAX_PROOFS = 4
-"""How often a file is proven anew without the fixes that did not take effect. Most files have fewer fixes; after that
-none is made."""
+"""Times that a file is proven anew without the fixes that did not take effect; after that none is made. Each proof runs
+the program. A bound without a deeper reason."""
 
 
-def fix_subject(subject: Subject, context: Context) -> FileResult:
+def fix_subject(subject: Subject, context: RunContext) -> FileResult:
     """Fix what can be fixed in a file, and return the result.
 
     Raises:
@@ -36,7 +35,7 @@ def fix_subject(subject: Subject, context: Context) -> FileResult:
         return result
     fixed = subject.apply_fixes(dataclasses.replace(context, ask=None, prove=None))
     if fixed.text != source.text and context.write:
-        result.problem = _objection(subject.path, context)
+        result.problem = objection(subject.path, context)
         if result.problem:
             return result
     if fixed.text != source.text and (context.ask is not None or context.prove is not None):
@@ -54,15 +53,15 @@ def _written(result: FileResult, source: Source, fixed: Fixed, *, write: bool) -
     return result
 
 
-def _objection(path: str, context: Context) -> str:
+def objection(path: str, context: RunContext) -> str:
     """Return why a file is not to be written, or ""."""
-    from tfmemlint.fixes.git import objection
+    from tfmemlint.fixes import git
     from tfmemlint.fixes.write import OUTSIDE
     from tfmemlint.sources.walking import leads_outside
 
     if context.named and leads_outside(path, context.named):
         return OUTSIDE
-    return "" if context.allow_dirty else objection(path)
+    return "" if context.allow_dirty else git.objection(path)
 
 
 def _replace(result: FileResult, source: Source, text: str, *, write: bool) -> str:
@@ -84,7 +83,13 @@ def _replace(result: FileResult, source: Source, text: str, *, write: bool) -> s
     return ""
 
 
-def fix_text(source: Source, check: Callable[[Source], list[Finding]], target: Target, context: Context) -> Fixed:
+def fix_text(
+    source: Source,
+    check: Callable[[Source], list[Finding]],
+    target: Target,
+    context: RunContext,
+    plan: Planner | None = None,
+) -> Fixed:
     """Return one text after its fixes, those that were proven and agreed to where the context asks for that.
 
     Args:
@@ -92,12 +97,13 @@ def fix_text(source: Source, check: Callable[[Source], list[Finding]], target: T
         check: returns the findings to report in a text that stands in its place.
         target: the release that the fixes are for.
         context: its rules, and what it allows.
+        plan: asked for what no rule can fix.
     """
     rules = context.rules_for(source.path)
     options = Options(context.unsafe, context.gpu_memory_mib, context.fix_only)
 
     def fixed_with(options: Options) -> Fixed:
-        return fix_source(source, rules=rules, target=target, check=check, options=options)
+        return fix_source(source, rules=rules, target=target, check=check, options=options, plan=plan)
 
     fixed = fixed_with(options)
     if context.prove is not None and source.language == PYTHON:
@@ -113,7 +119,7 @@ def _proven(
     fixed: Fixed,
     options: Options,
     fixed_with: Callable[[Options], Fixed],
-    prove: Callable[[Source, str], list[Unproven]],
+    prove: Prover,
 ) -> tuple[Fixed, Options]:
     """Return the text without the fixes of which a run shows that the intent does not take effect."""
     refused: dict[Place, str] = {}

@@ -11,13 +11,13 @@ from tfmemlint.engine.results import FileResult, ProgramResult
 
 if TYPE_CHECKING:
     from tfmemlint.engine.cache import Cache
-    from tfmemlint.engine.context import Context
+    from tfmemlint.engine.context import RunContext
     from tfmemlint.model.finding import Finding
     from tfmemlint.sources import Source
 
 
 def merge_program_results(
-    results: list[FileResult], given: set[str], context: Context, cache: Cache
+    results: list[FileResult], given: set[str], context: RunContext, cache: Cache
 ) -> list[FileResult]:
     """Return the results of the given files, each with what all programs do in it.
 
@@ -56,7 +56,7 @@ def merge_program_results(
     return list(known.values())
 
 
-def _own_findings(source: Source, context: Context, cache: Cache, known: list[Finding] | None) -> list[Finding]:
+def _own_findings(source: Source, context: RunContext, cache: Cache, known: list[Finding] | None) -> list[Finding]:
     """Return the findings in a file by itself: those ``known`` in this run, or those of an earlier one."""
     key = file_key(source.path, source.text, context) if cache.path is not None else ""
     if known is None and key:
@@ -69,7 +69,7 @@ def _own_findings(source: Source, context: Context, cache: Cache, known: list[Fi
     return found
 
 
-def module_sources(paths: Iterable[str], context: Context) -> dict[str, Source]:
+def module_sources(paths: Iterable[str], context: RunContext) -> dict[str, Source]:
     """Return the texts of modules that programs have imported, by their names in reports."""
     modules = {path: context.modules.get(path) for path in paths}
     return {path: module.source for path, module in modules.items() if module is not None}

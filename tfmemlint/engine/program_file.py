@@ -7,14 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tfmemlint.engine.item import Item
+from tfmemlint.engine.plain_names import all_names_exist
 from tfmemlint.engine.programs import analyze_program, is_covered_by_key, program_key
 from tfmemlint.engine.python_file import PythonFile
 from tfmemlint.engine.results import FileResult, ProgramResult
+from tfmemlint.engine.scan_file import wanted_by_rules
 from tfmemlint.engine.suppress import dedupe_and_suppress
+from tfmemlint.facts.prefilter import ABOUT
 from tfmemlint.model.codes import RUN_CODES
+from tfmemlint.rulekit.triggers import scan
 
 if TYPE_CHECKING:
-    from tfmemlint.engine.context import Context
+    from tfmemlint.engine.context import RunContext
     from tfmemlint.model.finding import Finding
     from tfmemlint.project.entries import Entry
     from tfmemlint.sources import Source
@@ -37,11 +42,11 @@ class ProgramFile(PythonFile):
         subject.source = source
         return subject
 
-    def key(self, context: Context) -> str:
+    def key(self, context: RunContext) -> str:
         """Return the name under which the result of the program that starts here is cached."""
         return program_key(self.entries[0], context)
 
-    def examine(self, context: Context, cached: object = None) -> FileResult:
+    def examine(self, context: RunContext, cached: object = None) -> FileResult:
         """Check the program that starts here, and the file by itself.
 
         The findings of the result are still empty: `merge_program_results` gives each file those of all programs.
@@ -58,12 +63,12 @@ class ProgramFile(PythonFile):
         result.notes = result.program.notes
         return result
 
-    def cacheable(self, result: FileResult, context: Context) -> object:
+    def cacheable(self, result: FileResult, context: RunContext) -> object:
         """Return the program's result; None if it depends on files that the key does not know."""
         program = result.program
         return program if program is not None and is_covered_by_key(program, context) else None
 
-    def check(self, context: Context) -> list[Finding]:
+    def check(self, context: RunContext) -> list[Finding]:
         """Return the findings to report in this file, by itself and in its programs."""
         source = self.source
         modules = context.modules.with_instead({source.path: source})
@@ -71,11 +76,14 @@ class ProgramFile(PythonFile):
         programs = [analyze_program(entry, changed) for entry in self.entries]
         return report(source, findings_in(source, programs, PythonFile.of(source).find(context), context), context)
 
+    def _planner(self, context: RunContext) -> None:
+        """Return None: the order of a program of several files is repaired as a whole, after its files."""
+
     def with_source(self, source: Source) -> ProgramFile:
         """Return the same file with another text."""
         return ProgramFile.of_program(source, self.entries)
 
-    def fix(self, context: Context) -> FileResult:
+    def fix(self, context: RunContext) -> FileResult:
         """Fix the file; what is checked from here on sees its new text."""
         result = super().fix(context)
         if result.source is not None:
@@ -83,15 +91,31 @@ class ProgramFile(PythonFile):
         return result
 
 
-def own_findings(source: Source, context: Context) -> list[Finding]:
-    """Return the findings in a file by itself, before comments silence any."""
+def own_findings(source: Source, context: RunContext) -> list[Finding]:
+    """Return the findings in a file by itself, before comments silence any.
+
+    A file without a word that a rule waits for, in which all names of TensorFlow's exist, has none.
+    """
     module = context.modules.get(source.path)
     same = module is not None and module.source.text == source.text
+    if same and not _may_have_findings(source, context):
+        return []
     return PythonFile.of(source).find(context, module if same else None)
 
 
+def _may_have_findings(source: Source, context: RunContext) -> bool:
+    """True if a rule may report something in a text by itself."""
+    data = source.text.encode("utf-8", "surrogatepass")
+    words = scan(data)
+    if wanted_by_rules(context)(Item(source.path, data, words=words)):
+        return True
+    if not words & ABOUT:
+        return False
+    return not all_names_exist(source.text, context.target_of(source.path))
+
+
 def findings_in(
-    source: Source, programs: Sequence[ProgramResult], own: Sequence[Finding], context: Context
+    source: Source, programs: Sequence[ProgramResult], own: Sequence[Finding], context: RunContext
 ) -> list[Finding]:
     """Return the findings in one file: those of the programs that it is part of, and its ``own``.
 
@@ -111,7 +135,7 @@ def findings_in(
     return found
 
 
-def report(source: Source, found: Sequence[Finding], context: Context) -> list[Finding]:
+def report(source: Source, found: Sequence[Finding], context: RunContext) -> list[Finding]:
     """Return the findings to report, of all that were found in a file, of rules that are selected for it."""
     rules = context.rules_for(source.path)
     codes = {rule.code for rule in rules} | RUN_CODES

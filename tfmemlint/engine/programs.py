@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.engine.cache import digest
 from tfmemlint.engine.check_launches import findings_at_launches
-from tfmemlint.engine.context import Context
+from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.entry_setup import entry_setup
 from tfmemlint.engine.results import ProgramResult
 from tfmemlint.engine.run_rules import run_rules
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tfmemlint.interpreter.unit import EntrySetup, ParsedModule
 
 
-def analyze_program(entry: Entry, context: Context) -> ProgramResult:
+def analyze_program(entry: Entry, context: RunContext) -> ProgramResult:
     """Return what is found in the program that starts at ``entry``; never raises."""
     from tfmemlint.rulekit.rule import rules
 
@@ -33,7 +33,10 @@ def analyze_program(entry: Entry, context: Context) -> ProgramResult:
         return ProgramResult(entry, failed="it can't be read")
     target = context.target_of(entry.path)
     try:
+        launches = context.launches_of(entry.path)
         setup = setup_of(entry, module, context)
+        if not launches:
+            setup = dataclasses.replace(setup, settled_by=context.modules.settled_by.get(entry.path, frozenset()))
         program = analyze(module, target, setup)
         program.gpu_memory_mib = context.gpu_memory_mib
     except (RecursionError, MemoryError):
@@ -42,7 +45,6 @@ def analyze_program(entry: Entry, context: Context) -> ProgramResult:
         return ProgramResult(entry, failed=f"{type(error).__name__}: {error}")
     whole_program_rules = [rule for rule in rules() if rule.whole_program]
     found = list(run_rules(program, whole_program_rules))
-    launches = context.launches_of(entry.path)
     if launches:
         setup = setup_of(entry, module, context)
 
@@ -55,7 +57,7 @@ def analyze_program(entry: Entry, context: Context) -> ProgramResult:
     return ProgramResult(entry, tuple(found), reached, tuple(program.gave_up), read=program.modules)
 
 
-def setup_of(entry: Entry, module: ParsedModule, context: Context) -> EntrySetup:
+def setup_of(entry: Entry, module: ParsedModule, context: RunContext) -> EntrySetup:
     """Return how the program that starts at ``entry``, in the file of ``module``, is run."""
     imports = scan(module.source.text.encode("utf-8", "surrogatepass"))
     search = search_path(entry.path, kind=entry.kind, listings=context.modules.listings)
@@ -72,7 +74,7 @@ def _matters(event: Event) -> bool:
     return isinstance(event, RuntimeStart) and event.what == "allocator"
 
 
-def program_key(entry: Entry, context: Context) -> str:
+def program_key(entry: Entry, context: RunContext) -> str:
     """Return the name under which the result of a program is cached: all that it depends on; "" if that isn't known."""
     store = context.modules
     contents, leading = store.contents.get(entry.path), store.leading
@@ -88,7 +90,7 @@ def program_key(entry: Entry, context: Context) -> str:
     return digest("program", entry, target, context.gpu_memory_mib, search.about, listings, files, leads, launches)
 
 
-def is_covered_by_key(result: ProgramResult, context: Context) -> bool:
+def is_covered_by_key(result: ProgramResult, context: RunContext) -> bool:
     """True if `program_key` knows of all files that were read: not where the name of a module is computed."""
     contents = context.modules.contents.get(result.entry.path, ())
     return not result.failed and result.read <= {context.modules.name_of(path) for path in contents}

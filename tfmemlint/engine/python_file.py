@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,8 @@ from tfmemlint.sources import Source, decode
 from tfmemlint.sources.text import NOTEBOOK
 
 if TYPE_CHECKING:
-    from tfmemlint.engine.context import Context
-    from tfmemlint.fixes.loop import Fixed, Options
+    from tfmemlint.engine.context import RunContext
+    from tfmemlint.fixes.loop import Fixed, Options, Planner
     from tfmemlint.interpreter.unit import ParsedModule
     from tfmemlint.model.finding import Finding
 
@@ -34,6 +34,8 @@ class PythonFile:
 
     path: str
     data: bytes
+    gave_up: list[str] = field(default_factory=list, init=False)
+    """Why the program was not followed to its end, in words, once it was checked."""
 
     @classmethod
     def of(cls, source: Source) -> PythonFile:
@@ -51,34 +53,37 @@ class PythonFile:
         """
         return decode(self.path, self.data)
 
-    def key(self, context: Context) -> str:
+    def key(self, context: RunContext) -> str:
         """Return the name under which the findings are cached; "" if other files have a part in them."""
         if self.path.endswith(NOTEBOOK) and names_a_variable(self.data):
             return ""
         return file_key(self.path, self.data, context)
 
-    def examine(self, context: Context, cached: object = None) -> FileResult:
+    def examine(self, context: RunContext, cached: object = None) -> FileResult:
         """Check the file and return its result."""
         source = self.source
         found = cached if isinstance(cached, list) else self.find(context)
         findings = self._to_report(found, context)
-        return FileResult(self.path, candidate=True, source=source, findings=findings, own_findings=found)
+        result = FileResult(self.path, candidate=True, source=source, findings=findings, own_findings=found)
+        result.notes = tuple(dict.fromkeys(self.gave_up))
+        return result
 
-    def cacheable(self, result: FileResult, context: Context) -> object:
-        """Return the findings before comments; None if a part of the tool failed: it may not fail another time."""
-        return cacheable_findings(result.own_findings)
+    def cacheable(self, result: FileResult, context: RunContext) -> object:
+        """Return the findings before comments; None if a part of the tool failed, as it may not fail another
+        time, or if not all was read, as each run has to say so."""
+        return None if result.is_cut_short else cacheable_findings(result.own_findings)
 
-    def find(self, context: Context, parsed: ParsedModule | None = None) -> list[Finding]:
+    def find(self, context: RunContext, parsed: ParsedModule | None = None) -> list[Finding]:
         """Return the findings in the file, before comments silence any; ``parsed``: the file, if it was parsed."""
         from tfmemlint.engine.check_source import find_in_source
 
-        return find_in_source(self.source, context, parsed)
+        return find_in_source(self.source, context, parsed, self.gave_up)
 
-    def check(self, context: Context) -> list[Finding]:
+    def check(self, context: RunContext) -> list[Finding]:
         """Return the findings to report."""
         return self._to_report(self.find(context), context)
 
-    def _to_report(self, found: Sequence[Finding], context: Context) -> list[Finding]:
+    def _to_report(self, found: Sequence[Finding], context: RunContext) -> list[Finding]:
         from tfmemlint.engine.suppress import dedupe_and_suppress
 
         return context.keep(dedupe_and_suppress(self.source, found, context.rules_for(self.path)))
@@ -87,25 +92,37 @@ class PythonFile:
         """Return the same file with another text."""
         return PythonFile.of(source)
 
-    def apply_fixes(self, context: Context) -> Fixed:
+    def apply_fixes(self, context: RunContext) -> Fixed:
         """Return the text after its fixes; writes nothing."""
         from tfmemlint.engine.fix_file import fix_text
 
         def check(source: Source) -> list[Finding]:
             return self.with_source(source).check(context)
 
-        return fix_text(self.source, check, context.target_of(self.path), context)
+        return fix_text(self.source, check, context.target_of(self.path), context, self._planner(context))
 
-    def explain(self, findings: Sequence[Finding], options: Options, context: Context) -> list[Finding]:
+    def _planner(self, context: RunContext) -> Planner | None:
+        """Return what repairs the order of this file, which is a program of its own."""
+        from tfmemlint.engine.order_repairs import planner_of_file
+
+        return planner_of_file(lambda source: self.with_source(source).check(context), context.target_of(self.path))
+
+    def explain(self, findings: Sequence[Finding], options: Options, context: RunContext) -> list[Finding]:
         """Return ``findings`` with their fixes, or with the reasons why they have none."""
         from tfmemlint.fixes.loop import compute
         from tfmemlint.rulekit.rule import rules
 
         by_code = {rule.code: rule for rule in rules()}
         target = context.target_of(self.path)
-        return [compute(self.source, finding, by_code[finding.code], target, options) for finding in findings]
+        explained = [compute(self.source, finding, by_code[finding.code], target, options) for finding in findings]
+        plan = self._planner(context)
+        if plan is None:
+            return explained
+        from tfmemlint.engine.order_repairs import with_planned
 
-    def fix(self, context: Context) -> FileResult:
+        return with_planned(self.source, explained, plan)
+
+    def fix(self, context: RunContext) -> FileResult:
         """Fix the file, write it if the context says so, and return the result."""
         from tfmemlint.engine.fix_file import fix_subject
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tfmemlint.interpreter.limits import MAX_STEPS
 from tfmemlint.model.finding import Finding, Span
 from tfmemlint.project.kinds import Kind
 
 if TYPE_CHECKING:
     from tfmemlint.project.entries import Entry
     from tfmemlint.sources import Source
+
+TOO_MANY_STEPS = f"more than {MAX_STEPS} steps"
+"""The words of the interpreter for a file that is too long to be followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ class ProgramResult:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Where the program was not followed, in words."""
+        """The places at which the program was not followed, in words."""
         return (*self.gave_up, *([self.failed] if self.failed else []))
 
 
@@ -77,7 +81,7 @@ class FileResult:
         old: the text before the fixes, where that differs.
         problem: why the file could not be written, or "".
         remark: what else came of writing the file, or "".
-        notes: where a program that starts in the file was not followed.
+        notes: where the file, or a program that starts in it, was not followed.
         entries: where the programs start that the file is part of.
         program: the program that starts in the file.
         own_findings: the findings in the file by itself, before comments silence any; None if it was not checked so.
@@ -95,3 +99,8 @@ class FileResult:
     entries: tuple[Entry, ...] = ()
     program: ProgramResult | None = None
     own_findings: list[Finding] | None = None
+
+    @property
+    def is_cut_short(self) -> bool:
+        """True if the file has so many steps that a part of it was not looked at: silence says nothing of that."""
+        return TOO_MANY_STEPS in self.notes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.prefilter import ABOUT, MATTERS, NAMES_GPU
@@ -13,7 +14,7 @@ from tfmemlint.sources.kinds import DOCUMENTS
 from tfmemlint.sources.text import NOTEBOOK
 
 if TYPE_CHECKING:
-    from tfmemlint.engine.context import Context
+    from tfmemlint.engine.context import RunContext
     from tfmemlint.engine.item import Item
 
 MAX_RAW_NOTEBOOK_BYTES = 2 * 2**20
@@ -25,20 +26,18 @@ def scan_file(path: str, kind: str) -> Callable[[bytes], int]:
     """Return the search for files of this kind: its answer is in bits (`tfmemlint.facts.prefilter`)."""
     if kind in DOCUMENTS:
         return scan_document
-    return _scan_notebook if path.endswith(NOTEBOOK) else scan
+    return partial(_scan_notebook, path) if path.endswith(NOTEBOOK) else scan
 
 
-def _scan_notebook(data: bytes) -> int:
+def _scan_notebook(path: str, data: bytes) -> int:
     if len(data) > MAX_RAW_NOTEBOOK_BYTES:
-        from tfmemlint.sources.notebook import decode_notebook
-
         with contextlib.suppress(Unreadable):
-            return scan(decode_notebook("", data).text.encode("utf-8", "surrogatepass"))
+            return scan(decode(path, data).text.encode("utf-8", "surrogatepass"))
     # The quotes in a notebook's code are escaped in its JSON.
     return scan(data.replace(b'\\"', b'"'))
 
 
-def wanted_by_rules(context: Context) -> Callable[[Item], bool]:
+def wanted_by_rules(context: RunContext) -> Callable[[Item], bool]:
     """Return whether the selected rules may report something in a file: what ``check`` and ``fix`` read closely.
 
     A file that the user names is also read if it may not be valid Python.

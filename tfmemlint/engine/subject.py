@@ -1,4 +1,4 @@
-"""What is checked and fixed as one: a file of Python, a file of programs of several files, a document."""
+"""Subjects, each checked and fixed as a whole: a Python file, a file in which programs start, a document."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from tfmemlint.engine.context import Context
+    from tfmemlint.engine.context import RunContext
     from tfmemlint.engine.results import FileResult
     from tfmemlint.fixes.loop import Fixed, Options
     from tfmemlint.model.finding import Finding
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Subject(Protocol):
-    """What is checked and fixed as one."""
+    """A file, program or document that is checked and fixed as a whole."""
 
     @property
     def path(self) -> str:
@@ -28,10 +28,10 @@ class Subject(Protocol):
             Unreadable: the file is no text.
         """
 
-    def key(self, context: Context) -> str:
+    def key(self, context: RunContext) -> str:
         """Return the name under which the results are cached: all that they depend on; "" if they are not cached."""
 
-    def examine(self, context: Context, cached: object = None) -> FileResult:
+    def examine(self, context: RunContext, cached: object = None) -> FileResult:
         """Check the subject and return its result.
 
         Args:
@@ -42,22 +42,22 @@ class Subject(Protocol):
             Unreadable: the file is no text.
         """
 
-    def cacheable(self, result: FileResult, context: Context) -> object:
+    def cacheable(self, result: FileResult, context: RunContext) -> object:
         """Return the part of a result that is cached; None if the next run is to start anew."""
 
-    def check(self, context: Context) -> list[Finding]:
+    def check(self, context: RunContext) -> list[Finding]:
         """Return the findings to report: not those that comments silence, nor advice that is not selected."""
 
     def with_source(self, source: Source) -> Subject:
         """Return the same subject with another text."""
 
-    def apply_fixes(self, context: Context) -> Fixed:
+    def apply_fixes(self, context: RunContext) -> Fixed:
         """Return the text after its fixes; writes nothing."""
 
-    def explain(self, findings: Sequence[Finding], options: Options, context: Context) -> list[Finding]:
+    def explain(self, findings: Sequence[Finding], options: Options, context: RunContext) -> list[Finding]:
         """Return ``findings`` with their fixes, or with the reasons why they have none."""
 
-    def fix(self, context: Context) -> FileResult:
+    def fix(self, context: RunContext) -> FileResult:
         """Fix the file, write it if the context says so, and return the result.
 
         Raises:

@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from tfmemlint.rulekit.rule import Rule
     from tfmemlint.sources import Source, Unreadable
 
+MAX_ERROR_CHARACTERS = 500
+"""The words of an error that are shown: some quote the whole text that they are about."""
+
+
+PYTHON_2 = "This looks like Python 2: tfmemlint reads Python 3."
+
 
 def unreadable(path: str, error: Unreadable, rules: Iterable[Rule]) -> list[Finding]:
     """Return the finding for a file that can't be read."""
@@ -27,7 +33,7 @@ def python_syntax_error(source: Source, error: SyntaxError | ValueError, rules: 
     notes = []
     line = source.lines[row - 1] if row <= len(source.lines) else ""
     if "Missing parentheses in call to" in words or "multiple exception types" in words:
-        notes.append("This looks like Python 2: tfmemlint reads Python 3.")
+        notes.append(PYTHON_2)
     elif "***" in line:
         notes.append("The line looks damaged by masking (***).")
     elif line.count(" = ") + line.count("import ") > 1:
@@ -43,12 +49,18 @@ def too_deep(source: Source, rules: Iterable[Rule]) -> list[Finding]:
 
 def internal_error(path: str, who: str, error: Exception, rules: Iterable[Rule]) -> list[Finding]:
     """Return the finding for a part of the tool that failed on a file."""
+    return trouble(rules, INTERNAL_ERROR, path, Span(1, 1, 1, 1), f"{who} failed on this file: {described(error)}")
+
+
+def described(error: BaseException) -> str:
+    """Return an error of the tool in one line: its kind, its words, and the line of code that raised it."""
     import traceback
 
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno}"
-    message = f"{who} failed on this file: {type(error).__name__}: {error} ({where})"
-    return trouble(rules, INTERNAL_ERROR, path, Span(1, 1, 1, 1), message)
+    words = f"{type(error).__name__}: {error}"
+    if len(words) > MAX_ERROR_CHARACTERS:
+        words = f"{words[:MAX_ERROR_CHARACTERS]} ..."
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{words} ({frames[-1].filename.rsplit('/', 1)[-1]}:{frames[-1].lineno})" if frames else words
 
 
 def trouble(

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tfmemlint.interpreter.program import EnvWrite
 
 MAX_SEARCHED_MODULES = 2_000
-"""Modules of a program whose mentions are looked up: nearly every project has fewer, and more take seconds."""
+"""Modules of a program whose mentions are looked up: reading one of Keras's takes 0.5 ms, before its imports are."""
 _ASKS = re.compile(rf"{CONFIGURES.pattern}|(?i:{'|'.join(INTENT_WORDS)})")
 """Finds code that may ask for something of a GPU's memory."""
 
@@ -101,10 +101,10 @@ class Whole:
     @property
     def variables(self) -> dict[str, str]:
         """The variables that it is started with, where their values are known."""
-        return {one.name: str(one.value.value) for one in self.environment if isinstance(one.value, Const)}
+        return {write.name: str(write.value.value) for write in self.environment if isinstance(write.value, Const)}
 
     def is_own(self, top: str) -> bool:
-        """Whether a module whose name begins so is one of the program's."""
+        """Return True if a module whose name begins so is one of the program's."""
         return top in self.tops
 
 
@@ -137,7 +137,7 @@ def _given(begun: Launch, rows: Rows) -> tuple[EnvWrite, ...]:
             except Unreadable:
                 continue
             above[write.path] = rows.firsts[-1]
-        span, statement = (one.lower(above[write.path]) for one in (write.span, write.statement))
+        span, statement = (place.lower(above[write.path]) for place in (write.span, write.statement))
         found.append(replace(write, span=span, statement=statement, key=None, given=None))
     return tuple(found)
 
@@ -152,11 +152,11 @@ def _with_modules(
     by_itself = EntrySetup(environment=environment) if environment else None
     if entry is None:
         return Whole(analyze(source, target, by_itself), rows)
-    relative = any(one.level for one in imports)
+    relative = any(imported.level for imported in imports)
     search = search_path(entry.path, kind=entry.kind, listings=listings)
     if entry.kind is Kind.SCRIPT and not relative:
         search = search.certain()  # it is this file that is run
-    if not (relative or entry.conftests or any(search.locate(one.module.split(".")[0]) for one in imports)):
+    if not (relative or entry.conftests or any(search.locate(imported.module.split(".")[0]) for imported in imports)):
         return Whole(analyze(source, target, by_itself), rows)
     store = ModuleStore(
         arrange=rows.below,
@@ -190,7 +190,7 @@ def _imported_before(entry: Entry, *, has_relative_imports: bool) -> tuple[str, 
 
 
 def findings_of(whole: Whole) -> list[Finding]:
-    """What the rules say of a program, whatever comments silence: what is silenced comes too late all the same.
+    """Return the findings of the rules in a program, silenced ones included: a silenced call is still too late.
 
     Rules that are about what a program does as a whole look at all of it; for all else, each module is judged on its
     own.

@@ -1,14 +1,22 @@
-"""Constant folding: what an expression over constants comes to. Anything doubtful folds to nothing."""
+"""Constant folding: the values of expressions over constants. Anything doubtful does not fold."""
 
 from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-_LONGEST = 10_000
+MAX_LENGTH = 10_000
+"""Characters or items of a constant that is known."""
+MAX_BITS = 4_096
+"""Bits of an integer that is known: less than the 4,300 digits from which Python refuses to write one out."""
 _LARGEST_POWER = 64
+_WIDTH = re.compile(r"[0-9]{5}|\*")
+"""The parts of a format that make a text of any length: a width of five digits, or one that is an argument."""
+_NESTED_WIDTH = re.compile(r":[^{}]*\{")
+"""The same in a format string: ``{:>{width}}``."""
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -65,11 +73,15 @@ _ERRORS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, 
 
 
 class NotFolded(Exception):
-    """The expression has no constant value that is known."""
+    """The expression has no known constant value."""
 
 
 def binary(op: ast.operator, left: Any, right: Any) -> Any:
-    """``left op right``; raises `NotFolded`."""
+    """Return ``left op right``.
+
+    Raises:
+        NotFolded: the value is not known.
+    """
     function = _BINARY.get(type(op))
     if function is None or _explodes(op, left, right):
         raise NotFolded
@@ -77,24 +89,61 @@ def binary(op: ast.operator, left: Any, right: Any) -> Any:
 
 
 def unary(op: ast.unaryop, operand: Any) -> Any:
-    """``op operand``; raises `NotFolded`."""
+    """Return ``op operand``.
+
+    Raises:
+        NotFolded: the value is not known.
+    """
     return _run(_UNARY[type(op)], operand)
 
 
 def compare(op: ast.cmpop, left: Any, right: Any) -> Any:
-    """``left op right`` for a comparison; raises `NotFolded`."""
+    """Return ``left op right`` for a comparison.
+
+    Raises:
+        NotFolded: the value is not known.
+    """
     return _run(_COMPARE[type(op)], left, right)
 
 
 def method(receiver: Any, name: str, args: Sequence[Any]) -> Any:
-    """``receiver.name(*args)`` for the harmless methods of strings and numbers; raises `NotFolded`."""
+    """Return ``receiver.name(*args)`` for the pure methods of strings and numbers.
+
+    Raises:
+        NotFolded: the value is not known.
+    """
     if not isinstance(receiver, (str, int, float)) or name not in _METHODS:
+        raise NotFolded
+    if _grows(receiver, name, args):
         raise NotFolded
     return _run(getattr(receiver, name, None), *args)
 
 
+def _grows(receiver: object, name: str, args: Sequence[Any]) -> bool:
+    """True for a method whose result may be far longer than what it is made of."""
+    if not isinstance(receiver, str):
+        return False
+    if name == "zfill":
+        return not all(isinstance(width, int) and width <= MAX_LENGTH for width in args)
+    if name == "format" and (_WIDTH.search(receiver) or _NESTED_WIDTH.search(receiver)):
+        return True
+    longest = max((len(arg) for arg in args if isinstance(arg, (str, list, tuple))), default=0)
+    return name in ("format", "replace", "join") and (len(receiver) + 1) * longest > MAX_LENGTH * 10
+
+
+def formatted(text: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> str:
+    """``text.format(*args, **keywords)``; raises `NotFolded`."""
+    if _grows(text, "format", [*args, *keywords.values()]):
+        raise NotFolded
+    return str(_run(lambda: text.format(*args, **keywords)))
+
+
 def function(name: str, args: Sequence[Any]) -> Any:
-    """``name(*args)`` for harmless built-in functions; raises `NotFolded`."""
+    """Return ``name(*args)`` for pure built-in functions.
+
+    Raises:
+        NotFolded: the value is not known.
+    """
     found = _FUNCTIONS.get(name)
     if found is None:
         raise NotFolded
@@ -108,17 +157,26 @@ def _run(function: Callable[..., Any] | None, *args: Any) -> Any:
         result = function(*args)
     except _ERRORS:
         raise NotFolded from None
-    if isinstance(result, (str, bytes, list, tuple)) and len(result) > _LONGEST:
+    if is_large(result):
         raise NotFolded
     return result
 
 
+def is_large(value: object) -> bool:
+    """True for a constant that is too long to go on with."""
+    if isinstance(value, (str, bytes, list, tuple)):
+        return len(value) > MAX_LENGTH
+    return isinstance(value, int) and value.bit_length() > MAX_BITS
+
+
 def _explodes(op: ast.operator, left: Any, right: Any) -> bool:
-    """Whether folding could take long or much memory: huge powers and shifts, long repetitions."""
+    """True if folding may take long or much memory: huge powers and shifts, long repetitions."""
     if isinstance(op, (ast.Pow, ast.LShift)):
         return not isinstance(right, (int, float)) or abs(right) > _LARGEST_POWER
     if isinstance(op, ast.Mult):
         for text, times in ((left, right), (right, left)):
             if isinstance(text, (str, bytes, list, tuple)):
-                return not isinstance(times, int) or len(text) * max(times, 0) > _LONGEST
-    return isinstance(op, ast.Mod) and isinstance(left, (str, bytes)) and len(left) > _LONGEST
+                return not isinstance(times, int) or len(text) * max(times, 0) > MAX_LENGTH
+    if isinstance(op, ast.Mod) and isinstance(left, bytes):
+        return b"*" in left or _WIDTH.search(left.decode("latin-1")) is not None
+    return isinstance(op, ast.Mod) and isinstance(left, str) and _WIDTH.search(left) is not None

@@ -1,7 +1,7 @@
-"""A search of raw bytes for many regular expressions at once, fast where none of them matches.
+"""A search of raw bytes for many regular expressions at once, fast if none of them matches.
 
-Looking for a plain word is many times faster than trying a regular expression at each byte. So the expressions are
-grouped by words without which none of a group matches, and only the lines with such a word are searched for the group.
+A search for a plain word is many times faster than an attempt to match a regular expression at each byte. So the
+expressions are grouped by words that every match contains, and only the lines with such a word are searched.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 _RARE_WORD_LETTERS = 5
-"""Shorter words are frequent in any text, so that looking for them costs more; of longer ones any will do."""
+"""Shorter words are frequent in any text and cost more; beyond this length, all words are treated as equally rare."""
 
 
 class LineSearch:
@@ -39,7 +39,7 @@ _last: tuple[bytes, bytes] = b"", b""
 
 
 def _lowercase(data: bytes) -> bytes:
-    """Return ``data`` in lower case; the last answer is kept, for several questions about one file."""
+    """Return ``data`` in lower case; the last result is kept, for several questions about one file."""
     global _last
     if _last[0] is not data:
         _last = data, data.lower()
@@ -47,19 +47,20 @@ def _lowercase(data: bytes) -> bytes:
 
 
 class _Word(NamedTuple):
-    """A word to look for; one that may be written in any case is in lower case here."""
+    """A word to search for; in lower case if any case matches."""
 
     text: str
     any_case: bool = False
 
     @property
     def weight(self) -> int:
-        """How rare the word is in a text, by the number of its letters; from some number on all are rare."""
+        """The rarity of the word in a text: its number of letters, up to a limit."""
         return min(sum(letter.isalnum() or letter == "_" for letter in self.text), _RARE_WORD_LETTERS)
 
 
 def _matches(word: _Word, group: str, data: bytes) -> bool:
-    """True if ``group`` matches in a line of ``data`` that has ``word`` in it; all lines have the empty word."""
+    """Return True if ``group`` matches in a line of ``data`` that contains ``word``; every line contains the empty
+    word."""
     text, sought = _lowercase(data) if word.any_case else data, word.text.encode("ascii")
     at = text.find(sought)
     if at < 0:
@@ -84,7 +85,7 @@ def _compiled(group: str) -> re.Pattern[bytes]:
 
 
 def _grouped(patterns: Iterable[str]) -> list[tuple[_Word, str]]:
-    """The patterns as one regular expression for each of a few words without which none of them matches."""
+    """Return the patterns as one regular expression per word, for a few words that every match contains."""
     required = {pattern: required_words(pattern) for pattern in patterns}
     groups: dict[_Word, list[str]] = {}
     shared = _shared_words({word for words in required.values() for word in words})
@@ -95,7 +96,7 @@ def _grouped(patterns: Iterable[str]) -> list[tuple[_Word, str]]:
 
 
 def _shared_words(words: set[_Word]) -> dict[_Word, _Word]:
-    """For each word a part of it to look for, such that there are few parts in all."""
+    """Return a part of each word to search for, such that there are few different parts."""
     parts = set(words)
     for word in words:
         found = (_Word(part, word.any_case) for part in re.split(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])", word.text))
@@ -118,7 +119,7 @@ def _has(word: _Word, part: _Word) -> bool:
 
 
 def required_words(pattern: str) -> frozenset[_Word]:
-    """Words one of which is in every text that ``pattern`` matches; none if there are no such words.
+    """Return words at least one of which is in every text that ``pattern`` matches; none if there are no such words.
 
     Raises:
         re.error: the pattern is not a regular expression.
@@ -132,7 +133,8 @@ def required_words(pattern: str) -> frozenset[_Word]:
 
 
 def _required(sequence: Any, *, any_case: bool) -> frozenset[_Word] | None:
-    """Of the parts of a sequence, all of which have to match, the one with the rarest and fewest words."""
+    """Return, of the parts of a sequence, the one with the rarest and fewest required words: all parts have to
+    match."""
     found = [words for words in _parts(sequence, any_case) if words]
     return max(found, key=lambda words: (min(word.weight for word in words), -len(words), sorted(words)), default=None)
 

@@ -1,8 +1,8 @@
-"""Which code of a project leads to something, by the names that it mentions, across modules.
+"""Find the code of a project that leads to code of some kind, across modules, by the names that it mentions.
 
-Text is looked at, not syntax: it takes a tenth of the time, and nothing need be parsed that isn't gone through later. A
-name in a comment counts, too. What is found this way is looked at closely, or counted on to do something; so rather too
-much is found than too little.
+The text is searched, not the syntax tree: that takes a tenth of the time, and most modules need not be parsed. A name
+in a comment counts as well. The result decides which code is read closely, so it may contain too much, never too
+little.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cached_property
 from tfmemlint.knowledge.configuring import WORDS
 
 CONFIGURES = re.compile("|".join(WORDS))
-"""Finds code that may configure a GPU by ``tf.config`` or the environment."""
+"""Matches code that may configure a GPU with ``tf.config`` or environment variables."""
 _WORD = re.compile(r"[^\W\d]\w*")
 _PAIR = re.compile(r"([^\W\d]\w*|[)\]])[ \t]*\.[ \t]*(?=([^\W\d]\w*))")
 _HEAD = re.compile(r"([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+([^\W\d]\w*)")
@@ -26,11 +26,11 @@ _UNMENTIONED = re.compile(r"def[ \t]+__getattr__\b")
 _PLAIN_DECORATOR = re.compile(
     r"@(?:functools|contextlib|contextmanager|click|pytest|typing|abc|dataclass|dataclasses|attr|attrs|tf|lru_cache|cache)\b"
 )
-"""Decorators of others, which put nothing where the project's own code calls it."""
+"""Decorators of other libraries that do not store a function where the project's own code calls it."""
 _ACTS = re.compile(r"\(|\][ \t]*=(?!=)")
 _CONTINUES = (")", "]", "}", "#")
 _NAMELESS = frozenset({"__init__", "__call__", "__enter__", "__exit__", "__new__", "__getattr__"})
-"""Methods that nobody calls by their names: objects are made by the name of their class."""
+"""Methods that are not called by name: objects are created by the name of their class."""
 
 
 _GENERAL_NAMES = """
@@ -39,11 +39,11 @@ _GENERAL_NAMES = """
     values video write
 """
 _GENERAL = _NAMELESS | frozenset(_GENERAL_NAMES.split())
-"""Methods whose names say too little: they are found by the names of their classes."""
+"""Methods whose names are too common: they are found by the names of their classes."""
 
 
 class Piece:
-    """A function, a class, or what stands outside of all of them, by its text."""
+    """The text of a function, of a class, or of the code outside all of them."""
 
     def __init__(self, name: str, text: str, *, method: bool = False) -> None:
         self.name = name
@@ -52,12 +52,12 @@ class Piece:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words in it."""
+        """All words of the text."""
         return frozenset(_WORD.findall(self.text))
 
     @cached_property
     def attributes(self) -> dict[str, set[str]]:
-        """What stands behind dots, each with what stands before the dot."""
+        """The names after dots, each with the names before the dot."""
         found: dict[str, set[str]] = {}
         for owner, name in _PAIR.findall(self.text):
             found.setdefault(name, set()).add(owner)
@@ -65,10 +65,11 @@ class Piece:
 
 
 class Mentions:
-    """What the pieces of one module mention.
+    """The mentions in the pieces of one module.
 
     Args:
-        text: the module. imports: the names that its imports ask for, each part of them.
+        text: the module.
+        imports: every component of the names that its imports request.
     """
 
     def __init__(self, text: str, imports: Iterable[str]) -> None:
@@ -78,7 +79,7 @@ class Mentions:
 
     @cached_property
     def pieces(self) -> list[Piece]:
-        """Its functions and classes."""
+        """The functions and classes of the module."""
         found: list[Piece] = []
         open_: list[tuple[int, int, str, bool, bool]] = []
         for row, line in enumerate(self._lines):
@@ -97,7 +98,7 @@ class Mentions:
         return found
 
     def _decorated(self, row: int, indent: int) -> int:
-        """The first row of a definition: that of its first decorator."""
+        """Return the first row of a definition: that of its first decorator."""
         while row and self._lines[row - 1].startswith("@", indent) and not self._lines[row - 1][:indent].strip():
             row -= 1
         return row
@@ -108,7 +109,7 @@ class Mentions:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words in it."""
+        """All words of the module."""
         return frozenset(_WORD.findall(self.text))
 
     @cached_property
@@ -118,17 +119,13 @@ class Mentions:
 
     @cached_property
     def top(self) -> Piece:
-        """What is called, or written into, when the module is imported, outside of functions, classes and imports; and
-        what may be called then, or soon after, by nobody's mentioning it: a function that a decorator of the project's
-        own may have put somewhere, and the one that is asked for the names that the module lacks."""
+        """The code outside of functions, classes and imports that runs, or writes, when the module is imported; also
+        functions that may run later without a mention: one that a decorator of the project may have stored, and
+        ``__getattr__``."""
         text = _DOCSTRING.sub("", self.text, count=1)
-        kept = []
-        decorated = False
+        kept = list(self._unmentioned)
         for statement in _statements(text):
             first = statement[0]
-            if _UNMENTIONED.match(first) or (decorated and _HEAD.match(first)):
-                kept.append("\n".join(statement))
-            decorated = first.startswith("@") and _PLAIN_DECORATOR.match(first) is None
             if _HEAD.match(first) or first.startswith(("import ", "from ", "@", '"', "'")) or _GUARD.match(first):
                 continue
             whole = "\n".join(statement)
@@ -137,23 +134,40 @@ class Mentions:
         return Piece("", "\n".join(kept))
 
     @cached_property
+    def _unmentioned(self) -> tuple[str, ...]:
+        """The texts of the functions that may run later without a mention."""
+        kept = []
+        decorated = False
+        for statement in _statements(_DOCSTRING.sub("", self.text, count=1)):
+            first = statement[0]
+            if _UNMENTIONED.match(first) or (decorated and _HEAD.match(first)):
+                kept.append("\n".join(statement))
+            decorated = first.startswith("@") and _PLAIN_DECORATOR.match(first) is None
+        return tuple(kept)
+
+    @property
+    def acts_after_import(self) -> bool:
+        """True if a function of the module may run after its import without a mention in the code that runs it."""
+        return bool(self._unmentioned)
+
+    @cached_property
     def whole(self) -> Piece:
-        """All of it, but for its imports."""
-        return Piece("", "\n".join(one for one in self._lines if not one.startswith(("import ", "from "))))
+        """The whole module without its imports."""
+        return Piece("", "\n".join(line for line in self._lines if not line.startswith(("import ", "from "))))
 
     def forget(self) -> None:
-        """Keep no more than what names it imports and defines."""
+        """Forget everything but the names that the module imports and defines."""
         self.__dict__ = {"imported": self.imported, "defined": self.defined}
 
     def knows(self, name: str, piece: Piece) -> bool:
-        """Whether ``name``, which ``piece`` mentions, may be a function or class of the project in there."""
+        """Return True if ``name``, which ``piece`` mentions, may be a function or class of the project."""
         if name in self.imported or name in self.defined or "*" in self.imported:
             return True
         return not self.imported.isdisjoint(piece.attributes.get(name, ()))
 
 
 def _statements(text: str) -> Iterable[list[str]]:
-    """The lines of each statement at the top level."""
+    """Yield the lines of each statement at the top level."""
     statement: list[str] = []
     for line in text.split("\n"):
         if line and line[0] not in " \t" and not line.startswith((*_CONTINUES, "else", "elif", "except", "finally")):
@@ -167,11 +181,11 @@ def _statements(text: str) -> Iterable[list[str]]:
 
 
 class Leading:
-    """The functions and classes of some modules that lead to code of one kind: those that have a word about it, and
-    those that mention one of these.
+    """The functions and classes of some modules that lead to code of one kind: those with a word about it, and those
+    that mention one of these.
 
     Args:
-        about: finds such a word.
+        about: a pattern that matches such a word.
     """
 
     def __init__(self, about: re.Pattern[str]) -> None:
@@ -183,11 +197,11 @@ class Leading:
         self._imports: dict[str, set[str]] = {}
         self._importers: dict[str, set[str]] = {}
         self._seen: dict[str, tuple[set[str], set[str]]] = {}
-        """What can be seen from each module, when all is settled."""
+        """The names that each module can see, filled when everything is settled."""
         self._on_import: dict[str, bool] = {}
 
     def add(self, key: str, module: Mentions, imports: Iterable[str]) -> None:
-        """Count in a module, which imports others by their keys."""
+        """Add a module, with the keys of the modules that it imports."""
         self._modules[key] = module
         self._leading[key], self._methods[key] = set(), set()
         self._others[key] = []
@@ -204,7 +218,7 @@ class Leading:
                 self._others[key].append(piece)
 
     def of(self, key: str) -> tuple[list[str], list[str]]:
-        """The functions and classes of a module that lead there, and the methods."""
+        """Return the functions and classes of a module that lead there, and the methods."""
         return sorted(self._leading.get(key, ())), sorted(self._methods.get(key, ()))
 
     def _lead(self, key: str, piece: Piece) -> None:
@@ -214,24 +228,24 @@ class Leading:
             self._methods[key].add(piece.name)
 
     def settle(self) -> None:
-        """Find all that leads there, when every module has been counted in."""
+        """Find everything that leads there, after every module has been added."""
         pending = sorted(self._modules)
         waiting = set(pending)
         while pending:
             key = pending.pop()
             waiting.discard(key)
             if self._grow(key):
-                for one in sorted(self._importers.get(key, ())):
-                    if one in self._modules and one not in waiting:
-                        waiting.add(one)
-                        pending.append(one)
+                for importer in sorted(self._importers.get(key, ())):
+                    if importer in self._modules and importer not in waiting:
+                        waiting.add(importer)
+                        pending.append(importer)
 
     def _grow(self, key: str) -> bool:
-        """Whether a module has come to lead there by other names than before."""
+        """Return True if more names of a module lead there than before."""
         leading, module = self._leading[key], self._modules[key]
         before = len(leading) + len(self._methods[key])
         seen, methods = self._seen_from(key)
-        # What it imports by name can be had from it as well.
+        # Other modules can import its imported names from it.
         leading |= seen & module.imported
         while seen or leading or methods:
             names, called = module.words & (seen | leading), module.words & (methods | self._methods[key])
@@ -239,7 +253,7 @@ class Leading:
             found = [
                 piece
                 for piece in (self._others[key] if words else ())
-                # Most have none of them anywhere: that is seen faster than what words they have.
+                # Most contain none of them at all: this test is faster than collecting their words.
                 if any(map(piece.text.__contains__, words)) and self._mentions(piece, key, names, called)
             ]
             if not found:
@@ -250,10 +264,10 @@ class Leading:
         return len(leading) + len(self._methods[key]) > before
 
     def _seen_from(self, key: str) -> tuple[set[str], set[str]]:
-        """The functions and classes that lead there among what a module imports, and the methods."""
-        others = [one for one in self._imports.get(key, ()) if one in self._modules]
-        return set().union(*(self._leading[one] for one in others)), set().union(
-            *(self._methods[one] for one in others)
+        """Return the functions and classes that lead there among the imports of a module, and the methods."""
+        others = [other for other in self._imports.get(key, ()) if other in self._modules]
+        return set().union(*(self._leading[other] for other in others)), set().union(
+            *(self._methods[other] for other in others)
         )
 
     def _mentions(self, piece: Piece, key: str, leading: AbstractSet[str], methods: AbstractSet[str]) -> bool:
@@ -263,17 +277,17 @@ class Leading:
         return not piece.words.isdisjoint(methods) and not methods.isdisjoint(piece.attributes)
 
     def is_about(self, piece: Piece) -> bool:
-        """Whether code has a word of this kind itself."""
+        """Return True if code has a word of this kind itself."""
         return self._about(piece.text) is not None
 
     def forget(self) -> None:
-        """Keep no more than it takes to tell whether other code mentions what leads there."""
+        """Forget everything that is not needed to decide if other code mentions code that leads there."""
         self._others.clear()
         for module in self._modules.values():
             module.forget()
 
     def mentioned(self, piece: Piece, key: str) -> bool:
-        """Whether ``piece``, in the module ``key``, mentions what leads there."""
+        """Return True if ``piece``, in the module ``key``, mentions code that leads there."""
         if key not in self._modules:
             return False
         known = self._seen.get(key)
@@ -283,7 +297,7 @@ class Leading:
         return self._mentions(piece, key, *known)
 
     def on_import(self, key: str) -> bool:
-        """Whether the module ``key`` may lead there when it is imported."""
+        """Return True if importing the module ``key`` may lead there."""
         found = self._on_import.get(key)
         if found is None:
             piece = self._modules[key].top if key in self._modules else None

@@ -1,4 +1,4 @@
-"""Canonical dotted names: one name for one thing, however it was imported."""
+"""Canonical dotted names: the same name for the same object, however it was imported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _PREFIXES = (
 
 @lru_cache(maxsize=4096)
 def canonical(name: str) -> str:
-    """``tensorflow.config.x`` and ``tensorflow.compat.v2.config.x`` are ``tf.config.x``; other names stay."""
+    """Return the canonical form of a name: ``tf.config.x`` for ``tensorflow.config.x`` and
+    ``tensorflow.compat.v2.config.x``; other names are unchanged."""
     for prefix, short in _PREFIXES:
         if name == prefix or name.startswith(prefix + "."):
             return short + name[len(prefix) :]
@@ -26,9 +27,9 @@ def canonical(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def called_name(name: str) -> str:
-    """The name under which a call is judged: ``tf.compat.v1.config`` and ``tf.config`` hold the same functions.
+    """Return the name under which a call is judged: ``tf.compat.v1.config`` and ``tf.config`` have the same functions.
 
-    Source: the two modules' functions are the very same objects in every release from 2.1 on.
+    Source: the functions of the two modules are identical objects in every release from 2.1 on.
     """
     for prefix in ("tf.compat.v1.config.", "tf.compat.v1.test.", "tf.compat.v1.distribute."):
         if name.startswith(prefix):
@@ -37,5 +38,5 @@ def called_name(name: str) -> str:
 
 
 def is_tensorflow(name: str) -> bool:
-    """Whether a canonical name is TensorFlow's own."""
+    """Return True if a canonical name belongs to TensorFlow itself."""
     return name == "tf" or name.startswith("tf.")

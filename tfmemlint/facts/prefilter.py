@@ -1,6 +1,6 @@
-"""Questions about the raw bytes of a file, most of which end its check: is it about TensorFlow, may a rule fire in it?
+"""Questions about the raw bytes of a file. Most files are done after them: is it about TensorFlow, may a rule fire?
 
-The words that rules wait for are stated by the rules, as their triggers (`tfmemlint.rulekit.triggers`).
+The rules state the words that they need, as their triggers (`tfmemlint.rulekit.triggers`).
 """
 
 from __future__ import annotations
@@ -19,27 +19,31 @@ _configures = LineSearch(map(re.escape, WORDS))
 
 
 def about_tensorflow(data: bytes) -> bool:
-    """True if a file mentions TensorFlow, Keras or the variable that shows GPUs to both."""
-    # Most files that do so say so at their top: looking for one word after the other is faster than for all at once.
+    """True if a file mentions TensorFlow, Keras, the variable that shows GPUs to both, or one that TensorFlow alone
+    reads: a program that starts others need not mention more."""
+    # Most such files say so at their top: searching one word after the other is faster than all at once.
     return (
         b"tensorflow" in data
         or b"keras" in data
         or b"CUDA_VISIBLE_DEVICES" in data
+        or b"TF_FORCE_GPU_ALLOW_GROWTH" in data
+        or b"TF_GPU_ALLOCATOR" in data
         or (b"tf." in data and _TENSORFLOW(data) is not None)
     )
 
 
 def configures(data: bytes) -> bool:
-    """True if a file may configure GPUs by ``tf.config`` or the environment: what ran before it then matters."""
+    """True if a file may configure GPUs with ``tf.config`` or environment variables: the code before that then
+    matters."""
     return _configures(data)
 
 
 class Prefilter:
-    """Which files are read closely, by their raw bytes.
+    """Decide by its raw bytes if a file is read closely.
 
     Args:
         matches: True for bytes in which a trigger of some rule matches.
-        matches_where_launched: the same of the triggers that count only where a configuration file launches the file.
+        matches_where_launched: the same for the triggers that count only if a configuration file launches the file.
     """
 
     def __init__(self, matches: Callable[[bytes], bool], matches_where_launched: Callable[[bytes], bool]) -> None:
@@ -48,11 +52,11 @@ class Prefilter:
         self._matches_where_launched = matches_where_launched
 
     def matters(self, data: bytes) -> bool:
-        """True if a rule may fire in a file of Python."""
+        """True if a rule may fire in a Python file."""
         return about_tensorflow(data) and self.may_matter(data)
 
     def scan(self, data: bytes) -> int:
-        """Return all answers about a file of Python: `MATTERS`, `ABOUT`, `CONFIGURES`, `NAMES_GPU`."""
+        """Return all answers about a Python file: `MATTERS`, `ABOUT`, `CONFIGURES`, `NAMES_GPU`."""
         if not about_tensorflow(data):
             return CONFIGURES * configures(data)
         answers = ABOUT + MATTERS * self.may_matter(data) + CONFIGURES * configures(data)

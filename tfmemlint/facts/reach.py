@@ -1,4 +1,4 @@
-"""What a function can reach by name: whether anything of interest can happen in it, or in what it calls."""
+"""The names that a function can reach: can anything of interest happen in it, or in the functions that it calls?"""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ _OF_INTEREST = re.compile(
     r"|hasattr|setattr|attrgetter|exit|CUDA|version|parallelism",
     re.IGNORECASE,
 )
-"""Parts of identifiers without which code neither configures devices nor changes how they are configured."""
+"""Parts of identifiers; code that configures devices, or changes their configuration, contains at least one."""
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
 class Reach:
-    """The words in every definition of a module, and what they lead to.
+    """The words in every definition of a module, and the definitions that they lead to.
 
-    Words are looked for in the text, which takes a tenth of the time of a walk through the syntax tree; those in
-    comments and strings count too, so that a definition may be taken for interesting that isn't, and never the other
-    way round.
+    Words are searched in the text, which takes a tenth of the time of a walk through the syntax tree. Words in comments
+    and strings count as well, so a definition may wrongly count as interesting, but never as uninteresting.
     """
 
     def __init__(self, tree: ast.Module, lines: Sequence[str]) -> None:
@@ -37,7 +36,7 @@ class Reach:
         return found
 
     def is_inert(self, node: ast.AST) -> bool:
-        """Whether neither ``node`` nor anything of the module that it mentions has a word of interest in it."""
+        """Return True if neither ``node`` nor any definition of the module that it mentions has a word of interest."""
         name = getattr(node, "name", None)
         if name is None:
             return self._is_inert_text(self.text(node))
@@ -52,11 +51,11 @@ class Reach:
         return not any(self._leads_on(name) for name in self._of_name.keys() & set(_WORD.findall(text)))
 
     def text(self, node: ast.AST) -> str:
-        """The lines that ``node`` stands in."""
+        """Return the lines of ``node``."""
         return "\n".join(self._lines[getattr(node, "lineno", 1) - 1 : getattr(node, "end_lineno", None)])
 
     def defined(self) -> Mapping[str, Sequence[ast.stmt]]:
-        """Every function and class, by its name."""
+        """Every function and class by name."""
         return self._of_name
 
     def _leads_on(self, name: str) -> bool:
@@ -74,7 +73,7 @@ class Reach:
 
 
 def definitions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
-    """Every function and class of a module, nested ones too, found without a look into expressions."""
+    """Yield every function and class of a module, nested ones as well; expressions are not searched."""
     pending: list[ast.AST] = [tree]
     while pending:
         node = pending.pop()
@@ -92,4 +91,4 @@ _SIMPLE = frozenset(
         ast.ImportFrom, ast.Global, ast.Nonlocal, ast.Expr, ast.Pass, ast.Break, ast.Continue,
     }
 )  # fmt: skip
-"""Statements that no other ones stand in."""
+"""Statements that contain no other statements."""

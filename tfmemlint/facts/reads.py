@@ -1,4 +1,4 @@
-"""Which environment variables a module asks for by itself, or hands to processes that it starts."""
+"""Environment variables that a module reads itself, or passes to processes that it starts."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _TOOLS = ("nvidia-smi", "git", "nvcc", "lspci", "free", "which", "ls", "uname", 
 
 
 def reads(tree: ast.AST, name: str) -> bool:
-    """Whether a module does anything with the name of a variable but set it: any other string that is just this name
-    counts as a question for its value."""
+    """Return True if a module uses the name of a variable for more than setting it: any other string that is exactly
+    this name counts as a read."""
     keys = {id(node) for node in _keys(tree)}
     constants: list[tuple[ast.AST, ast.Constant]] = []
     loads: list[ast.Name] = []
@@ -31,7 +31,7 @@ def reads(tree: ast.AST, name: str) -> bool:
         if id(constant) in keys:
             continue
         if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
-            # NAME = "TF_X": what is done with NAME tells.
+            # NAME = "TF_X": the uses of NAME decide.
             used = [load for load in loads if load.id == parent.targets[0].id]
             if used and all(id(load) in keys for load in used):
                 continue
@@ -40,24 +40,25 @@ def reads(tree: ast.AST, name: str) -> bool:
 
 
 def mentions_as_read(text: str, name: str) -> bool:
-    """The same of the text of another module, in which the name need only stand in quotes."""
+    """Return True if the text of another module reads a variable: there, the name need only be in quotes."""
     quoted = rf"""['"]{re.escape(name)}['"]"""
     written = len(re.findall(rf"environ\[{quoted}\]\s*=[^=]|(?:setdefault|putenv)\(\s*{quoted}", text))
     return len(re.findall(quoted, text)) > written
 
 
 def starts_others(tree: ast.AST) -> bool:
-    """Whether a module starts other programs, which get its environment; tools that tell of the machine don't count."""
+    """Return True if a module starts other programs, which inherit its environment; tools that describe the machine do
+    not count."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and _STARTS.search(dotted(node.func)):
-            constants = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)]
-            if not next((one for one in constants if isinstance(one, str)), "").startswith(_TOOLS):
+            constants = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Constant)]
+            if not next((inner for inner in constants if isinstance(inner, str)), "").startswith(_TOOLS):
                 return True
     return False
 
 
 def _keys(tree: ast.AST) -> Iterator[ast.AST]:
-    """Where the names of variables stand that are set, or taken out."""
+    """Yield the nodes of variable names that are set or removed."""
     for node in ast.walk(tree):
         match node:
             case ast.Subscript(value=base, slice=key, ctx=ast.Store() | ast.Del()) if _is_environ(base):

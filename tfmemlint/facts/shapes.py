@@ -1,10 +1,9 @@
-"""What is asked of the same pieces of code again and again, in every program that a module is part of: it depends on
-the text alone, and is found once."""
+"""Facts about pieces of code that depend on the text alone: computed once, used in every program with the module."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -24,7 +23,7 @@ MUTATING = frozenset(
         *("intersection_update", "symmetric_difference_update", "move_to_end", "__setitem__", "__delitem__"),
     }
 )
-"""Methods that change the list or the dictionary that they are called on."""
+"""Methods that change the list or the dictionary on which they are called."""
 _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.NotEq: ast.Eq,
     ast.NotIn: ast.In,
@@ -35,11 +34,14 @@ _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A call in a test.
+class ConditionCall:
+    """A call in a condition.
 
     Attributes:
-        call: it. function: what is called, as it is written. first: its first argument, and what that is as written.
+        call: the call.
+        function: its function, as written.
+        first: its first argument; None without one.
+        written: that argument as written.
     """
 
     call: ast.Call
@@ -50,19 +52,20 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class TestFacts:
-    """What stands in a test: its text, or that of its opposite (``positive`` False); the names and attributes that it
-    reads; what it calls; whether it waits for something, or binds a name."""
+    """The contents of a condition: its text or that of its opposite (``positive`` False); the names and attributes that
+    it reads; its calls; True if it awaits something or binds a name; the name and the constant that it compares."""
 
     text: str
     positive: bool
     names: tuple[str, ...]
     attributes: tuple[str, ...]
-    calls: tuple[Asked, ...]
+    calls: tuple[ConditionCall, ...]
     changes: bool
+    compared: tuple[str, Hashable] | None = None
 
 
 class Shapes:
-    """What is known of the pieces of one module, each by its first node.
+    """Facts about the pieces of one module, by first node.
 
     Args:
         source: the module.
@@ -78,14 +81,17 @@ class Shapes:
         self._lazy: dict[int, bool] = {}
         self._changing: dict[int, bool] = {}
         self._tests: dict[int, TestFacts] = {}
+        self._postponed: bool | None = None
+        self._receiver: dict[int, tuple[str, ...]] = {}
+        self._deciding: dict[int, tuple[bool, tuple[str, ...]]] = {}
 
     @cached_property
     def configures(self) -> bool:
-        """Whether the module has a word about configuring GPUs in it."""
+        """True if the module contains a word about GPU configuration."""
         return CONFIGURES.search(self._source.text) is not None
 
     def bound_names(self, body: Sequence[ast.AST]) -> frozenset[str]:
-        """The plain names that statements bind."""
+        """Return the plain names that statements bind."""
         if not body:
             return frozenset()
         key = id(body[0])
@@ -95,7 +101,7 @@ class Shapes:
         return found
 
     def local_names(self, function: Definition) -> frozenset[str]:
-        """The names that a function binds, its parameters among them."""
+        """Return the names that a function binds, including its parameters."""
         found = self._local.get(id(function))
         if found is None:
             found = self.bound_names(_body(function)).union(_parameters(function.args))
@@ -103,7 +109,7 @@ class Shapes:
         return found
 
     def outer_names(self, function: Definition) -> frozenset[str]:
-        """The names that a function declares ``global`` or ``nonlocal``."""
+        """Return the names that a function declares ``global`` or ``nonlocal``."""
         found = self._outer.get(id(function))
         if found is None:
             found = frozenset()
@@ -119,28 +125,62 @@ class Shapes:
         return found
 
     def is_generator(self, function: Definition) -> bool:
-        """Whether a function's own body yields."""
+        """Return True if a function's own body yields."""
         found = self._lazy.get(id(function))
         if found is None:
             found = self._lazy[id(function)] = self._mentions(function, "yield") and _yields(_body(function))
         return found
 
+    def called_on_receiver(self, function: Definition) -> tuple[str, ...]:
+        """The methods and attributes of its first parameter that a function calls."""
+        found = self._receiver.get(id(function))
+        if found is None:
+            first = next(iter((*function.args.posonlyargs, *function.args.args)), None)
+            name = first.arg if first is not None else ""
+            found = self._receiver[id(function)] = tuple(sorted(_called_on(name, function))) if name else ()
+        return found
+
+    def decides_by_arguments(self, function: Definition) -> bool:
+        """True if the effects of a function depend on a parameter: a condition, a key, an attribute's name."""
+        return self._decides(function)[0]
+
+    def decides_by_fields(self, function: Definition) -> tuple[str, ...]:
+        """The attributes of its first parameter that a method decides by."""
+        return self._decides(function)[1]
+
+    def _decides(self, function: Definition) -> tuple[bool, tuple[str, ...]]:
+        found = self._deciding.get(id(function))
+        if found is None:
+            found = self._deciding[id(function)] = _decided_by(function)
+        return found
+
+    def postponed(self, tree: ast.Module) -> bool:
+        """True if the annotations of the module are never evaluated."""
+        if self._postponed is None:
+            self._postponed = "annotations" in self._source.text and any(
+                isinstance(node, ast.ImportFrom)
+                and node.module == "__future__"
+                and any(alias.name == "annotations" for alias in node.names)
+                for node in tree.body
+            )
+        return self._postponed
+
     def changes_arguments(self, function: Definition) -> bool:
-        """Whether a function may change a list or a dictionary that it is given."""
+        """Return True if a function may change a list or a dictionary that it gets as an argument."""
         found = self._changing.get(id(function))
         if found is None:
             found = self._changing[id(function)] = _changes_arguments(function)
         return found
 
     def test(self, test: ast.expr) -> TestFacts:
-        """What stands in a test."""
+        """Return the contents of a condition."""
         found = self._tests.get(id(test))
         if found is None:
             found = self._tests[id(test)] = _test_facts(test)
         return found
 
     def _mentions(self, node: ast.AST, *words: str) -> bool:
-        """Whether a keyword stands in the text of ``node``: what lacks it need not be looked through."""
+        """Return True if the text of ``node`` contains a keyword: without it, the tree need not be searched."""
         lines = self._source.lines[getattr(node, "lineno", 1) - 1 : getattr(node, "end_lineno", None)]
         return any(word in line for line in lines for word in words)
 
@@ -167,7 +207,7 @@ def _yields(body: Sequence[ast.AST]) -> bool:
 
 def _changes_arguments(function: Definition) -> bool:
     arguments = function.args
-    names = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    names = {argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     for node in ast.walk(function) if names else ():
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)) if attr in MUTATING:
@@ -183,6 +223,47 @@ def _changes_arguments(function: Definition) -> bool:
     return False
 
 
+def _called_on(name: str, function: Definition) -> set[str]:
+    return {
+        node.func.attr
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == name
+    }
+
+
+def _decided_by(function: Definition) -> tuple[bool, tuple[str, ...]]:
+    parameters = _parameters(function.args)
+    if not parameters:
+        return False, ()
+    deciding: list[ast.AST] = []
+    for node in ast.walk(function):
+        match node:
+            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+                deciding.append(test)
+            case ast.Match(subject=subject):
+                deciding.append(subject)
+            case ast.Subscript(value=ast.Name(name)) if name in parameters:
+                pass  # an item of what is given, not a choice by it
+            case ast.Subscript(slice=key):
+                deciding.append(key)
+            case (
+                ast.Call(func=ast.Name("getattr" | "import_module"), args=args)
+                | ast.Call(func=ast.Attribute(attr="get" | "import_module" | "pop"), args=args)
+            ):
+                deciding.extend(args)
+    parts = [part for test in deciding for part in ast.walk(test)]
+    fields = {
+        part.attr
+        for part in parts
+        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == parameters[0]
+    }
+    names = set(parameters)
+    return any(isinstance(part, ast.Name) and part.id in names for part in parts), tuple(sorted(fields))
+
+
 def _test_facts(test: ast.expr) -> TestFacts:
     positive = True
     written = test
@@ -193,7 +274,7 @@ def _test_facts(test: ast.expr) -> TestFacts:
             positive, written = False, ast.Compare(test.left, [opposite()], test.comparators)
     names: set[str] = set()
     attributes: set[str] = set()
-    calls: list[Asked] = []
+    calls: list[ConditionCall] = []
     changes = False
     for child in ast.walk(test):
         if isinstance(child, ast.Name):
@@ -202,20 +283,26 @@ def _test_facts(test: ast.expr) -> TestFacts:
             attributes.add(child.attr)
         elif isinstance(child, ast.Call):
             first = child.args[0] if child.args else None
-            calls.append(Asked(child, ast.unparse(child.func), first, ast.unparse(first) if first is not None else ""))
+            calls.append(
+                ConditionCall(child, ast.unparse(child.func), first, ast.unparse(first) if first is not None else "")
+            )
         elif isinstance(child, (ast.Await, ast.NamedExpr)):
             changes = True
     text = ast.unparse(written)
-    return TestFacts(text, positive, tuple(sorted(names)), tuple(sorted(attributes)), tuple(calls), changes)
+    compared = None
+    match written:
+        case ast.Compare(left=ast.Name() | ast.Attribute() as left, ops=[ast.Eq()], comparators=[ast.Constant(value)]):
+            compared = ast.unparse(left), value
+    return TestFacts(text, positive, tuple(sorted(names)), tuple(sorted(attributes)), tuple(calls), changes, compared)
 
 
 def expressions(node: ast.AST) -> Iterator[ast.expr]:
-    """The expressions right below a node, in the order of its fields."""
+    """Yield the direct subexpressions of a node, in the order of its fields."""
     for name in node._fields:
         child = getattr(node, name, None)
         if isinstance(child, ast.expr):
             yield child
         elif isinstance(child, list):
-            for one in child:
-                if isinstance(one, ast.expr):
-                    yield one
+            for item in child:
+                if isinstance(item, ast.expr):
+                    yield item

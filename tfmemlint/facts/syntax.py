@@ -1,4 +1,4 @@
-"""Questions about the syntax tree that need no state: what a handler does, what a condition is called."""
+"""Stateless questions about the syntax tree: the effect of a handler, the name of a condition."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _TALK = frozenset(
 _WORDS = frozenset(
     {"str", "repr", "format", "format_exc", "type", "join", "len", "exc_info", "style", "upper", "colored"}
 )
-"""What is called to put a message together; any other call within a message does work of its own."""
+"""Functions that compose a message; any other call within a message does work of its own."""
 _EXITS = frozenset({"exit", "quit", "sys.exit", "os._exit", "os.abort", "pytest.skip", "pytest.exit", "self.skipTest"})
 
 
 def dotted(node: ast.expr) -> str:
-    """``a.b.c`` for a chain of names, "" for anything else."""
+    """Return ``a.b.c`` for a chain of names, "" for anything else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -41,32 +41,44 @@ def dotted(node: ast.expr) -> str:
     return ".".join(reversed(parts))
 
 
+def last_word(node: ast.expr) -> str:
+    """Return the last name of an expression: ``limit_gb`` of ``config["gpu"]["limit_gb"]``."""
+    match node:
+        case ast.Name(name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(str() as name)):
+            return name
+        case ast.Call(func=func, args=[only]) if isinstance(func, ast.Name) and func.id in ("int", "float", "round"):
+            return last_word(only)
+        case _:
+            return ""
+
+
 def handler_types(handler: ast.ExceptHandler) -> tuple[str, ...]:
-    """The exceptions that a handler names, as written but for ``tensorflow``; ``("*",)`` for a bare ``except``."""
+    """Return the exceptions that a handler names, as written except for ``tensorflow``; ``("*",)`` for a bare
+    ``except``."""
     if handler.type is None:
         return ("*",)
     types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return tuple(dotted(one).replace("tensorflow.", "tf.", 1) or "?" for one in types)
+    return tuple(dotted(node).replace("tensorflow.", "tf.", 1) or "?" for node in types)
 
 
 def is_idle(body: Sequence[ast.stmt]) -> bool:
-    """Whether statements do nothing but pass, print, log, or warn."""
+    """Return True if statements only pass, print, log, or warn."""
     return all(_is_idle(statement) for statement in body)
 
 
 def gives_up(body: Sequence[ast.stmt]) -> bool:
-    """Whether statements only tell that something did not work: idle ones, and the return of a constant, or of
-    nothing."""
+    """Return True if statements only report a failure: idle ones, and the return of a constant, or of nothing."""
     last = body[-1] if body else None
     returns = isinstance(last, ast.Return) and (last.value is None or isinstance(last.value, ast.Constant))
     return is_idle(body[:-1] if returns else body)
 
 
 def is_silent(body: Sequence[ast.stmt]) -> bool:
-    """Whether statements do nothing at all."""
+    """Return True if statements do nothing at all."""
     return all(
-        isinstance(one, (ast.Pass, ast.Continue)) or (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
-        for one in body
+        isinstance(statement, (ast.Pass, ast.Continue))
+        or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
+        for statement in body
     )
 
 
@@ -77,7 +89,7 @@ def _is_idle(statement: ast.stmt) -> bool:
         case ast.Expr(value=ast.Call(func=func) as call):
             talks = dotted(func) in _TALK or (isinstance(func, ast.Attribute) and func.attr in _TALK)
             return talks and all(
-                _last(one.func) in _WORDS for part in (*call.args, *call.keywords) for one in _calls_in(part)
+                _last(inner.func) in _WORDS for part in (*call.args, *call.keywords) for inner in _calls_in(part)
             )
         case _:
             return False
@@ -92,7 +104,7 @@ def _last(func: ast.expr) -> str:
 
 
 def ends_in_exit(body: Sequence[ast.stmt]) -> bool:
-    """Whether statements end by raising or leaving the program."""
+    """Return True if statements end by raising or by leaving the program."""
     if not body:
         return False
     match body[-1]:
@@ -105,7 +117,7 @@ def ends_in_exit(body: Sequence[ast.stmt]) -> bool:
 
 
 def may_exit(func: ast.expr) -> bool:
-    """Whether a call may end the program, by the last part of its name."""
+    """Return True if a call may end the program, judged by the last component of its name."""
     return (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")) in _LAST_OF_EXITS
 
 
@@ -113,15 +125,15 @@ _LAST_OF_EXITS = frozenset(name.rpartition(".")[2] for name in _EXITS)
 
 
 def is_exit(name: str) -> bool:
-    """Whether a call of this name ends the program, or the test."""
+    """Return True if a call of this name ends the program, or the test."""
     return name in _EXITS
 
 
 def assigned_names(body: Sequence[ast.AST], *, expressions: bool = True) -> set[str]:
-    """The plain names that statements bind, nested functions and classes left out.
+    """Return the plain names that statements bind, without those of nested functions and classes.
 
-    Without ``expressions`` those are not looked into, which is several times faster: only ``:=`` and comprehensions
-    bind names in them, and those of comprehensions are no names of the function.
+    Without ``expressions``, expressions are not searched, which is several times faster: only ``:=`` and comprehensions
+    bind names in them, and those of comprehensions are not names of the function.
     """
     found: set[str] = set()
     pending: list[ast.AST] = list(body)
@@ -141,11 +153,11 @@ def assigned_names(body: Sequence[ast.AST], *, expressions: bool = True) -> set[
                 child = getattr(node, name)
                 if isinstance(child, list):
                     # `global` and class patterns have lists of plain text.
-                    pending.extend(one for one in child if isinstance(one, ast.AST))
+                    pending.extend(item for item in child if isinstance(item, ast.AST))
                 elif isinstance(child, ast.AST) and (expressions or name not in _READ):
                     pending.append(child)
     return found
 
 
 _READ = frozenset({"value", "test", "iter", "returns", "annotation", "exc", "cause", "msg", "subject", "context_expr"})
-"""Fields of statements that hold expressions which are read, and bind nothing but by ``:=``."""
+"""Fields of statements with expressions that are only read; they bind a name only by ``:=``."""

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfmemlint.verify.shared_options import add_options, folder, progress, say, seconds, size
+from tfmemlint.reporters.say import say
+from tfmemlint.verify.shared_options import add_options, folder, progress, seconds, size
 
 if TYPE_CHECKING:
     from tfmemlint.fit.measure import FitOptions

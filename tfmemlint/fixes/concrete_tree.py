@@ -23,15 +23,23 @@ Statement: TypeAlias = cst.BaseStatement | cst.BaseSmallStatement
 
 _COMPOUND = (cst.If, cst.For, cst.While, cst.With, cst.Try, cst.TryStar, cst.FunctionDef, cst.ClassDef, cst.Match)
 
+MAX_CHARACTERS = 2**20
+"""Characters of a text that is rewritten. The concrete parser takes about 10 s and 1 GiB for as many; programs that
+people write have a tenth of it."""
+
 
 class ConcreteTree:
     """A parsed text.
 
     Raises:
-        Withheld: the concrete parser can't read the text, or would not write it back as it was.
+        Withheld: the text is larger than `MAX_CHARACTERS`, the concrete parser can't read it, or would not write it
+            back as it was.
     """
 
     def __init__(self, text: str) -> None:
+        if len(text) > MAX_CHARACTERS:
+            size = f"{len(text) / 2**20:.1f} MiB of code, more than {MAX_CHARACTERS / 2**20:g} MiB"
+            raise Withheld(f"this file has {size}: the rewriter would take minutes; change it by hand")
         try:
             parsed = cst.parse_module(text)
         except cst.ParserSyntaxError as error:

@@ -11,7 +11,8 @@ from typing import ClassVar, TypeVar
 import libcst as cst
 
 from tfmemlint.fixes.add_imports import ImportAdder
-from tfmemlint.fixes.concrete_tree import Statement, comments_in, comments_of, reading_differs, tree_of
+from tfmemlint.fixes.blank_lines import tidy_blank_lines
+from tfmemlint.fixes.concrete_tree import ConcreteTree, Statement, comments_in, comments_of, reading_differs, tree_of
 from tfmemlint.fixes.f_strings import fit_quotes
 from tfmemlint.fixes.hoist import Hoist
 from tfmemlint.fixes.hoist_out_of_function import plan_move_above_start
@@ -47,13 +48,15 @@ class Editor:
     Withheld: ClassVar[type[Withheld]] = Withheld
     ENVIRONMENT_SET: ClassVar[tuple[str, str, str]] = ENVIRONMENT_SET
 
-    def __init__(self, text: str, target: Target, gpu_memory_mib: float | None = None) -> None:
-        r"""Parse ``text``, whose line ends are ``\n``.
+    def __init__(
+        self, text: str, target: Target, gpu_memory_mib: float | None = None, *, tree: ConcreteTree | None = None
+    ) -> None:
+        r"""Parse ``text``, whose line ends are ``\n``, unless its ``tree`` is given.
 
         Raises:
             Withheld: the concrete parser can't read the text.
         """
-        self._tree = tree_of(text)
+        self._tree = tree or tree_of(text)
         self.text = text
         self.module = self._tree.module
         self.target = target
@@ -65,6 +68,7 @@ class Editor:
         self._imports = imports_of(self._tree)
         self._imports_added = ImportAdder(self._tree, self._imports)
         self._focus: cst.CSTNode | None = None
+        self._put_up = False
         self._notes: list[tuple[str, str]] = []
         self._rendered: set[cst.CSTNode] = set()
         self._named: dict[tuple[cst.CSTNode, str], str] = {}
@@ -202,6 +206,11 @@ class Editor:
 
     drop = remove
 
+    def discard(self, statement: Statement) -> None:
+        """Remove a statement with its comments: they are part of code that is put elsewhere."""
+        whole = self._whole(statement)
+        self._changes.moved.add(whole)
+
     def drop_with_what_is_empty(self, statement: Statement) -> None:
         """Remove a statement, and the loops, conditions and handlers around it that would do nothing without it."""
         self.remove(self._tree.emptied_by(self._whole(statement)))
@@ -272,6 +281,25 @@ class Editor:
             # A blank line that separated them stays.
             self._changes.apart.add(self._whole(above))
         self._changes.before.setdefault(self._whole(above), []).extend(moved)
+
+    def move_up(self, moved: Sequence[Statement], above: Statement, why: tuple[str, str, str]) -> None:
+        """Move statements above another one. If that is an import, comments say ``why`` they are above it."""
+        self._move(moved, above)
+        if is_sortable_import(above):
+            add_guards(self._tree, self._changes, moved, above, why)
+
+    def carry_up(self, moved: Sequence[Statement], above: Statement) -> None:
+        """Move statements that new code above ``above`` needs; to be called before `put_up`."""
+        if moved:
+            self._move(moved, above)
+
+    def put_up(self, lines: str, above: Statement, why: tuple[str, str, str]) -> None:
+        """Insert new code above a statement. If that is an import, comments say ``why`` the code is above it."""
+        self._put_up = True
+        top = self._tree.block_of(above) is self._tree.module
+        self.insert_before(above, lines, apart=top)
+        if is_sortable_import(above):
+            add_guards(self._tree, self._changes, [], above, why, new_code=True)
 
     def move_above_start(self, finding: Finding, why: tuple[str, str, str] = GPU_MEMORY_CONFIGURED) -> None:
         """Move the configuration of ``finding`` above what starts the runtime (``finding.anchors["start"]``).
@@ -364,6 +392,8 @@ class Editor:
         if self._changes.nodes() - transformer.done - self._rendered:
             raise Withheld("two of its changes concern the same code")
         text = module.code
+        if self._changes.moved or self._put_up:
+            text = tidy_blank_lines(self.text, text)
         after = comments_of(text)
         lost = Counter(comments_of(self.text)) - Counter(after)
         # A code may have been added to those of a comment.

@@ -16,7 +16,7 @@ from typing import Any
 
 from tfmemlint.fixes.git_index import Index, IndexEntry, UnknownIndexError, read_index
 from tfmemlint.sources.regular import read_regular, read_text
-from tfmemlint.sources.text import LARGEST_NOTEBOOK
+from tfmemlint.sources.text import MAX_NOTEBOOK_BYTES
 
 UNCOMMITTED = "has changes that git doesn't have yet, and is as it was: commit or stage them, or use --allow-dirty"
 UNTRACKED = "is not in git yet, and is as it was: add it, or use --allow-dirty"
@@ -86,7 +86,7 @@ def _has_content(path: str, entry: IndexEntry, digest_name: str, index_mtime_ns:
         OSError: the file can't be read.
     """
     found = os.stat(path)
-    data = read_regular(path, LARGEST_NOTEBOOK + 1)
+    data = read_regular(path, MAX_NOTEBOOK_BYTES + 1)
     if entry.digest == _blob(data, digest_name):
         return True
     if b"\r\n" in data and entry.digest == _blob(data.replace(b"\r\n", b"\n"), digest_name):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import builtins
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -10,12 +11,25 @@ import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import ConcreteTree, Statement
 from tfmemlint.fixes.def_use import HARMLESS, DefUse, def_use_of
-from tfmemlint.fixes.imports import ImportBindings
+from tfmemlint.fixes.imports import ImportBindings, imported_module, is_import
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding, Span, Step
+from tfmemlint.project.search import is_installed
 
 _CONFIGURES = ("tf.config.", "tf.compat.v1.config.", "tf.compat.v1.ConfigProto", "tf.compat.v1.GPUOptions", "tf.test.")
 _ABOUT_DEVICES = frozenset({"list_physical_devices", "gpu_memory_mib"})
+_CONFIGURING = frozenset(
+    {
+        "set_memory_growth",
+        "set_visible_devices",
+        "get_visible_devices",
+        "set_logical_device_configuration",
+        "set_virtual_device_configuration",
+        "LogicalDeviceConfiguration",
+        "VirtualDeviceConfiguration",
+    }
+)
+"""Names that nothing but TensorFlow's own functions have, as attributes of an object that stands for a module."""
 _METHOD_NAMES = """
     append extend format split rsplit strip lower upper join items keys values get startswith endswith index
     info warning error debug exception critical log
@@ -35,13 +49,63 @@ _PURE_MODULES = (
 )
 
 
+_CHANGING = frozenset(
+    ["append", "extend", "insert", "add", "update", "pop", "remove", "discard", "clear", "setdefault", "appendleft"]
+)
+"""Methods that change a collection."""
+_EXCEPTIONS = frozenset(
+    name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
+)
+_PRINTS = frozenset({"print", "pprint", "info", "warning", "error", "debug", "exception", "critical", "write", "log"})
+"""Last names of calls whose output people see, in the order in which they are made."""
+
+
 @dataclass(frozen=True, slots=True)
 class HoistEntry:
-    """A statement between the two places of a move, or the head of a ``with`` (it has no ``node``: it never moves)."""
+    """A statement between the two places of a move, or the head of a ``with`` (it has no ``node``: it never moves).
+
+    Attributes:
+        prints: it has output. calls_print: a function that it calls has output.
+        changes: names whose collections it changes, itself or in functions that it calls.
+    """
 
     node: Statement | None
     names: DefUse
     row: int
+    prints: bool = False
+    calls_print: bool = False
+    changes: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignCall:
+    """The effects of a call of a function of another file.
+
+    Attributes:
+        unrelated: its first call that is not about configuration, "" if there is none. prints: it has output.
+        environment: it uses the environment. keys: the constant strings in it.
+    """
+
+    unrelated: str
+    environment: bool
+    keys: frozenset[str]
+    prints: bool = False
+
+
+def changed_collections(names: DefUse) -> set[str]:
+    """Return the names whose collections statements change by a method."""
+    called = (name.rpartition(".") for name in names.called)
+    return {owner.split(".")[0] for owner, _, method in called if owner and method in _CHANGING}
+
+
+def has_output(names: DefUse) -> bool:
+    """True if statements print, or write to a log, themselves."""
+    return any(name.rpartition(".")[2] in _PRINTS for name in names.called)
+
+
+def _may_print(statement: Statement) -> bool:
+    """True if a statement imports a module that may be the project's own, which may print."""
+    return is_import(statement) and not (is_installed(imported_module(statement)))
 
 
 def split_trace(finding: Finding) -> tuple[Sequence[Step], Sequence[Step]]:
@@ -95,9 +159,17 @@ def places_in_function(finding: Finding, tree: ConcreteTree) -> tuple[Span, Span
 class Hoist:
     """A planner of moves within one file."""
 
-    def __init__(self, tree: ConcreteTree, imports: ImportBindings) -> None:
+    def __init__(
+        self,
+        tree: ConcreteTree,
+        imports: ImportBindings,
+        foreign: Callable[[str], ForeignCall | None] = lambda _: None,
+        import_prints: Callable[[Statement], bool] | None = None,
+    ) -> None:
         self.tree = tree
         self.imports = imports
+        self.foreign = foreign
+        self.import_prints = import_prints or _may_print
         self.bodies: dict[str, DefUse] = {}
         self.declared: set[str] = set()
         for statement in tree.statements(tree.module):
@@ -138,8 +210,17 @@ class Hoist:
         Raises:
             Withheld: the two are in different blocks, or more than configuration would move.
         """
+        return self.locate_between(*places_in_function(finding, self.tree))
+
+    def locate_between(
+        self, call: Span, start: Span, *, above_definitions: bool = False
+    ) -> tuple[Statement, Statement]:
+        """Return the statement around ``call`` to move, and the statement around ``start`` to move it above.
+
+        Raises:
+            Withheld: as `locate`; unless ``above_definitions``, also if the latter is a definition.
+        """
         tree = self.tree
-        call, start = places_in_function(finding, tree)
         late, early = tree.statement_at(call), tree.statement_at(start)
         if tree.function_of(late) is not tree.function_of(early):
             raise Withheld("the configuration and what starts the runtime are in different functions")
@@ -160,7 +241,7 @@ class Hoist:
             raise Withheld("the configuration and what starts the runtime are in one statement")
         if tree.span(above) > tree.span(line):
             raise Withheld("what starts the runtime is below the configuration")
-        if isinstance(above, (cst.FunctionDef, cst.ClassDef)):
+        if isinstance(above, (cst.FunctionDef, cst.ClassDef)) and not above_definitions:
             raise Withheld("what starts the runtime is in a definition")
         return self.innermost(line, call), above
 
@@ -184,18 +265,27 @@ class Hoist:
     def entry_of(self, node: Statement | None, names: DefUse, row: int) -> HoistEntry:
         """Return a statement with all that it does through the functions of this file that it calls."""
         pending, seen = list(names.called), set()
+        prints, calls_print = has_output(names), False
+        changes = changed_collections(names)
         while pending:
             name = pending.pop()
             body = self.bodies.get(name)
+            if body is None and name not in seen and (foreign := self.foreign(name)) is not None:
+                names.environment |= foreign.environment
+                names.keys |= foreign.keys
+                calls_print |= foreign.prints
             if body is None or name in seen:
                 continue
             seen.add(name)
+            calls_print |= has_output(body)
+            changes |= changed_collections(body) & body.touches
             names.reads |= body.reads
             names.touches |= body.touches
             names.binds |= body.declared
             names.environment |= body.environment
+            names.keys |= body.keys
             pending.extend(body.called)
-        return HoistEntry(node, names, row)
+        return HoistEntry(node, names, row, prints, calls_print, frozenset(changes))
 
     def _statements_between(self, statements: Sequence[Statement], above: Statement) -> list[HoistEntry]:
         """Return the statements from ``above`` down to the last of ``statements``."""
@@ -263,6 +353,13 @@ class Hoist:
         changed = (own.touches - self.imports.imported() - set(self.bodies)) & passed.reads
         if changed:
             raise Withheld(f"{min(changed)} may be changed by it, and is used in between (line {row[other].row})")
+        shared = row[index].changes & (passed.reads | row[other].changes)
+        if shared:
+            raise Withheld(f"{min(shared)} is changed by it, and used in between (line {row[other].row})")
+        beside = row[other].node
+        printing = row[other].prints or row[other].calls_print or (beside is not None and self.import_prints(beside))
+        if row[index].calls_print and printing:
+            raise Withheld(f"it would print before line {row[other].row} does")
         secret = self.declared & (own.reads | own.binds)
         if secret and any(name not in HARMLESS and name in self.bodies for name in passed.called):
             raise Withheld(f"{min(secret)} may be set by a function called in between (line {row[other].row})")
@@ -288,8 +385,12 @@ class Hoist:
             last = name.rpartition(".")[2]
             if full in HARMLESS or full.startswith(_CONFIGURES) or last in _ABOUT_DEVICES:
                 continue
+            if "." in name and last in _CONFIGURING and self.foreign(name) is None:
+                continue
             if not name:
                 return "the call of what another call returned"
+            if name in _EXCEPTIONS:
+                continue
             if "." in name and last in _METHODS:
                 continue
             if allow_pure and (
@@ -302,5 +403,8 @@ class Hoist:
                 if not inner:
                     continue
                 return inner
-            return f"{name}(...)"
+            foreign = self.foreign(name) if body is None else None
+            if foreign is not None and not foreign.unrelated:
+                continue
+            return foreign.unrelated if foreign is not None else f"{name}(...)"
         return ""

@@ -12,6 +12,7 @@ import builtins
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -21,6 +22,9 @@ from tfmemlint.fixes.hoist import Hoist, HoistEntry, is_outside_file, split_trac
 from tfmemlint.fixes.imports import is_import
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding, Span
+
+if TYPE_CHECKING:
+    from tfmemlint.project.reaching import Graph
 
 
 def plan_move_above_start(hoist: Hoist, finding: Finding) -> tuple[list[Statement], Statement, str]:
@@ -34,8 +38,8 @@ def plan_move_above_start(hoist: Hoist, finding: Finding) -> tuple[list[Statemen
         return hoist.plan([line], above), above, "Move the configuration above what starts the runtime"
     except Withheld as found:
         reason = found
-    function_hoist = FunctionHoist(hoist, finding)
-    start = function_hoist.above()
+    function_hoist = function_hoist_of(hoist, finding)
+    start = function_hoist.import_above()
     try:
         if start is not None:
             moved, function = function_hoist.plan(start)
@@ -50,31 +54,48 @@ def plan_move_above_start(hoist: Hoist, finding: Finding) -> tuple[list[Statemen
     raise Withheld(f"{path}:{finding.span.row} can't be moved above {path}:{place.row}: {reason}")
 
 
-class FunctionHoist:
-    """A planner of moves to the top level of one file."""
+def function_hoist_of(hoist: Hoist, finding: Finding) -> FunctionHoist:
+    """Return the planner for a finding whose start and configuration are both reached in its own file."""
+    early, late = split_trace(finding)
+    own = all(step.path == finding.path for step in (*early[:1], *late))
+    own = own and not any(is_outside_file(step, hoist.tree) for step in late)
+    start = early[0].span if early and own else None
+    return FunctionHoist(hoist, finding.path, start, [step.span for step in late])
 
-    def __init__(self, hoist: Hoist, finding: Finding) -> None:
+
+class FunctionHoist:
+    """A planner of moves to the top level of one file.
+
+    Attributes:
+        path: the file. early: what leads to the start there. steps: the calls there that lead to the configuration.
+    """
+
+    def __init__(self, hoist: Hoist, path: str, early: Span | None, steps: Sequence[Span]) -> None:
         self.hoist = hoist
         self.tree = hoist.tree
-        self.finding = finding
-        early, late = split_trace(finding)
-        own = all(step.path == finding.path for step in (*early[:1], *late))
-        own = own and not any(is_outside_file(step, self.tree) for step in late)
-        self.early = early[0].span if early and own else None
-        self.steps = [step.span for step in late]
+        self.path = path
+        self.early = early
+        self.steps = steps
 
     def above(self) -> Statement | None:
-        """Return the top-level import that starts the runtime.
+        """Return the top-level statement that starts the runtime.
 
         Return None if the configuration is neither in a function nor under ``if __name__ == "__main__"``.
         """
         if self.early is None or not self.steps:
             return None
-        above = self.tree.statement_at(self.early)
+        body = self.tree.statements(self.tree.module)
+        early = self.early
+        above = next((statement for statement in body if self.tree.span(statement).contains(early)), None)
         first = self.tree.statement_at(self.steps[0])
-        if self.tree.block_of(above) is not self.tree.module or not _imports(above):
+        if above is None or self.tree.span(above).contains(self.steps[0]):
             return None
         return above if len(self.steps) > 1 or self._guard(first) is not None else None
+
+    def import_above(self) -> Statement | None:
+        """Return the top-level import that starts the runtime, as `above` does."""
+        above = self.above()
+        return above if above is not None and _imports(above) else None
 
     def plan(self, above: Statement) -> tuple[list[Statement], str]:
         """Return what moves, and the name of the function that it moves out of ("" if there is none).
@@ -92,7 +113,7 @@ class FunctionHoist:
                 # The outermost call may do more than configure; the function that it calls may not.
                 reason = found
                 continue
-            _check_not_imported(self.finding.path)
+            check_not_imported(self.path)
             return moved, function
         raise reason or Withheld("it is in no function")
 
@@ -244,21 +265,56 @@ def _block(holder: cst.CSTNode) -> cst.IndentedBlock:
     return body
 
 
-def _check_not_imported(path: str) -> None:
+def check_not_imported(path: str) -> None:
     """Refuse if a file of the project imports this one: code at its top level would run there, too."""
+    other = importer_of(path)
+    if other:
+        raise Withheld(f"{other} imports this file, and would configure the GPUs too")
+
+
+def importer_of(path: str) -> str:
+    """Return a file of the project that imports the one at ``path``, or "".
+
+    Raises:
+        Withheld: the project is too large to tell.
+    """
+    return min(importers_of(path), default="")
+
+
+def importers_of(path: str) -> frozenset[str]:
+    """Return the files of the project that import the one at ``path``.
+
+    Raises:
+        Withheld: the project is too large to tell.
+    """
+    made, own = _graph(path)
+    return frozenset(made.importers.get(own, ())) if made is not None else frozenset()
+
+
+def starts_using(path: str) -> frozenset[str]:
+    """Return the files that lead to the one at ``path`` by imports and that no file imports: where programs start.
+
+    Raises:
+        Withheld: the project is too large to tell.
+    """
+    made, own = _graph(path)
+    if made is None:
+        return frozenset()
+    return frozenset(file for file in made.reaching({own}) if not made.importers.get(file))
+
+
+def _graph(path: str) -> tuple[Graph | None, str]:
     from tfmemlint.project.reaching import LARGEST_PROJECT, graph
     from tfmemlint.project.roots import project_root
     from tfmemlint.sources import walk
 
+    own = os.path.normpath(os.path.relpath(path))
     if not Path(path).exists():
-        return
+        return None, own
     files = {os.path.normpath(file) for file in walk([os.path.relpath(project_root(path))]).files}
     if len(files) > LARGEST_PROJECT:
         raise Withheld("the project is too large to see who imports this file")
-    own = os.path.normpath(os.path.relpath(path))
-    others = graph(files | {own}, _bytes).importers.get(own, ())
-    if others:
-        raise Withheld(f"{min(others)} imports this file, and would configure the GPUs too")
+    return graph(files | {own}, _bytes), own
 
 
 def _bytes(path: str) -> bytes | None:
@@ -270,4 +326,4 @@ def _bytes(path: str) -> bytes | None:
         return None
 
 
-__all__ = ["plan_move_above_start"]
+__all__ = ["FunctionHoist", "importer_of", "importers_of", "plan_move_above_start", "starts_using"]

@@ -35,9 +35,15 @@ _DUNDER = re.compile(r"__\w+__$")
 
 
 def add_guards(
-    tree: ConcreteTree, changes: Changes, moved: Sequence[Statement], above: Statement, why: tuple[str, str, str]
+    tree: ConcreteTree,
+    changes: Changes,
+    moved: Sequence[Statement],
+    above: Statement,
+    why: tuple[str, str, str],
+    *,
+    new_code: bool = False,
 ) -> None:
-    """Add comments that say why ``moved`` is above the import ``above``, and that keep it there."""
+    """Add comments that say why ``moved``, or ``new_code``, is above the import ``above``, and that keep it there."""
     said = any(_WHY.match(comment) for line in getattr(above, "leading_lines", ()) for comment in comments_in(line))
     changes.fenced[above] = said
     changes.apart.add(above)
@@ -52,7 +58,7 @@ def add_guards(
         changes.above.setdefault(above, []).extend(notes)
     body = tree.statements(tree.module)
     # If there is code above them already, the linters have been silenced.
-    if top and any(map(_is_code, moved)) and not any(map(_is_code, body[: body.index(above)])):
+    if top and (new_code or any(map(_is_code, moved))) and not any(map(_is_code, body[: body.index(above)])):
         for sibling in plain:
             _silence(changes, sibling)
 

@@ -55,14 +55,15 @@ class Options:
     Attributes:
         unsafe: also unsafe fixes. gpu_memory_mib: the memory of one GPU in MiB, if the user gave it.
         only: rule codes, or their prefixes, whose findings alone are fixed; () for all.
-        ask: called before each change, with the finding, the current source and the new source; None to ask nobody.
+        ask: called before each change, with the finding, and the current and the new source of each file that changes;
+            None to ask nobody.
         refused: findings that must not be fixed, by `place`, with the reason.
     """
 
     unsafe: bool = False
     gpu_memory_mib: float | None = None
     only: tuple[str, ...] = ()
-    ask: Callable[[Finding, Source, Source], bool] | None = None
+    ask: Callable[[Finding, Sequence[tuple[Source, Source]]], bool] | None = None
     refused: Mapping[Place, str] = field(default_factory=dict)
 
 
@@ -135,13 +136,19 @@ def fix_source(
     target: Target,
     check: Callable[[Source], list[Finding]],
     options: Options,
+    plan: Planner | None = None,
 ) -> Fixed:
     """Fix all that may be fixed, round after round, until nothing changes.
 
-    ``check`` returns the findings of a source. ``findings`` of the result are those of the new text.
+    ``check`` returns the findings of a source. ``findings`` of the result are those of the new text. ``plan`` is asked
+    for what no rule can fix.
     """
-    return _FixRun({rule.code: rule for rule in rules}, target, check, options).run(source)
+    return _FixRun({rule.code: rule for rule in rules}, target, check, options, plan).run(source)
 
+
+Planner = Callable[["Source", Finding, list[Finding]], "tuple[Finding, str, list[Finding]] | str | None"]
+"""Returns, for a finding of a source with all that is found there, the finding with its fix, the new text and what is
+found in that; the reason why there is none; or None if it is nothing that a planner could help."""
 
 _FixStep = tuple["Source", list[Finding], list[tuple[Finding, str]]]
 """A changed source, its findings, and the fixed findings with the text that each was found in."""
@@ -149,13 +156,19 @@ _FixStep = tuple["Source", list[Finding], list[tuple[Finding, str]]]
 
 class _FixRun:
     def __init__(
-        self, rules: dict[str, Fixer], target: Target, check: Callable[[Source], list[Finding]], options: Options
+        self,
+        rules: dict[str, Fixer],
+        target: Target,
+        check: Callable[[Source], list[Finding]],
+        options: Options,
+        plan: Planner | None = None,
     ) -> None:
         self.rules = rules
         self.target = target
         self.check = check
         self.options = options
         self.refused = dict(options.refused)
+        self.plan = plan
 
     def run(self, source: Source) -> Fixed:
         findings = self.check(source)
@@ -169,13 +182,15 @@ class _FixRun:
             computed = self._withhold_partial_groups(computed)
             ready = [finding for finding in computed if finding.fix is not None and not finding.withheld]
             reasons = {place(finding): finding.withheld for finding in computed if finding.withheld}
-            step = self._try_together(source, findings, ready, seen) or self._first_working_fix(
-                source, findings, ready, seen, reasons
+            step = (
+                self._try_together(source, findings, ready, seen)
+                or self._first_working_fix(source, findings, ready, seen, reasons)
+                or self._planned(source, findings, seen, reasons)
             )
             if step is None:
                 break
             new, after, applied = step
-            if self.options.ask is not None and not self.options.ask(applied[0][0], source, new):
+            if self.options.ask is not None and not self.options.ask(applied[0][0], [(source, new)]):
                 self.refused[place(applied[0][0])] = DECLINED
                 continue
             self.refused = _keys_in_new_text(self.refused, source.text, new.text)
@@ -272,6 +287,28 @@ class _FixRun:
             if not isinstance(step, str):
                 return step
             reasons[place(finding)] = step
+        return None
+
+    def _planned(
+        self, source: Source, findings: list[Finding], seen: set[str], reasons: dict[Place, str]
+    ) -> _FixStep | None:
+        """Return the first repair that the planner finds for what no rule can fix."""
+        for finding in findings if self.plan is not None else ():
+            reason = reasons.get(place(finding))
+            if reason is None or reason in _USER_CHOICES or place(finding) in self.refused:
+                continue
+            assert self.plan is not None
+            planned = self.plan(source, finding, findings)
+            if planned is None:
+                continue
+            if isinstance(planned, str):
+                reasons[place(finding)] = planned
+                continue
+            repaired, text, after = planned
+            if not self.options.unsafe:
+                reasons[place(finding)] = NEEDS_UNSAFE
+            elif text not in seen:
+                return source.replace_text(text), after, [(repaired, source.text)]
         return None
 
     def _chain(

@@ -43,6 +43,23 @@ def replace_file(path: str | os.PathLike[str], data: bytes, expected: bytes | No
         ChangedError: the content is not the expected one any more.
         OSError: the file can't be replaced. In either case it is as it was, and nothing is left beside it.
     """
+    name = prepare_file(path, data, expected)
+    target = Path(path).resolve(strict=True)
+    links = target.stat().st_nlink
+    try:
+        Path(name).replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
+    return links - 1
+
+
+def prepare_file(path: str | os.PathLike[str], data: bytes, expected: bytes | None = None) -> str:
+    """Write the new content of ``path`` beside it, ready to be renamed onto it, and return the name of that file.
+
+    Args and errors are those of `replace_file`.
+    """
     # Renaming onto a link would put a file in the link's place.
     target = Path(path).resolve(strict=True)
     found = target.stat()
@@ -53,7 +70,7 @@ def replace_file(path: str | os.PathLike[str], data: bytes, expected: bytes | No
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
     _sweep_directory(target.parent)
     # The name does not depend on that of the file, which may be as long as names may be.
-    prefix = f"{LITTER}{_machine()}-{os.getpid()}-"
+    prefix = f"{LITTER}{this_machine()}-{os.getpid()}-"
     handle, name = tempfile.mkstemp(prefix=prefix, suffix=".tmp", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -63,12 +80,11 @@ def replace_file(path: str | os.PathLike[str], data: bytes, expected: bytes | No
         _take_after(name, target, found)
         if expected is not None and not _is_still(path, target, expected):
             raise ChangedError
-        Path(name).replace(target)
     except BaseException:
         with contextlib.suppress(OSError):
             Path(name).unlink()
         raise
-    return found.st_nlink - 1
+    return name
 
 
 def _take_after(name: str, target: Path, found: os.stat_result) -> None:
@@ -96,7 +112,7 @@ def sweep(path: str | os.PathLike[str]) -> None:
     """Remove a file that a killed run has left, if this is one: written by this user on this machine, by a process
     that is gone."""
     match = _NAME.fullmatch(Path(path).name)
-    if match is None or match["machine"] != _machine():
+    if match is None or match["machine"] != this_machine():
         return
     with contextlib.suppress(OSError):
         found = os.lstat(path)
@@ -128,7 +144,7 @@ def _sweep_directory(directory: Path) -> None:
 
 
 @lru_cache(maxsize=1)
-def _machine() -> str:
+def this_machine() -> str:
     """Return a name for this machine, or this container: elsewhere, the number of a process means another one."""
     import hashlib
     import platform

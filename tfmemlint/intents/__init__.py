@@ -8,31 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tfmemlint.intents.model import Wanted, number_of
+from tfmemlint.intents.model import StatedIntent, number_of
 from tfmemlint.intents.reading import read
 from tfmemlint.interpreter.program import Call, End, Event, Program, ProtoMade
 from tfmemlint.model.finding import Span
-from tfmemlint.model.intent import Wish
+from tfmemlint.model.intent import Purpose
 
-__all__ = ["Wanted", "entries", "number_of", "wanted", "wanted_by"]
+__all__ = ["StatedIntent", "entries", "intents_of", "number_of", "stated_intents"]
 
 
-def wanted(program: Program) -> list[Wanted]:
+def stated_intents(program: Program) -> list[StatedIntent]:
     """Return the intents of ``program``, one per place and entry point, in the order in which the places are
     reached.
     """
-    return [intent for entry, events in entries(program) for intent in wanted_by(entry, events)]
+    return [intent for entry, events in entries(program) for intent in intents_of(entry, events)]
 
 
-def wanted_by(entry: str, events: Sequence[Event]) -> Iterator[Wanted]:
+def intents_of(entry: str, events: Sequence[Event]) -> Iterator[StatedIntent]:
     """Yield the intents of one entry point, one per place."""
-    known: set[tuple[Span, Wish, object]] = set()
+    known: set[tuple[Span, Purpose, object]] = set()
     first = {event.span for event in events if not event.repeated}
     for event in events:
         if event.repeated and event.span in first:
             continue  # a later pass of a loop
         for intent in read(event, entry):
-            key = (intent.span, intent.intent.wish, intent.gpu)
+            key = (intent.span, intent.intent.purpose, intent.gpu)
             if key not in known:
                 known.add(key)
                 yield intent

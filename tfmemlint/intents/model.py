@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from tfmemlint.interpreter.program import Event
 from tfmemlint.interpreter.values import EACH, Const, Device, DeviceName, Devices, Value
 from tfmemlint.model.finding import Span, Step
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class StatedIntent:
     """An intent of a program, and the place that states it.
 
     Attributes:
@@ -45,10 +45,10 @@ class Wanted:
     event: Event
 
     @property
-    def setting(self) -> Wish:
+    def setting(self) -> Purpose:
         """Return the kind of setting that states it. A share that is passed as a ``memory_limit`` is a limit there."""
-        is_limit = self.by == "call" and self.intent.wish is Wish.FRACTION
-        return Wish.LIMIT if is_limit else self.intent.wish
+        is_limit = self.by == "call" and self.intent.purpose is Purpose.FRACTION
+        return Purpose.LIMIT if is_limit else self.intent.purpose
 
 
 def number_of(value: Value) -> int | str | None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from tfmemlint.intents.model import Wanted, number_of
+from tfmemlint.intents.model import StatedIntent, number_of
 from tfmemlint.interpreter.program import Call, EnvWrite, Event, ItemLookup, ProtoMade, SessionMade, Store
 from tfmemlint.interpreter.values import EACH, Const, Limit, Seq, Value
-from tfmemlint.knowledge import environment, wishes
+from tfmemlint.knowledge import environment, purposes
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
 from tfmemlint.knowledge.variables import wants_growth
 from tfmemlint.model.finding import Span
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import (
     device_words,
     growth_intent,
@@ -29,15 +29,15 @@ SHARE = "gpu_options.per_process_gpu_memory_fraction"
 """The option of a session that sets the share of the memory."""
 
 VARIABLES = {
-    "CUDA_VISIBLE_DEVICES": Wish.VISIBLE,
-    "TF_FORCE_GPU_ALLOW_GROWTH": Wish.GROWTH,
-    "TF_GPU_ALLOCATOR": Wish.ALLOCATOR,
-    "TF_PER_DEVICE_MEMORY_LIMIT_MB": Wish.LIMIT,
+    "CUDA_VISIBLE_DEVICES": Purpose.VISIBLE,
+    "TF_FORCE_GPU_ALLOW_GROWTH": Purpose.GROWTH,
+    "TF_GPU_ALLOCATOR": Purpose.ALLOCATOR,
+    "TF_PER_DEVICE_MEMORY_LIMIT_MB": Purpose.LIMIT,
 }
 """The environment variables that TensorFlow reads, by what they ask for."""
 
 
-def read(event: Event, entry: str) -> Iterator[Wanted]:
+def read(event: Event, entry: str) -> Iterator[StatedIntent]:
     """Yield the intents that one event states."""
     match event:
         case Call():
@@ -57,7 +57,7 @@ def read(event: Event, entry: str) -> Iterator[Wanted]:
             yield from _of_item(event, entry)
 
 
-def _of_call(call: Call, entry: str) -> Iterator[Wanted]:
+def _of_call(call: Call, entry: str) -> Iterator[StatedIntent]:
     device = call.arg(0, "device")
     gpu = number_of(device.value) if device is not None else None
     if call.name == SET_GROWTH:
@@ -72,10 +72,10 @@ def _of_call(call: Call, entry: str) -> Iterator[Wanted]:
         yield _make(call, entry, visible_intent(call), "call", call.name, call.text)
     elif call.name in REPORTS:
         words = device_words(device.value, device.text) if device is not None else ""
-        yield _make(call, entry, Intent(Wish.REPORT, words, "current"), "report", call.name, call.text, gpu)
+        yield _make(call, entry, Intent(Purpose.REPORT, words, "current"), "report", call.name, call.text, gpu)
     else:
-        made_up = wishes.wish_of(call.name)
-        if made_up is not None and made_up.wish is not Wish.OTHER:
+        made_up = purposes.purpose_of(call.name)
+        if made_up is not None and made_up.purpose is not Purpose.OTHER:
             meaning = read_made_up(call, made_up)
             gpu = number_of(meaning.device.value) if meaning.device is not None else EACH
             sizes = None
@@ -84,32 +84,32 @@ def _of_call(call: Call, entry: str) -> Iterator[Wanted]:
             yield _make(call, entry, meaning.intent, "made-up", call.name, call.text, gpu, sizes)
 
 
-def _of_variable(write: EnvWrite, entry: str) -> Iterator[Wanted]:
+def _of_variable(write: EnvWrite, entry: str) -> Iterator[StatedIntent]:
     value = write.value.value if isinstance(write.value, Const) else None
-    wish = VARIABLES.get(write.name)
+    purpose = VARIABLES.get(write.name)
     by = "environment"
-    if wish is None:
-        wish = environment.wish_of(write.name)
+    if purpose is None:
+        purpose = environment.purpose_of(write.name)
         by = "made-up"
-    if wish is None or (wish is Wish.ALLOCATOR and value == ""):
+    if purpose is None or (purpose is Purpose.ALLOCATOR and value == ""):
         # An empty name means the default allocator.
         return
-    words = "" if wish in (Wish.VISIBLE, Wish.ALLOCATOR) else "every GPU"
+    words = "" if purpose in (Purpose.VISIBLE, Purpose.ALLOCATOR) else "every GPU"
     shown: object = value
-    if wish is Wish.GROWTH:
+    if purpose is Purpose.GROWTH:
         shown = wants_growth(write.name, str(value)) if value is not None else None
     sizes = None
-    if wish is Wish.LIMIT:
+    if purpose is Purpose.LIMIT:
         number = _number(value)
         sizes = (number,) if number is not None else None
     known = shown if isinstance(shown, (bool, int, float, str)) else None
-    text = "" if wish is Wish.GROWTH else (str(value) or "''" if value is not None else write.text)
-    yield _make(write, entry, Intent(wish, words, known, text), by, write.name, write.name, EACH, sizes)
+    text = "" if purpose is Purpose.GROWTH else (str(value) or "''" if value is not None else write.text)
+    yield _make(write, entry, Intent(purpose, words, known, text), by, write.name, write.name, EACH, sizes)
 
 
 def _of_options(
     event: SessionMade | ProtoMade, entry: str, by: str, fields: Mapping[str, Value], spans: Mapping[str, Span]
-) -> Iterator[Wanted]:
+) -> Iterator[StatedIntent]:
     # A separate `GPUOptions` has its fields by their last names.
     owner = "gpu_options." if event.name.endswith(".GPUOptions") else ""
     options = plain_options({owner + field: value for field, value in fields.items()})
@@ -123,35 +123,35 @@ def _of_options(
         yield _make(event, entry, intent, by, event.name, name, EACH, span=span)
 
 
-def _of_store(store: Store, entry: str) -> Iterator[Wanted]:
-    wish = wishes.ASSIGNED.get(store.attribute)
+def _of_store(store: Store, entry: str) -> Iterator[StatedIntent]:
+    purpose = purposes.ASSIGNED.get(store.attribute)
     on_device = store.owner == "device"
-    if wish is None or not (on_device or store.owner.startswith("tf.config") or store.owner == "tf"):
+    if purpose is None or not (on_device or store.owner.startswith("tf.config") or store.owner == "tf"):
         return
     value = store.value.value if isinstance(store.value, Const) else None
     known = value if isinstance(value, (bool, int, float, str)) else None
     words = device_words(store.device, store.owner_text) if on_device else "every GPU"
     gpu = number_of(store.device) if on_device else EACH
     sizes = None
-    if wish is Wish.LIMIT and isinstance(value, (int, float)) and not isinstance(value, bool):
+    if purpose is Purpose.LIMIT and isinstance(value, (int, float)) and not isinstance(value, bool):
         if 0 < value <= 1:
-            wish = Wish.FRACTION
+            purpose = Purpose.FRACTION
         else:
             sizes = (float(value),)
-    intent = Intent(wish, words, known, store.value_text)
+    intent = Intent(purpose, words, known, store.value_text)
     yield _make(store, entry, intent, "assignment", f"{store.owner}.{store.attribute}", store.text, gpu, sizes)
 
 
-def _of_item(item: ItemLookup, entry: str) -> Iterator[Wanted]:
+def _of_item(item: ItemLookup, entry: str) -> Iterator[StatedIntent]:
     key = item.key.value if isinstance(item.key, Const) else None
-    report = wishes.KEYS.get(key) if isinstance(key, str) else None
+    report = purposes.KEYS.get(key) if isinstance(key, str) else None
     real = {"current", "peak"} if item.of in REPORTS else {"device_name", "compute_capability"}
     if report is None or key in real or item.call is None:
         return
     device = item.call.arg(0, "device")
     words = device_words(device.value, device.text) if device is not None else ""
     gpu = number_of(device.value) if device is not None else None
-    yield _make(item, entry, Intent(Wish.REPORT, words, report), "made-up", item.of, f"[{key!r}]", gpu)
+    yield _make(item, entry, Intent(Purpose.REPORT, words, report), "made-up", item.of, f"[{key!r}]", gpu)
 
 
 def _make(
@@ -164,8 +164,8 @@ def _make(
     gpu: int | str | None = None,
     sizes: tuple[float, ...] | None = None,
     span: Span | None = None,
-) -> Wanted:
-    return Wanted(
+) -> StatedIntent:
+    return StatedIntent(
         intent=intent,
         by=by,
         name=name,

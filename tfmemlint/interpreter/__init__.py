@@ -7,15 +7,16 @@ import sys
 import warnings
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.program import Program
-from tfmemlint.knowledge.releases import Target
 from tfmemlint.sources import Source
 
 if TYPE_CHECKING:
+    # Whoever asks which programs there are imports this package, too: it has to start fast.
     from tfmemlint.interpreter.observer import Observer
+    from tfmemlint.interpreter.program import Program
     from tfmemlint.interpreter.unit import EntrySetup, ParsedModule
+    from tfmemlint.knowledge.releases import Target
 
-__all__ = ["Program", "analyze", "parse"]
+__all__ = ["analyze", "parse"]
 
 RECURSION_LIMIT = 6_000
 """Frames for interpreting calls within calls; nesting beyond it ends in a RecursionError that is reported."""

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from tfmemlint.facts.shapes import expressions
-from tfmemlint.interpreter.frames import Catching, Consumer, Frame, Heap, Loop, SettledCall
+from tfmemlint.interpreter.frames import Catching, Conditions, Consumer, Frame, Heap, Loop, SettledCall
 from tfmemlint.interpreter.limits import MAX_STEPS, MAX_STEPS_OF_PROJECT_PROGRAM
 from tfmemlint.interpreter.observer import Decision, Observer, Reason, Surrender
 from tfmemlint.interpreter.registry import ATTRIBUTES, CALLS, ITEMS, STORES, TARGETS, VISITORS
+from tfmemlint.interpreter.settling import Settling
 from tfmemlint.interpreter.state import Call, Event, Guards, State
 from tfmemlint.interpreter.unit import EntrySetup
 from tfmemlint.interpreter.values import (
@@ -33,9 +34,8 @@ from tfmemlint.interpreter.values import (
     Seq,
     Value,
     as_made,
-    is_same,
+    choose,
 )
-from tfmemlint.interpreter.values.joins import MOST_OPTIONS
 
 if TYPE_CHECKING:
     from tfmemlint.facts.reach import Reach
@@ -86,6 +86,8 @@ class Context:
         self.statement: ast.stmt | None = None
         self.where = ""
         """The construct that is being evaluated, where it runs at a moment that is easily overlooked."""
+        self.site: tuple[Source, ast.AST, ast.stmt | None] | None = None
+        """The place in the program's own code that has led into a model of Python's library."""
         self.depth = 0
         """Calls within calls."""
         self.tracing = 0
@@ -96,6 +98,8 @@ class Context:
         """The state here; None if no path leads here."""
         self.guards: Guards = ()
         """The conditions that hold here."""
+        self.conditions = Conditions()
+        """The conditions that are known not to hold together."""
         self.uncertain = 0
         """Enclosing pieces of code that need not be run."""
         self.ways: tuple[int, ...] = ()
@@ -151,9 +155,19 @@ class Context:
         """Modules that were asked for while they were being interpreted themselves."""
         self.bound_in_other_module = False
         """A module was given a name by another one."""
+        self.is_recording = False
+        """True while the effects of an import are recorded (`tfmemlint.interpreter.replays`)."""
         self.getattr_asked: set[tuple[str, str]] = set()
         """The names that the ``__getattr__`` of a module was asked for."""
 
+        self.lineages: dict[int, tuple[Class, tuple[Value, ...]]] = {}
+        """The method resolution order of each class, by its id."""
+        self.opaque_classes: set[int] = set()
+        """Classes with decorators of which nothing is known, by the id of each node."""
+        self.being_made: list[Class] = []
+        """The classes whose metaclass is making them, the innermost last."""
+        self.incomplete: set[Instance] = set()
+        """Objects that may have attributes that aren't known: some call of a method of theirs was not followed."""
         # Functions that run at another time
         self.classes: list[Class] = []
         self.functions: dict[int, Function] = {}
@@ -166,9 +180,15 @@ class Context:
         """Functions that were given to another process."""
 
         # Code in containers
-        self.settled: dict[int, SettledCall] = {}
-        """The outcomes of functions that configure nothing, by the id of each node."""
-        self.harmless_runs: dict[int, int] = {}
+        self.settled: dict[Hashable, SettledCall] = {}
+        """The outcomes of functions that configure nothing, by what they depend on (`settled_calls.settled_key`)."""
+        self.code_rebindings = 0
+        """The number of times that a name of a module, or of a class, that was bound got bound to other code."""
+        self.outer_bindings: list[tuple[Scope, str, Value, Value | None]] = []
+        """The names of other scopes that functions have bound, with the value before."""
+        self.altered_fields: dict[int, set[tuple[Instance | Class | None, str]]] = {}
+        """The attributes that functions have changed, by the id of each node (None: of the receiver)."""
+        self.harmless_runs: dict[Hashable, int] = {}
         """The number of times that such a function was interpreted."""
         self.reads: dict[Cell, Value | None] = {}
         """The containers that the function or module being interpreted has read, with what the heap had of each."""
@@ -187,6 +207,9 @@ class Context:
         self.stored_calls = 0
         """The number of calls of such functions that were interpreted."""
 
+        self.settling = Settling.of(setup)
+        """Tells from where on nothing more need be followed; None if that is not known."""
+
         # The result
         self.events: list[Event] = []
         self.given_up: list[str] = []
@@ -197,8 +220,8 @@ class Context:
 
     @property
     def source(self) -> Source:
-        """The text that is being interpreted."""
-        return self.unit.source
+        """The text that is being interpreted; in a model of Python's library, that of the program that calls it."""
+        return self.site[0] if self.unit.library and self.site is not None else self.unit.source
 
     @property
     def module(self) -> Scope:
@@ -237,10 +260,15 @@ class Context:
 
     def span(self, node: ast.AST) -> Span:
         """Return the place of a node in the text that is being interpreted."""
+        if self.unit.library and self.site is not None:
+            return self.site[0].span(self.site[1])
         return self.unit.source.span(node)
 
     def text(self, node: ast.AST) -> str:
         """Return the source of a node."""
+        if self.unit.library and self.site is not None:
+            node = self.site[1].func if isinstance(self.site[1], ast.Call) else self.site[1]
+            return self.site[0].segment(self.site[0].span(node))
         return self.unit.source.segment(self.unit.source.span(node))
 
     def bound_names(self, body: Sequence[ast.AST]) -> frozenset[str]:
@@ -295,7 +323,7 @@ class Context:
         """Interpret statements one after another, as long as the next one is reached."""
         guards, ways = self.guards, self.ways
         for statement in body:
-            if self.state is None:
+            if self.state is None or (self.settling is not None and self._is_settled(statement)):
                 break
             self.step()
             saved, self.statement = self.statement, statement
@@ -308,6 +336,12 @@ class Context:
                 self.evaluate_children(statement)
             self.statement = saved
         self.guards, self.ways = guards, ways
+
+    def _is_settled(self, statement: ast.stmt) -> bool:
+        """True if nothing from a statement of the main module's top level on need be followed."""
+        if self.settling is None or self.unit is not self.main or self.depth or self.uncertain or self.protos:
+            return False
+        return self.settling.is_settled(self.here, self.units, self.source.lines[statement.lineno - 1 :])
 
     def evaluate(self, node: ast.expr | None) -> Value:
         """Interpret an expression, with all that evaluating it does, and return its value."""
@@ -382,7 +416,7 @@ class Context:
         """Return a value with its present contents, if it is a container that has been changed."""
         if isinstance(value, Choice):
             if any(isinstance(option, (Seq, Dict)) for option in value.options):
-                return self._current_options(value)
+                return choose(map(self.current, value.options))
             return value
         if not isinstance(value, (Seq, Dict)) or value.cell is None:
             return value
@@ -394,14 +428,3 @@ class Context:
         if cell.watched:
             self.reads.setdefault(cell, None)
         return value if value.items is cell.first.items else as_made(cell)
-
-    def _current_options(self, choice: Choice) -> Value:
-        options: list[Value] = []
-        for value in choice.options:
-            now = self.current(value)
-            for option in now.options if isinstance(now, Choice) else (now,):
-                if not any(option is known or is_same(option, known) for known in options):
-                    options.append(option)
-        if len(options) == 1 < len(choice.options):
-            return options[0]
-        return Choice(tuple(options)) if len(options) <= MOST_OPTIONS else UNKNOWN

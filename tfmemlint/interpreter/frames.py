@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -16,6 +16,29 @@ Heap = Mapping[tuple[Instance | Class | Cell, str], Value]
 contents of each list, set or dictionary that was changed."""
 
 
+Write: TypeAlias = "tuple[Instance | Class | Scope | None, str, Value]"
+"""A binding of a name outside of a call: whose (None: the receiver's), which, and to what."""
+
+
+@dataclass(slots=True)
+class Conditions:
+    """Conditions of a program that do not hold together.
+
+    Attributes:
+        exclusions: guards of which not all hold, by the guard that says so.
+        compared: by what was compared: the constants that it was compared with, and the guard of each comparison.
+        objects: a number for each object that a condition reads attributes of.
+    """
+
+    exclusions: dict[str, tuple[tuple[str, bool], ...]] = field(default_factory=dict)
+    compared: dict[str, dict[Hashable, str]] = field(default_factory=dict)
+    objects: dict[Instance, int] = field(default_factory=dict)
+
+    def object_number(self, instance: Instance) -> int:
+        """Return a number that tells an object from all others."""
+        return self.objects.setdefault(instance, len(self.objects))
+
+
 @dataclass(frozen=True, slots=True)
 class SettledCall:
     """The outcome of calling a function that configures nothing, kept so that its next call need not be followed.
@@ -24,12 +47,17 @@ class SettledCall:
         starts: the call has started something. reads: the containers that it has read, with what the heap had of each.
         receiver: the object of a method that has read containers.
         fields: the empty lists and dictionaries that it has given its object as attributes.
+        writes: what else it has bound outside of it. code: the attributes of the receiver that it calls.
+        rebindings: how often a name of a module had been bound to other code before.
     """
 
     starts: bool
     reads: Mapping[Cell, Value | None]
     receiver: Value | None = None
     fields: tuple[tuple[str, Seq | Dict], ...] = ()
+    writes: tuple[Write, ...] = ()
+    code: tuple[Value | None, ...] = ()
+    rebindings: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +71,22 @@ class Consumer:
     handlers: list[Catching]
 
 
+@dataclass(frozen=True, slots=True)
+class Return:
+    """A way out of a function: its value, and all that callers can see of what the function has done."""
+
+    state: State
+    value: Value
+    heap: Heap
+    module_names: dict[str, Value]
+
+
 @dataclass(slots=True)
 class Frame:
     """One function call, class body or module that is being interpreted.
 
     Attributes:
-        returns: the state and the value of each ``return`` so far.
+        returns: each ``return`` so far.
         on_yield: gets each value that a generator yields to ``consumer``.
     """
 
@@ -56,7 +94,7 @@ class Frame:
     scope: Scope
     node: ast.AST
     call: Step | None = None
-    returns: list[tuple[State, Value]] = field(default_factory=list)
+    returns: list[Return] = field(default_factory=list)
     receiver: Value | None = None
     cls: Value | None = None
     on_yield: Callable[[Value], None] | None = None

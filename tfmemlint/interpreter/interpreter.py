@@ -29,7 +29,7 @@ def interpret(
     Raises:
         RecursionError: the program's calls are nested too deeply.
     """
-    context = Context(unit, target, setup, observer)
+    context = Context(unit, target, setup) if observer is None else _watched(unit, target, setup, observer)
     try:
         _run_entry(context)
         end_entry(context, "module", context.main.tree)
@@ -56,6 +56,12 @@ def interpret(
         units=units,
         put=put,
     )
+
+
+def _watched(unit: ModuleInstance, target: Target, setup: EntrySetup | None, observer: Observer) -> Context:
+    from tfmemlint.interpreter.watching import WatchedContext
+
+    return WatchedContext(unit, target, setup, observer)
 
 
 def _run_entry(context: Context) -> None:
@@ -126,3 +132,5 @@ def _report_protos(context: Context) -> None:
                 **event,
             )
         )
+        for late in proto.record.late:
+            context.emit(late)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 MAX_CALL_DEPTH = 24
 """Calls within calls that are followed. Programs seldom nest their own functions deeper than ten."""
-MAX_STEPS = 400_000
+MAX_STEPS = 100_000
 """Statements and expressions that are interpreted of a single file: some seconds of processor time."""
 MAX_STEPS_OF_PROJECT_PROGRAM = 100_000
-"""The same for a program of several modules, as a project may have hundreds of such programs."""
+"""The same for a program of several modules, as a project may have hundreds of such programs: for what it runs itself,
+and again for each module that it imports, whose import is interpreted once for all programs."""
 MAX_RECURSIONS = 2
 """Frames of one configuring function within each other: a second one can find the runtime started by the first."""
 MAX_COUNTED_RECURSIONS = 5
@@ -28,3 +29,5 @@ MAX_NESTED_SECOND_PASSES = 3
 """Loops within loops that get a second pass: each of them doubles the work."""
 MAX_ENTRIES = 2_000
 """Functions of one file that nothing calls and that are interpreted as entry points of their own."""
+MAX_DEVICES_UNROLLED = 8
+"""The devices of a slice, or beside a list in ``zip``, that a loop goes through one by one: few machines have more."""

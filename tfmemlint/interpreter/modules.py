@@ -14,12 +14,14 @@ from tfmemlint.sources import Source, Unreadable, decode, read_bytes
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
-    from tfmemlint.interpreter.unit import ModuleInstance, ModuleSummary, ParsedModule, ResolvedModule
+    from tfmemlint.interpreter.unit import ModuleInstance, ModuleSummary, ParsedModule, Replay, ResolvedModule
     from tfmemlint.project.search import SearchPath
 
 MAX_UNRELATED_PARSED_CHARACTERS = 2 * 1024 * 1024
 """Characters of modules that stay parsed although the next program has nothing to do with them. A syntax tree takes
 some fifty times the memory of its text: this is about 100 MB."""
+MAX_REPLAYS = 12
+"""Records of one module, one for each environment that programs import it in. Each takes the memory of a program."""
 
 
 @dataclass(slots=True)
@@ -35,7 +37,9 @@ class ModuleStore:
         listings: the directories that were listed.
         quiet: functions, by the id of each, and whether they neither configure anything nor end the program.
         summaries: the results of importing modules, by where the modules are.
+        replays: what importing modules with effects has done, by where the modules are.
         shares_summaries: later programs may use them.
+        settled_by: of programs, by the file that they start in: the files after whose import nothing is configured.
         contents: of programs, by the file that they start in: all files that they may be made of, with their digests.
     """
 
@@ -46,15 +50,23 @@ class ModuleStore:
     listings: Listings = field(default_factory=Listings)
     quiet: dict[int, bool] = field(default_factory=dict)
     summaries: dict[object, ModuleSummary] = field(default_factory=dict)
+    replays: dict[object, list[Replay]] = field(default_factory=dict)
     shares_summaries: bool = True
     contents: dict[str, dict[str, str]] = field(default_factory=dict)
+    settled_by: dict[str, frozenset[str]] = field(default_factory=dict)
     _leading: Leading | None = None
+    _names: dict[str, str] = field(default_factory=dict)
+    _searches: dict[object, _Search] = field(default_factory=dict)
+    _lasting: set[int] = field(default_factory=set)
+    """The ids of the modules that summaries and replays speak of."""
+    _lasting_files: set[str] = field(default_factory=set)
+    """Their names in reports."""
     _parsed: dict[str, ParsedModule | None] = field(default_factory=dict)
     _mentions: dict[str, Mentions | None] = field(default_factory=dict)
 
     @property
     def leading(self) -> Leading | None:
-        """What leads to code that configures GPUs, among the modules of all programs; None if that is not known."""
+        """The code of all programs that leads to code that configures GPUs; None if that is not known."""
         if self._leading is None and self.find_leading is not None:
             self._leading = self.find_leading()
         return self._leading
@@ -72,13 +84,17 @@ class ModuleStore:
         """Forget everything: a run over the files at these paths starts."""
         self.shown = {os.path.abspath(path): path for path in paths}
         self.instead, self.listings, self._leading = {}, Listings(), None
-        self.quiet, self.summaries, self.contents = {}, {}, {}
-        self._parsed, self._mentions = {}, {}
+        self.quiet, self.summaries, self.contents, self.replays, self.settled_by = {}, {}, {}, {}, {}
+        self._parsed, self._mentions, self._names, self._searches = {}, {}, {}, {}
+        self._lasting, self._lasting_files = set(), set()
 
     def name_of(self, path: str) -> str:
         """Return the name of the file at ``path`` in reports."""
-        given = self.shown.get(os.path.abspath(path))
-        return called(path) if given is None else given
+        name = self._names.get(path)
+        if name is None:
+            given = self.shown.get(os.path.abspath(path))
+            name = self._names[path] = called(path) if given is None else given
+        return name
 
     def get(self, path: str) -> ParsedModule | None:
         """Return the module in a file; None if it can't be read or isn't valid Python."""
@@ -118,26 +134,60 @@ class ModuleStore:
     def make_room(self, wanted: Iterable[str]) -> None:
         """Forget all that was parsed if much of it is not among the files that the next program may be made of."""
         own = {self.name_of(path) for path in wanted}
-        unrelated = sum(len(module.source.text) for name, module in self.parsed.items() if name not in own)
-        if unrelated > MAX_UNRELATED_PARSED_CHARACTERS:
-            # All of it at once: the summary of one module speaks of others.
-            for unit in self._summarized_units():
-                unit.let_go()
-            self._parsed.clear()
-            self.summaries.clear()
-            self.quiet.clear()
+        unrelated = {name: len(module.source.text) for name, module in self.parsed.items() if name not in own}
+        if sum(unrelated.values()) <= MAX_UNRELATED_PARSED_CHARACTERS:
+            return
+        # First what nothing speaks of: the scripts and tests in which earlier programs started.
+        for name in unrelated.keys() - self._lasting_files:
+            del self._parsed[name]
+        # Its keys are the addresses of nodes, which others may get now.
+        self.quiet.clear()
+        if sum(unrelated[name] for name in unrelated.keys() & self._lasting_files) <= MAX_UNRELATED_PARSED_CHARACTERS:
+            return
+        # All of it at once: the summary of one module speaks of others.
+        for unit in self._summarized_units():
+            unit.let_go()
+        self._parsed.clear()
+        self.summaries.clear()
+        self.replays.clear()
+        self._searches.clear()
+        self._lasting.clear()
+        self._lasting_files.clear()
 
     def _summarized_units(self) -> Iterator[ModuleInstance]:
         for summary in self.summaries.values():
             yield from (unit for unit, _ in summary.units.values())
             yield from summary.needs.values()
+        for variants in self.replays.values():
+            for replay in variants:
+                yield from (unit for unit, _ in replay.units.values())
 
     def release(self, program: Program) -> None:
         """Free the modules of a program that nobody asks for any more, but for those that summaries speak of."""
-        kept = {id(unit) for unit in self._summarized_units()}
         for unit in program.units:
-            if id(unit) not in kept:
+            if id(unit) not in self._lasting:
                 unit.let_go()
+
+    def keep_summary(self, place: object, kept: ModuleSummary) -> None:
+        """Keep the summary of the module in this place for later programs."""
+        self.summaries[place] = kept
+        self._note_lasting(kept)
+
+    def keep_replay(self, place: object, kept: Replay) -> None:
+        """Keep what an import of the module in this place has done for later programs."""
+        variants = self.replays.setdefault(place, [])
+        if len(variants) < MAX_REPLAYS:
+            variants.append(kept)
+            self._note_lasting(kept)
+
+    def _note_lasting(self, kept: ModuleSummary | Replay) -> None:
+        for unit in (*(unit for unit, _ in kept.units.values()), *kept.needs.values()):
+            self._lasting.add(id(unit))
+            self._lasting_files.add(unit.source.path)
+
+    def search(self, path: SearchPath) -> _Search:
+        """Return the search along a path, with the answers that earlier programs got along the same one."""
+        return self._searches.setdefault(repr(path.about), _Search(path))
 
     def with_instead(self, instead: Mapping[str, Source]) -> ModuleStore:
         """Return a store of the same modules in which some files have another text."""
@@ -156,7 +206,23 @@ class ModuleStore:
         self._parsed.pop(source.path, None)
         self._mentions.pop(source.path, None)
         # All that was computed with the old text; others that use these dictionaries keep them.
-        self.quiet, self.summaries, self.contents = {}, {}, {}
+        self.quiet, self.summaries, self.contents, self.replays, self.settled_by = {}, {}, {}, {}, {}
+        self._searches, self._lasting, self._lasting_files = {}, set(), set()
+
+
+@dataclass(slots=True)
+class _Search:
+    """The places of modules along one search path.
+
+    Attributes:
+        path: where modules are looked for.
+        same: the summaries of modules, and whether all that they ask for is found in the same places.
+        same_places: the same of replays, by the id of each.
+    """
+
+    path: SearchPath
+    same: dict[str, tuple[ModuleSummary, bool]] = field(default_factory=dict)
+    same_places: dict[int, tuple[Mapping[str, object], bool]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -173,11 +239,12 @@ class ProgramModules:
     store: ModuleStore
     found: set[str] = field(default_factory=set)
     quiet: dict[int, bool] = field(init=False)
-    _same: dict[str, tuple[ModuleSummary, bool]] = field(default_factory=dict)
-    """The summaries of modules, and whether this program finds all that they ask for in the same places."""
+    _known: _Search = field(init=False)
 
     def __post_init__(self) -> None:
         self.quiet = self.store.quiet
+        self._known = self.store.search(self.search)
+        self.search = self._known.path
 
     def place(self, name: str) -> object:
         """Return where the module of this absolute name is; None if it is not the project's own, or not known."""
@@ -189,17 +256,34 @@ class ProgramModules:
         summary = self.store.summaries.get(self.place(name))
         if summary is None:
             return None
-        known, same = self._same.get(name, (None, False))
+        known, same = self._known.same.get(name, (None, False))
         if known is not summary:
             same = all(self.place(needed) == place for needed, place in summary.places.items())
-            self._same[name] = summary, same
+            self._known.same[name] = summary, same
         return summary if same else None
 
     def keep(self, name: str, kept: ModuleSummary) -> None:
         """Keep the summary of a module for later programs."""
         if self.store.shares_summaries:
-            self.store.summaries[self.place(name)] = kept
-            self._same[name] = kept, True
+            self.store.keep_summary(self.place(name), kept)
+            self._known.same[name] = kept, True
+
+    def replays(self, name: str) -> Sequence[Replay]:
+        """Return what earlier programs' imports of this module have done."""
+        return self.store.replays.get(self.place(name), ())
+
+    def keep_replay(self, name: str, kept: Replay) -> None:
+        """Keep what an import of this module has done for later programs."""
+        if self.store.shares_summaries:
+            self.store.keep_replay(self.place(name), kept)
+
+    def finds_the_same(self, places: Mapping[str, object]) -> bool:
+        """True if this program finds all these modules in these places."""
+        known = self._known.same_places.get(id(places))
+        if known is None:
+            same = all(self.place(name) == place for name, place in places.items())
+            known = self._known.same_places[id(places)] = places, same
+        return known[1]
 
     def sets(self, path: str, name: str, lines: Sequence[str]) -> bool:
         """True if a function of the module at ``path`` may configure a GPU, by the names that it mentions."""

@@ -6,6 +6,7 @@ without. Without one, each statement costs a comparison with None.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
@@ -62,6 +63,21 @@ class ImportOutcome(Enum):
     UNREADABLE = "can't be told which file it is, or the file can't be read"
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The expression at which a value became unknown.
+
+    Attributes:
+        path: its file, as in findings. span: its place. text: its source. why: what is the matter with it, in words
+            that follow the text.
+    """
+
+    path: str
+    span: Span
+    text: str
+    why: str
+
+
 class Observer(Protocol):
     """Gets told what the interpreter does, in the order in which it does it.
 
@@ -80,6 +96,13 @@ class Observer(Protocol):
 
         Args:
             test: the source of the condition of an ``if`` or ``while``, the head of a loop, or the ``except`` clause.
+        """
+
+    def unknown(self, path: str, span: Span, text: str, origin: Origin) -> None:
+        """A value that the last event or branch depends on is not known.
+
+        Args:
+            span: the place of the argument, or of the test. text: its source. origin: where its value became unknown.
         """
 
     def gave_up(self, path: str, span: Span | None, what: Surrender, detail: str) -> None:

@@ -33,6 +33,8 @@ __all__ = [
     "GpusGiven",
     "Handler",
     "ItemLookup",
+    "LateOption",
+    "MissingMember",
     "Program",
     "ProtoMade",
     "RankTaken",
@@ -87,6 +89,29 @@ class ItemLookup(Event):
     base: Span
     call: Call | None = None
     get: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class MissingMember(Event):
+    """An attribute of an object of TensorFlow's, whose type does not have it.
+
+    Attributes:
+        of: the type, as `tfmemlint.knowledge.types` calls it. member: the attribute. text: the whole as written.
+        base: the object; its place and text are ``base_span`` and ``base_text``.
+        method: the type has it, as a method of a tuple, which is taken for a value. called: it is called.
+        stored: it is assigned to. key: it is looked up as a key, of a tuple.
+    """
+
+    of: str
+    member: str
+    text: str
+    base: Value
+    base_span: Span
+    base_text: str
+    method: bool = False
+    called: bool = False
+    stored: bool = False
+    key: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -152,11 +177,18 @@ class ChildEnv(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class DeviceAt(Event):
-    """One GPU is taken out of the whole list of them by a number that is known: ``gpus[2]``; ``key`` is its place."""
+    """One GPU is taken out of the whole list of them by a number that is known: ``gpus[2]``; ``key`` is its place.
+
+    Attributes:
+        kind: ``physical``, ``logical`` or ``local``, as of the list. text: the list as written.
+        beyond: for a number that isn't known, by how much it exceeds the last device's: 1 for ``gpus[len(gpus)]``.
+    """
 
     index: int
     key: Span
     text: str = ""
+    kind: str = "physical"
+    beyond: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -209,6 +241,18 @@ class ProtoMade(Event):
     consumed: bool
     field_spans: dict[str, Span]
     carried: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class LateOption(Event):
+    """A GPU option is set on a message that a session has taken already, and that nothing takes afterwards.
+
+    ``field``: its dotted name. ``value``: what it is set to. ``session``: the session.
+    """
+
+    field: str
+    value: Value
+    session: SessionMade
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -21,7 +21,7 @@ Each handler is a plain function that is registered by a decorator, so "where is
 
 ``object`` stands for all kinds of values that have no handler of their own. A function of TensorFlow that has several
 names is registered by the constant that `tfmemlint.knowledge.functions` has for it. Functions without a handler, which
-are nearly all, do what their row of ``knowledge/data/effects.txt`` says (`operations.effects.apply_effect`).
+are nearly all, do what their row of ``knowledge/data/effects.txt`` says (`operations.call_effects.apply_effect`).
 """
 
 from __future__ import annotations

@@ -12,6 +12,9 @@ looked at (``contents``), and the modules that had been imported before (``needs
 (`only_bound_names`): no event that a rule reads, no change of the runtime's state, no name given to another module, no
 import in a circle. What did nothing while nothing had started does nothing afterwards either.
 
+What a module with effects does is repeated by other programs only where nothing could make a difference to it, and then
+as a whole (`tfmemlint.interpreter.replays`).
+
 **To summarize more**, extend three places together: `only_bound_names` (which modules qualify), `ModuleSummary` with
 `keep_summary` (what they did: events would be kept with the state in which they happened, and state changes as the
 difference that they make), and `use_summary` (check what that depends on, and replay it). `interpret_module` in
@@ -20,7 +23,6 @@ difference that they make), and `use_summary` (check what that depends on, and r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
@@ -31,6 +33,7 @@ from tfmemlint.interpreter.state import State, Tri
 from tfmemlint.interpreter.unit import ModuleInstance, ModuleSummary
 from tfmemlint.interpreter.values import Cell, Value
 from tfmemlint.knowledge.environment import Moment, read_at
+from tfmemlint.project.search import prefixes
 
 
 def use_summary(context: Context, name: str) -> bool:
@@ -123,10 +126,3 @@ def _leaves_no_trace(event: Event) -> bool:
     if isinstance(event, EnvWrite):
         return read_at(event.name) in (None, Moment.IMPORT)
     return isinstance(event, Call) and event.effect is None and not event.name.startswith("tf.config.")
-
-
-def prefixes(name: str) -> Iterator[str]:
-    """Yield ``a``, ``a.b``, ``a.b.c``."""
-    parts = name.split(".")
-    for count in range(1, len(parts) + 1):
-        yield ".".join(parts[:count])

@@ -27,6 +27,8 @@ _CHAIN = re.compile(r"(?<![\w.])([^\W\d]\w*)((?:\.[^\W\d]\w*)+)")
 
 def interpret_uncalled(context: Context) -> None:
     """Interpret the functions that nothing here calls, judged on what they do for sure, whatever came before."""
+    if context.settling is not None and context.settling.settled:
+        return
     base = context.import_state or context.state or State()
     before = replace(
         base,
@@ -102,10 +104,10 @@ def _with_receiver(context: Context, function: Function) -> Function:
             if isinstance(init, Function) and init.node is not function.node:
                 state = context.state
                 context.visited.add(id(init.node))
-                run_function(context, Function(init.node, init.scope, init.decorators, found), [], {}, None)
+                run_function(context, replace(init, bound=found), [], {}, None)
                 context.state = state
         receiver = found
-    return Function(function.node, function.scope, function.decorators, receiver)
+    return replace(function, bound=receiver)
 
 
 def _earlier(phase: Phase) -> Phase:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tfmemlint.facts.reach import Reach
 from tfmemlint.facts.shapes import Shapes
 from tfmemlint.interpreter.values import ModuleInstance, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from tfmemlint.interpreter.program import EnvWrite
+    from tfmemlint.interpreter.state import Event, State
     from tfmemlint.interpreter.values import Cell, Class, Instance, Value
+    from tfmemlint.model.finding import Span, Step
     from tfmemlint.sources import Source
 
 __all__ = ["EntrySetup", "ModuleInstance", "ModuleSummary", "Modules", "ParsedModule", "ResolvedModule"]
@@ -60,6 +63,7 @@ class EntrySetup:
         before: what runs before it: the ``conftest.py`` files of a test.
         function: what is called at the end, as by a console script; it may be a method of a class.
         environment: the variables that it is started with, as far as some configuration file sets them.
+        settled_by: the files after whose import nothing in the program configures anything; empty if that isn't known.
     """
 
     modules: Modules | None = None
@@ -68,6 +72,7 @@ class EntrySetup:
     before: tuple[ParsedModule, ...] = ()
     function: str | None = None
     environment: tuple[EnvWrite, ...] = ()
+    settled_by: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True, eq=False)
@@ -92,6 +97,44 @@ class ModuleSummary:
     contents: dict[Cell, Value | None]
 
 
+@dataclass(slots=True, eq=False)
+class Replay:
+    """The difference that importing a module with effects makes; see `tfmemlint.interpreter.replays`.
+
+    Attributes:
+        target: the release. env: what the program had put into the environment before.
+        attributes_set, stored_functions: as in the context before.
+        needs: the modules asked for that had been imported before. contents: the lists of these that were looked at,
+        with what the heap had of each before.
+        way: the calls and imports that led to the module.
+        after: the state. end: the state in which the program may have been left.
+        units: the modules that were imported, by name, with the names in each.
+        places: where all modules are that were asked for; None for those of others.
+        heap, events: what was added. env_read: the variables that were looked at.
+        collections: what was added to each dictionary, set and list of the context, by the name of the attribute.
+        counts: the numbers and truth values of the context that are others now.
+        changes: what was added to the places where code is put into containers.
+    """
+
+    target: object
+    env: Mapping[str, Value]
+    attributes_set: Mapping[str, int]
+    stored_functions: AbstractSet[int]
+    needs: dict[str, ModuleInstance]
+    contents: dict[Cell, Value | None]
+    way: tuple[Step, ...]
+    after: State
+    end: State | None
+    units: dict[str, tuple[ModuleInstance, dict[str, Value]]]
+    places: dict[str, object]
+    heap: dict[tuple[Instance | Class | Cell, str], Value]
+    events: list[Event]
+    env_read: dict[str, Value | None]
+    collections: dict[str, Any]
+    counts: dict[str, Any]
+    changes: list[tuple[Span, ...]]
+
+
 class Modules(Protocol):
     """The modules that a program can import from its own project."""
 
@@ -103,6 +146,15 @@ class Modules(Protocol):
 
     def keep(self, name: str, kept: ModuleSummary) -> None:
         """Keep a summary for later programs."""
+
+    def replays(self, name: str) -> Sequence[Replay]:
+        """Return what earlier programs' imports of this module have done."""
+
+    def keep_replay(self, name: str, kept: Replay) -> None:
+        """Keep what an import of this module has done for later programs."""
+
+    def finds_the_same(self, places: Mapping[str, object]) -> bool:
+        """True if this program finds all these modules in these places."""
 
     def place(self, name: str) -> object:
         """Return the place of the module of this absolute name; None if it is not the project's own, or unknown."""

@@ -1,7 +1,7 @@
-"""The words of code that configures GPUs by ``tf.config`` or by the environment, which is what can come too late.
+"""Words that occur in code that configures GPUs with ``tf.config`` or environment variables.
 
-A module without one of them cannot change what another module configures. The options of a session are no part of it:
-they come with the session itself.
+Such configuration can come too late. A module without any of these words cannot change the configuration of another
+module. Session options are not included: they are passed to the session itself.
 """
 
 from __future__ import annotations
@@ -15,13 +15,20 @@ VARIABLES = (
     "TF_GPU_ALLOCATOR",
     "TF_PER_DEVICE_MEMORY_LIMIT_MB",
 )
-"""Variables about GPU memory that TensorFlow reads when it lists or makes the GPU devices (``data/env.txt``)."""
+"""Environment variables about GPU memory that TensorFlow reads when it lists or creates the GPU devices
+(``data/env.txt``)."""
 MADE_UP = ("set_memory_limit", "set_gpu_memory")
-"""How the commonest made-up functions for a memory limit begin: each stands where a real setting is to be."""
+"""Prefixes of the most common made-up functions for a memory limit; code that calls them needs a real setting there."""
 
 WORDS: tuple[str, ...] = tuple(sorted({*(name.rpartition(".")[2] for name in _FUNCTIONS), *VARIABLES, *MADE_UP}))
-"""Parts of words, one of which is in all code that configures GPUs."""
+"""Substrings, at least one of which occurs in all code that configures GPUs."""
 
 INTENT_WORDS = ("growth", "memory", "gpu", "cuda", "visible", "environ", "putenv", "session", "configproto")
-"""Parts of words in lower case, one of which is in all code that asks for something of a GPU's memory, if only through
-a helper of its own: what each kind of intent is called, and what sets a variable or the options of a session."""
+"""Lower-case substrings, at least one of which occurs in all code that states an intent about GPU memory, even through
+a helper function: names of the kinds of intent, and names that set an environment variable or session options."""
+
+LATE_WORDS = r"VISIBLE_DEVICES|TF_GPU|TF_FORCE_GPU|(?:TF_|CUDA_)\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)"
+"""A regular expression for variables that may come too late, whether or not anything else is configured."""
+OTHER_WORDS = r"\bSession\b|InteractiveSession|ConfigProto|GPUOptions|TF_GPU_ALLOCATOR|list_local_devices"
+"""A regular expression for what is judged by what was configured long before: sessions with options of their own, an
+allocator without reports, what makes the GPU devices to list them."""

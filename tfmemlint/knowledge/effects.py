@@ -1,8 +1,8 @@
-"""What calling a TensorFlow function does to the runtime: measured, call by call, release by release.
+"""The effect of each TensorFlow function on the runtime, measured per call and per release.
 
-The table (``data/effects.txt``, made by ``tools/knowledge/make_effects.py``) rests on running each call in a process of
-its own and asking TensorFlow's context afterwards whether it was started. A name that nobody measured, or whose effect
-depends on its arguments, has none in the table, and nothing is ever concluded from that.
+``tools/knowledge/make_effects.py`` makes the table (``data/effects.txt``). It ran each call in its own process and then
+asked TensorFlow's context whether it had started. A name that was not measured, or whose effect depends on its
+arguments, has no entry; nothing is concluded from a missing entry.
 """
 
 from __future__ import annotations
@@ -16,26 +16,27 @@ from tfmemlint.knowledge.releases import Target, position
 
 
 class Effect(Enum):
-    """What a call does to the runtime."""
+    """The effect of a call on the runtime."""
 
     NOTHING = "n"
-    """Nothing that the memory configuration depends on."""
+    """Has no effect on anything that the memory configuration depends on."""
     LISTS = "l"
     """Lists the physical devices: the driver reads ``CUDA_VISIBLE_DEVICES``."""
     STARTS = "S"
     """Starts the eager context (and lists the devices)."""
     ALLOCATES = "a"
-    """Makes the process-wide GPU devices with their allocator, but does not start the eager context."""
+    """Creates the process-wide GPU devices and their allocator, but does not start the eager context."""
 
 
 def effect(name: str, target: Target, *, graph: bool = False) -> Effect | None:
-    """The effect of calling ``name`` in ``target``; None where it isn't known or depends on the arguments.
+    """Return the effect of calling ``name`` in ``target``; None if it is unknown or depends on the arguments.
 
-    ``name`` is canonical; a method is written as ``tf.keras.Sequential().fit``. What is said of ``tf.keras`` is also
-    said of the standalone ``keras``, and what is said of an object, of all of its names.
+    An entry for ``tf.keras`` also holds for the standalone ``keras``, and an entry for an object holds for all its
+    names.
 
     Args:
-        graph: in graph mode, that is inside a ``tf.Graph``, or with eager execution or all of TF2's behaviour disabled.
+        name: a canonical name; a method is written ``tf.keras.Sequential().fit``.
+        graph: True in graph mode: inside a ``tf.Graph``, or with eager execution or all TF2 behaviour disabled.
     """
     for spelling in _spellings(name):
         if spelling in _ALLOCATES:
@@ -51,19 +52,19 @@ def effect(name: str, target: Target, *, graph: bool = False) -> Effect | None:
 
 
 def starts_in_graph_mode(name: str, target: Target | None = None) -> bool | None:
-    """Whether ``name``, called in graph mode, starts the eager context all the same: in ``target``, else in the newest
-    release; None where that isn't known."""
+    """Return True if calling ``name`` in graph mode still starts the eager context; None if that is unknown. ``target``
+    defaults to the newest release."""
     found = effect(name, target or Target.newest(), graph=True)
     return None if found is None else found is Effect.STARTS
 
 
 def has_weights(layer: str, target: Target) -> bool:
-    """Whether a Keras layer makes variables when it is built; False also where that isn't known."""
+    """Return True if a Keras layer creates variables when it is built; False also if that is unknown."""
     return effect(f"{layer}()", target) is Effect.STARTS
 
 
 def _spellings(name: str) -> Iterator[str]:
-    """``name``, then under the name that its function, or the class it belongs to, was measured by."""
+    """Yield ``name``, then the name under which its function, or the class that it belongs to, was measured."""
     if name.startswith("keras."):
         name = f"tf.{name}"
     yield name
@@ -88,8 +89,8 @@ _SAVES_SHARDED = frozenset(
     )
 )
 _SAVES_SHARDED_SINCE = Target(2, 11)
-"""These make a ``Saver(sharded=True)`` for the variables there are, and that starts the eager context, before the
-session exists: seen with a global step on 2.11 to 2.15 and 2.21, not so on 1.15, 2.0, 2.4, 2.9 and 2.10. A plain
+"""These create a ``Saver(sharded=True)`` for the existing variables, which starts the eager context before the session
+exists. Observed with a global step on 2.11 to 2.15 and 2.21; not observed on 1.15, 2.0, 2.4, 2.9 and 2.10. A plain
 ``Saver()`` starts nothing."""
 
 _ALLOCATES = frozenset(
@@ -107,8 +108,8 @@ _ALLOCATES = frozenset(
         "tf.compat.v1.keras.backend.get_session",
     }
 )
-"""Seen in the allocator's own log over a simulated driver (a session and ``device_lib`` on six releases, the two of
-``tf.test`` on 2.21); ``get_session`` makes such a session where there is none."""
+"""Observed in the allocator's own log with a simulated driver (a session and ``device_lib`` on six releases, both
+functions of ``tf.test`` on 2.21). ``get_session`` creates such a session if there is none."""
 
 
 _LAYERS = """
@@ -125,9 +126,10 @@ _ON_USE = frozenset(
     }
     | {"tf.compat.v1.constant", "tf.compat.v1.convert_to_tensor"}
 )
-"""Layers that make their variables when they are called, on a symbolic input too (seen on 2.1, 2.4, 2.12, 2.15 and
-2.21, as far as they have them), methods that run a model (on 2.4, 2.15 and 2.21), and the two of ``tf.compat.v1`` that
-make a tensor as those of ``tf`` do, but are functions of their own (on 2.0, 2.1, 2.4, 2.9, 2.12, 2.15 and 2.21)."""
+"""Layers that create their variables when they are called, even on a symbolic input (observed on those of 2.1, 2.4,
+2.12, 2.15 and 2.21 that have them); methods that run a model (2.4, 2.15 and 2.21); and two functions of
+``tf.compat.v1`` that create a tensor but are different objects from their namesakes in ``tf`` (2.0, 2.1, 2.4, 2.9,
+2.12, 2.15 and 2.21)."""
 
 
 @lru_cache(maxsize=4096)
@@ -145,14 +147,14 @@ def _at(name: str, target: Target, graph: bool) -> Effect | None:
 
 
 def _aliases() -> dict[str, str]:
-    """Other names of the same object: ``tf.math.add`` with ``tf.add``."""
+    """Return the other names of each object: ``tf.math.add`` with ``tf.add``."""
     return _table("aliases.txt")
 
 
 @lru_cache(maxsize=3)
 def _table(file: str) -> dict[str, str]:
-    """A table of lines ``name rest``: ``tf.keras.layers.Dropout 2.1-2.15:n 2.16-2.21:S``; lines that start with ``#``
-    say where it comes from."""
+    """Return a table of lines ``name rest``: ``tf.keras.layers.Dropout 2.1-2.15:n 2.16-2.21:S``. Lines that start with
+    ``#`` state its source."""
     text = tables.text(file)
     pairs = (line.partition(" ") for line in text.splitlines() if line and line[0] != "#")
     return {name: rest for name, _, rest in pairs}

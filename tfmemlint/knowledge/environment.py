@@ -1,8 +1,7 @@
-"""The environment variables about GPU memory that TensorFlow reads, when it reads them, and the ones that people made
-up.
+"""Environment variables about GPU memory: those that TensorFlow reads, when it reads them, and made-up ones.
 
-Source: the calls of ``getenv`` of a running TensorFlow were logged, and the strings of its libraries searched, with the
-same result on 2.12, 2.15 and 2.21. What was found in neither and in no Python file is made up.
+Source: the calls of ``getenv`` in a running TensorFlow were logged, and the strings of its libraries searched, with the
+same result on 2.12, 2.15 and 2.21. A variable that appears in neither, nor in any Python file, is made up.
 """
 
 from __future__ import annotations
@@ -12,25 +11,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from tfmemlint.model.intent import Wish
+from tfmemlint.model.intent import Purpose
 
 LOGGED = ("2.12", "2.15", "2.21")
-"""The releases in which TensorFlow was watched reading its variables."""
+"""The releases whose calls of ``getenv`` were logged."""
 
 
 class Moment(Enum):
-    """When TensorFlow reads a variable; setting it later has no effect."""
+    """The moment at which TensorFlow reads a variable; setting it later has no effect."""
 
     IMPORT = "import"
     """While ``import tensorflow`` runs."""
     LISTING = "listing"
-    """At the first ``list_physical_devices``, or whatever else initialises the driver first."""
+    """At the first ``list_physical_devices``, or the first other call that initialises the driver."""
     DEVICES = "devices"
-    """When the devices are made: the start of the eager context, the first session, ``device_lib``."""
+    """When the devices are created: at the start of the eager context, the first session, or ``device_lib``."""
     CONVOLUTION = "convolution"
     """At the first convolution."""
     SHORTAGE = "shortage"
-    """When memory has run out."""
+    """When memory runs out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +37,8 @@ class Variable:
     """A variable that TensorFlow reads.
 
     Attributes:
-        moment: when it is read.
-        values: all the values that have an effect; None where any may.
+        moment: when TensorFlow reads it.
+        values: the values that have an effect; None if any value may have one.
     """
 
     moment: Moment
@@ -76,39 +75,41 @@ VARIABLES: Mapping[str, Variable] = {
     "TF_CUDNN_USE_FRONTEND": Variable(Moment.CONVOLUTION),
     "TF_BFC_MEMORY_DUMP": Variable(Moment.SHORTAGE),
 }
-"""The variables that were seen being read. ``TF_CUDNN_USE_FRONTEND`` was seen being read by 2.15 and older only (2.5 to
-2.19 name it); the two about cudaMallocAsync and determinism of the allocator by ``TF_GPU_ALLOCATOR=cuda_malloc_async``
-only. Which variables a release names at all is in `knowledge.named`, what a value comes to in `knowledge.variables`."""
+"""The variables that TensorFlow was observed to read. ``TF_CUDNN_USE_FRONTEND`` was read by 2.15 and older only (2.5 to
+2.19 name it); the two about cudaMallocAsync and the deterministic allocator only with
+``TF_GPU_ALLOCATOR=cuda_malloc_async``. `knowledge.named` lists the variables that each release names;
+`knowledge.variables` judges values."""
 
-MADE_UP: Mapping[str, Wish] = {
-    "TF_GPU_MEMORY_LIMIT": Wish.LIMIT,
-    "TF_MEMORY_LIMIT": Wish.LIMIT,
-    "TF_GPU_VMEM": Wish.LIMIT,
-    "TF_GPU_VMEM_LIMIT": Wish.LIMIT,
-    "TF_GPU_MEM_LIMIT": Wish.LIMIT,
-    "TF_MEMORY_ALLOCATION": Wish.FRACTION,
-    "TF_GPU_MEMORY_FRACTION": Wish.FRACTION,
-    "TF_GPU_MEM_FRACTION": Wish.FRACTION,
-    "TF_MEMORY_FRACTION": Wish.FRACTION,
-    "TF_PER_PROCESS_GPU_MEMORY_FRACTION": Wish.FRACTION,
-    "GPU_MEM_FRACTION": Wish.FRACTION,
-    "XLA_PYTHON_CLIENT_MEM_FRACTION": Wish.FRACTION,
-    "TF_ALLOW_GROWTH": Wish.GROWTH,
-    "TF_GPU_ALLOW_GROWTH": Wish.GROWTH,
-    "TF_MEMORY_GROWTH": Wish.GROWTH,
-    "TF_GPU_MEMORY_GROWTH": Wish.GROWTH,
-    "TF_SET_MEMORY_GROWTH": Wish.GROWTH,
-    "TF_GPU_MEMORY_ALLOW_GROWTH": Wish.GROWTH,
-    "TF_CUDA_ALLOW_GROWTH": Wish.GROWTH,
-    "XLA_PYTHON_CLIENT_PREALLOCATE": Wish.GROWTH,
-    "XLA_PYTHON_CLIENT_ALLOCATOR": Wish.ALLOCATOR,
-    "TF_ENABLE_CUDA_MALLOC_ASYNC": Wish.ALLOCATOR,
-    "PYTORCH_CUDA_ALLOC_CONF": Wish.ALLOCATOR,
-    "TF_CUDA_HOST_MEM_LIMIT_IN_MB": Wish.OTHER,
-    "TF_DISABLE_GPU": Wish.VISIBLE,
+MADE_UP: Mapping[str, Purpose] = {
+    "TF_GPU_MEMORY_LIMIT": Purpose.LIMIT,
+    "TF_MEMORY_LIMIT": Purpose.LIMIT,
+    "TF_GPU_VMEM": Purpose.LIMIT,
+    "TF_GPU_VMEM_LIMIT": Purpose.LIMIT,
+    "TF_GPU_MEM_LIMIT": Purpose.LIMIT,
+    "TF_MEMORY_ALLOCATION": Purpose.FRACTION,
+    "TF_GPU_MEMORY_FRACTION": Purpose.FRACTION,
+    "TF_GPU_MEM_FRACTION": Purpose.FRACTION,
+    "TF_MEMORY_FRACTION": Purpose.FRACTION,
+    "TF_PER_PROCESS_GPU_MEMORY_FRACTION": Purpose.FRACTION,
+    "GPU_MEM_FRACTION": Purpose.FRACTION,
+    "XLA_PYTHON_CLIENT_MEM_FRACTION": Purpose.FRACTION,
+    "TF_ALLOW_GROWTH": Purpose.GROWTH,
+    "TF_GPU_ALLOW_GROWTH": Purpose.GROWTH,
+    "TF_MEMORY_GROWTH": Purpose.GROWTH,
+    "TF_GPU_MEMORY_GROWTH": Purpose.GROWTH,
+    "TF_SET_MEMORY_GROWTH": Purpose.GROWTH,
+    "TF_GPU_MEMORY_ALLOW_GROWTH": Purpose.GROWTH,
+    "TF_CUDA_ALLOW_GROWTH": Purpose.GROWTH,
+    "XLA_PYTHON_CLIENT_PREALLOCATE": Purpose.GROWTH,
+    "XLA_PYTHON_CLIENT_ALLOCATOR": Purpose.ALLOCATOR,
+    "TF_ENABLE_CUDA_MALLOC_ASYNC": Purpose.ALLOCATOR,
+    "PYTORCH_CUDA_ALLOC_CONF": Purpose.ALLOCATOR,
+    "TF_CUDA_HOST_MEM_LIMIT_IN_MB": Purpose.OTHER,
+    "TF_DISABLE_GPU": Purpose.VISIBLE,
 }
-"""Variables that TensorFlow never reads, and what was wanted of them. ``XLA_PYTHON_CLIENT_*`` are JAX's,
-``PYTORCH_CUDA_ALLOC_CONF`` is PyTorch's, ``TF_MEMORY_ALLOCATION`` is NVTabular's: real there, without effect here."""
+"""Variables that TensorFlow never reads, each with the purpose that its author had. ``XLA_PYTHON_CLIENT_*`` belong to
+JAX, ``PYTORCH_CUDA_ALLOC_CONF`` to PyTorch, ``TF_MEMORY_ALLOCATION`` to NVTabular: they work there, and have no effect
+on TensorFlow."""
 
 OTHERS: Mapping[str, str] = {
     "XLA_PYTHON_CLIENT_PREALLOCATE": "JAX",
@@ -117,7 +118,7 @@ OTHERS: Mapping[str, str] = {
     "PYTORCH_CUDA_ALLOC_CONF": "PyTorch",
     "TF_MEMORY_ALLOCATION": "NVTabular",
 }
-"""Whose a made-up variable really is."""
+"""The library to which a made-up variable belongs."""
 
 _GROWTH = re.compile(r"TF_(?:\w+_)?(?:ALLOW|MEMORY|MEM|GPU|ENABLE|SET|FORCE)_GROWTH(?:_\w+)?")
 _FRACTION = re.compile(r"TF_(?:\w+_)?(?:GPU|MEMORY|MEM|VMEM)_(?:\w+_)?(?:FRACTION|PERCENT|PERCENTAGE|RATIO)")
@@ -126,9 +127,13 @@ _LIMIT = re.compile(
     r"|TF_GPU_VMEM\w*"
 )
 
+ALLOCATORS_MEASURED_FROM = {"cuda_malloc_async": (2, 12), "cuda_malloc": (2, 14)}
+"""The first release on which each value of ``TF_GPU_ALLOCATOR`` was measured: from there on it is known what becomes of
+limits and reports. TensorFlow before 2.14 does not start with ``cuda_malloc``."""
+
 
 def read_at(name: str) -> Moment | None:
-    """When TensorFlow reads ``name``; None for a variable about which nothing is known."""
+    """Return the moment at which TensorFlow reads ``name``; None if nothing is known about the variable."""
     found = VARIABLES.get(name)
     if found is None and name.startswith("TF_CPP_"):
         return Moment.IMPORT
@@ -136,24 +141,24 @@ def read_at(name: str) -> Moment | None:
 
 
 def allowed(name: str) -> tuple[str, ...] | None:
-    """All the values of ``name`` that have an effect; None where any may, or nothing is known."""
+    """Return the values of ``name`` that have an effect; None if any may have one, or nothing is known."""
     found = VARIABLES.get(name)
     return found.values if found else None
 
 
-def wish_of(name: str) -> Wish | None:
-    """What was wanted of a variable that TensorFlow never reads: by the list, else by the words in it; None for any
-    other."""
+def purpose_of(name: str) -> Purpose | None:
+    """Return the purpose of a variable that TensorFlow never reads, from the list or from the words in its name; None
+    for any other variable."""
     if name in VARIABLES:
         return None
     if name in MADE_UP:
         return MADE_UP[name]
-    for pattern, wish in ((_GROWTH, Wish.GROWTH), (_FRACTION, Wish.FRACTION), (_LIMIT, Wish.LIMIT)):
+    for pattern, purpose in ((_GROWTH, Purpose.GROWTH), (_FRACTION, Purpose.FRACTION), (_LIMIT, Purpose.LIMIT)):
         if pattern.fullmatch(name):
-            return wish
+            return purpose
     return None
 
 
 def is_made_up(name: str) -> bool:
-    """Whether ``name`` is about GPU memory and nothing in TensorFlow reads it."""
-    return wish_of(name) is not None
+    """Return True if ``name`` is about GPU memory and nothing in TensorFlow reads it."""
+    return purpose_of(name) is not None

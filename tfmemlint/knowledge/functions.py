@@ -1,4 +1,4 @@
-"""The functions of TensorFlow that are known by name, under their canonical names, and the words of its checks."""
+"""The TensorFlow functions that the tool knows by canonical name, and the error messages of TensorFlow's checks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ SET_THREADS = {
     )
     for which in ("intra", "inter")
 }
-"""Each with what it says once the context has started: the same in every release from 2.1 to 2.21."""
+"""Functions that set thread counts, each with the error that it raises after the context has started: the same in every
+release from 2.1 to 2.21."""
 LIST_PHYSICAL = (
     "tf.config.list_physical_devices",
     "tf.config.experimental.list_physical_devices",
@@ -25,10 +26,10 @@ _TYPE = re.compile(r"\s*/?(?:physical_|logical_)?(?:device:)?(gpu|cpu)s?(?::\d+)
 
 
 def meant_type(text: str) -> str:
-    """The type of device, ``GPU`` or ``CPU``, that another spelling of it stands for; "" for any other text.
+    """Return the device type, ``GPU`` or ``CPU``, that ``text`` is another spelling of; "" for any other text.
 
-    Source: of these only ``GPU`` and ``CPU`` themselves are types; for ``gpu`` and the like every release from 2.1 to
-    2.21 lists no device.
+    Source: only ``GPU`` and ``CPU`` themselves are device types; for ``gpu`` and similar spellings every release from
+    2.1 to 2.21 lists no device.
     """
     match = None if text in ("GPU", "CPU") else _TYPE.fullmatch(text)
     return match[1].upper() if match is not None else ""
@@ -48,14 +49,16 @@ SESSIONS = frozenset(
     )
 )
 TARGETED = ("Session", "InteractiveSession")
-"""The sessions whose parameters are ``target``, ``graph`` and ``config``, in that order."""
+"""Sessions whose parameters are ``target``, ``graph`` and ``config``, in that order."""
 PROTOS = frozenset(
     f"{prefix}{name}"
     for prefix in ("tf.", "tf.compat.v1.")
     for name in ("ConfigProto", "GPUOptions", "OptimizerOptions", "GraphOptions", "GPUOptions.Experimental")
 )
 SET_SESSION = ("tf.keras.backend.set_session", "tf.compat.v1.keras.backend.set_session")
-SET_SESSION_OF_KERAS = ("keras.backend.set_session", "keras.backend.tensorflow_backend.set_session")
+KERAS_BACKEND = "keras.backend.tensorflow_backend"
+"""The module in which Keras up to 2.3 had its session."""
+SET_SESSION_OF_KERAS = ("keras.backend.set_session", f"{KERAS_BACKEND}.set_session")
 DISABLE_EAGER = ("tf.compat.v1.disable_eager_execution", "tf.compat.v1.disable_v2_behavior")
 ENABLE_EAGER = (
     "tf.enable_eager_execution",
@@ -66,8 +69,8 @@ SEQUENTIAL = frozenset(
     f"{prefix}keras.{name}" for prefix in ("tf.", "tf.compat.v1.") for name in ("Sequential", "models.Sequential")
 )
 MAKES_VARIABLES = ("global_step", "get_variable", "Variable", "minimize", "apply_gradients")
-"""How the names of calls end that make a variable, of whatever module or object they are. A monitored session of a
-graph without one makes no Saver."""
+"""Suffixes of calls that create a variable, on any module or object. A monitored session on a graph without a variable
+creates no Saver."""
 GRAPHS = frozenset({"tf.Graph().as_default", "tf.compat.v1.Graph().as_default"})
 
 RANKS = {
@@ -83,10 +86,11 @@ RANKS = {
         "smdistributed.dataparallel.tensorflow",
     )
 } | {"mpi4py.MPI.COMM_WORLD.Get_rank": ""}
-"""What tells a process its number among those of all machines, and what tells its number on its own machine."""
+"""Functions that return a process's rank among all machines, each with the function that returns its rank on its own
+machine."""
 
 PHYSICAL_FIXED = "Physical devices cannot be modified after being initialized"
 VIRTUAL_FIXED = "Virtual devices cannot be modified after being initialized"
 VISIBLE_FIXED = "Visible devices cannot be modified after being initialized"
 GROWTH_REFUSED = "Cannot set memory growth on device when virtual devices configured"
-"""Source: ``tensorflow/python/eager/context.py``; the same words in every release from 2.4 to 2.21."""
+"""Source: ``tensorflow/python/eager/context.py``; the same message in every release from 2.4 to 2.21."""

@@ -1,7 +1,7 @@
-"""What to write in place of a name that TensorFlow does not have, and in which releases that is there.
+"""Real names to use in place of a name that TensorFlow does not have, and the releases that have them.
 
-Answers come from tables: the names of every release, the functions under a namespace that never had them, what the
-author of a made-up name wanted.
+The answers come from tables: the names of every release, real functions under a namespace that never had them, and the
+purposes of made-up names.
 """
 
 from __future__ import annotations
@@ -9,26 +9,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from tfmemlint.knowledge import environment, named, names, wishes
+from tfmemlint.knowledge import environment, named, names, purposes
 from tfmemlint.knowledge.misplaced import REAL_PLACES
 from tfmemlint.knowledge.releases import KNOWN, Target
 from tfmemlint.knowledge.signatures import SIGNATURES
-from tfmemlint.model.intent import Wish
+from tfmemlint.model.intent import Purpose
 
-SAME, WISH, NEAREST = "same", "wish", "nearest"
+SAME, INTENDED, NEAREST = "same", "wish", "nearest"
 
 
 class Instead(NamedTuple):
-    """A name that is there.
+    """A real name.
 
     Attributes:
-        name: the canonical name. relation: ``same`` for the same thing under another name, with the same arguments;
-            ``wish`` for what does what was wanted, with other arguments; ``nearest`` for the name most like it, where
-            nothing tells what was wanted.
-        parameters: those of the function, in their order; None where they are not in the tables.
-        releases: the releases in which that was seen, the oldest first.
-        evidence: how: ``name`` is in the release's wheel, its libraries name the ``variable``, a running TensorFlow
-            took the ``value``; "" where ``releases`` is empty.
+        name: the canonical name.
+        relation: ``same`` for the same object under another name, with the same arguments; ``wish`` for a function that
+            serves the author's purpose, with other arguments; ``nearest`` for the most similar name, if the purpose is
+            unknown.
+        parameters: the function's parameters in order; None if the tables do not have them.
+        releases: the releases in which this was observed, oldest first.
+        evidence: the kind of observation: ``name`` is in the release's wheel, its libraries name the ``variable``, a
+            running TensorFlow took the ``value``; "" if ``releases`` is empty.
     """
 
     name: str
@@ -38,37 +39,37 @@ class Instead(NamedTuple):
     evidence: str = ""
 
 
-_BY_WISH: Mapping[Wish, str] = {
-    Wish.GROWTH: "tf.config.experimental.set_memory_growth",
-    Wish.LIMIT: "tf.config.set_logical_device_configuration",
-    Wish.FRACTION: "tf.config.set_logical_device_configuration",
-    Wish.DEVICES: "tf.config.list_physical_devices",
+_BY_PURPOSE: Mapping[Purpose, str] = {
+    Purpose.GROWTH: "tf.config.experimental.set_memory_growth",
+    Purpose.LIMIT: "tf.config.set_logical_device_configuration",
+    Purpose.FRACTION: "tf.config.set_logical_device_configuration",
+    Purpose.DEVICES: "tf.config.list_physical_devices",
 }
 _REPORTED = "tf.config.experimental.get_memory_info"
 
 
 def of_api(name: str, target: Target) -> Instead | None:
-    """What ``target`` has in place of ``name``, which it lacks; None where there is nothing."""
+    """Return the real name to use in ``target`` in place of ``name``, which it lacks; None if there is none."""
     real = REAL_PLACES.get(name)
     if real is not None:
         return of_real(real, SAME, target)
     gone = names.replacement(name, target)
     if gone is not None:
         return of_real(gone, SAME, target)
-    made_up = wishes.wish_of(name)
+    made_up = purposes.purpose_of(name)
     if made_up is None:
         near = names.nearest(names.missing_part(name, target) or name, target)
         return None if near is None else of_real(near, NEAREST, target)
-    if made_up.wish is Wish.REPORT:
-        # What is free, and how much there is in all, only NVML tells.
-        return of_real(_REPORTED, WISH, target) if made_up.value in ("current", "peak", "") else None
-    place = _BY_WISH.get(made_up.wish)
-    return None if place is None else of_real(place, WISH, target)
+    if made_up.purpose is Purpose.REPORT:
+        # Only NVML reports free and total memory.
+        return of_real(_REPORTED, INTENDED, target) if made_up.value in ("current", "peak", "") else None
+    place = _BY_PURPOSE.get(made_up.purpose)
+    return None if place is None else of_real(place, INTENDED, target)
 
 
 def of_real(name: str, relation: str, target: Target) -> Instead | None:
-    """A real name as an answer; in a release that has it under its experimental name only, under that; None where the
-    release has neither."""
+    """Return a real name as an answer, under its experimental name if the release has only that; None if it has
+    neither."""
     if not names.exists(name, target):
         older = names.older_twin(name, target)
         if older is None:
@@ -78,7 +79,7 @@ def of_real(name: str, relation: str, target: Target) -> Instead | None:
 
 
 def releases_of(name: str) -> tuple[str, ...]:
-    """The known releases that have a name for sure."""
+    """Return the known releases that certainly have ``name``."""
     found = names.ranges(name)
     if found is None:
         return ()
@@ -86,7 +87,7 @@ def releases_of(name: str) -> tuple[str, ...]:
 
 
 def of_variable(name: str) -> Instead:
-    """A variable that TensorFlow reads, with the releases that name it in their libraries."""
+    """Return a variable that TensorFlow reads, with the releases whose libraries name it."""
     found = named.named(name)
     if found is None:
         return Instead(name, SAME, None, ())
@@ -99,7 +100,7 @@ def of_variable(name: str) -> Instead:
 
 
 def of_value(value: str, variable: str) -> Instead:
-    """A value of a variable, with the releases in which a running TensorFlow was seen to take it."""
+    """Return a value of a variable, with the releases in which a running TensorFlow was observed to accept it."""
     if value not in (environment.allowed(variable) or ()):
         return Instead(value, SAME, None, ())
     return Instead(value, SAME, None, environment.LOGGED, "value")

@@ -1,12 +1,12 @@
-"""What importing a library, or calling it, does to TensorFlow's runtime and to the environment: measured, one by one.
+"""The effects of importing and calling other libraries on TensorFlow's runtime and on the environment, measured.
 
-The table (``data/libraries.txt``, made by ``tools/knowledge/libraries.py``) rests on real packages, each in an
-environment of its own: what was imported and called there, with which version, and what was different afterwards in
-TensorFlow's context, in its sessions and in ``os.environ``, with a simulated GPU. What was not measured, what failed,
-and what depends on the arguments or on the order of imports is not in it, and nothing is concluded from that.
+``tools/knowledge/libraries.py`` makes the table (``data/libraries.txt``) from real packages, each in an environment of
+its own with a simulated GPU. An entry states what was imported or called, which version, and what changed in
+TensorFlow's context, its sessions and ``os.environ``. Anything that was not measured, that failed, or that depends on
+arguments or on the order of imports has no entry; nothing is concluded from a missing entry.
 
-Names of TensorFlow itself are in `effects`. The table is read when a name of one of its libraries is asked about, and
-no earlier: most programs use none of them.
+`effects` has TensorFlow's own names. The table is read only when a name of one of its libraries is looked up: most
+programs use none of them.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ _NAMES = """
     tensorpack tf_agents tf_keras tf_slim tflearn torch transformers trfl umap wandb
 """
 LIBRARIES = frozenset(_NAMES.split())
-"""The first parts of all names in the table."""
+"""The first component of every name in the table."""
 
 _STRENGTH = (Effect.NOTHING, Effect.LISTS, Effect.ALLOCATES, Effect.STARTS)
 
 
 @dataclass(frozen=True, slots=True)
 class Doing:
-    """What an import or a call does.
+    """The effects of an import or a call.
 
     Attributes:
-        effect: what it does to the runtime; None where that isn't known, but something else is.
-        environment: the variables that it sets, where they weren't set before, with the value; None for a value that
-            depends on the machine. Of all variables, those that GPU memory or the choice of Keras depends on.
-        growth: it lets the memory of a GPU grow: in TensorFlow's configuration, in the session that it makes, or in
-            the configuration of sessions that it returns.
-        eager_off: it disables eager execution.
-        with_gpu: it does so where there is a GPU, and less where there is none.
-        measured: the versions that showed it: ``transformers 4.40.2 with TensorFlow 2.15.1``.
+        effect: the effect on the runtime; None if that is unknown but another effect is known.
+        environment: the variables that it sets if they were unset, with the value; None for a value that depends on the
+            machine. Only variables that affect GPU memory or the choice of Keras.
+        growth: True if it enables memory growth on a GPU: in TensorFlow's configuration, in the session that it
+            creates, or in the session configuration that it returns.
+        eager_off: True if it disables eager execution.
+        with_gpu: True if it has these effects only on a machine with a GPU.
+        measured: the versions that were measured: ``transformers 4.40.2 with TensorFlow 2.15.1``.
     """
 
     effect: Effect | None
@@ -60,19 +60,19 @@ class Doing:
 
     @property
     def harmless(self) -> bool:
-        """Whether it is known to leave the runtime, its configuration and the environment as they were."""
+        """True if it is known to leave the runtime, its configuration and the environment unchanged."""
         return self.effect is Effect.NOTHING and not (self.environment or self.growth or self.eager_off)
 
 
 def imported(name: str, target: Target | None = None) -> Doing | None:
-    """What importing ``name`` does, a module or something out of one; None where nothing is known of it.
+    """Return the effects of importing ``name``, a module or a member of one; None if nothing is known about it.
 
-    Importing ``a.b`` imports ``a``, so that what the parents do counts. Where only they were measured, a runtime that
-    they start is started, and otherwise the effect isn't known.
+    Importing ``a.b`` imports ``a``, so the effects of the parents count. If only the parents were measured, a runtime
+    that they start counts as started; otherwise the effect is unknown.
 
     Args:
-        target: the TensorFlow in use. Keras 2 and 3 differ, so that a library measured with one of them has no answer
-            for the other. Without it, there is an answer where all that was measured agree.
+        target: the TensorFlow in use. Keras 2 and 3 differ, so a library measured with one of them has no answer for
+            the other. Without a target, there is an answer only if all measurements agree.
     """
     if name.partition(".")[0] not in LIBRARIES:
         return None
@@ -81,7 +81,7 @@ def imported(name: str, target: Target | None = None) -> Doing | None:
     known = [name for name in found if name is not None]
     if not known:
         return None
-    whole = _together(known)
+    whole = _combine(known)
     if found[-1] is not None or whole.effect is Effect.STARTS:
         return whole
     if whole.environment or whole.growth or whole.eager_off:
@@ -90,9 +90,9 @@ def imported(name: str, target: Target | None = None) -> Doing | None:
 
 
 def called(name: str, target: Target | None = None) -> Doing | None:
-    """What calling ``name`` does, after its import; None where nothing is known of it.
+    """Return the effects of calling ``name`` after its import; None if nothing is known about it.
 
-    ``name`` is canonical; a method is written as ``transformers.TFBertModel().fit``. ``target`` is as in `imported`.
+    ``name`` is canonical; a method is written ``transformers.TFBertModel().fit``. ``target`` is as in `imported`.
     """
     if name.partition(".")[0] not in LIBRARIES:
         return None
@@ -101,7 +101,7 @@ def called(name: str, target: Target | None = None) -> Doing | None:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the table: what it says, and the releases that it says it of."""
+    """A line of the table: the effects, and the releases that it covers."""
 
     name: str
     how: str
@@ -120,11 +120,11 @@ def _at(name: str, how: str, target: Target | None) -> Doing | None:
     first, *others = (row.doing for row in rows)
     if any(replace(other, measured=first.measured) != first for other in others):
         return None
-    return _together([first, *others])
+    return _combine([first, *others])
 
 
-def _together(doings: Iterable[Doing]) -> Doing:
-    """All of ``doings``, one after the other."""
+def _combine(doings: Iterable[Doing]) -> Doing:
+    """Return the combined effects of all of ``doings``, in sequence."""
     listed = list(doings)
     environment: dict[str, str | None] = {}
     for doing in listed:
@@ -140,7 +140,7 @@ def _together(doings: Iterable[Doing]) -> Doing:
 
 
 def rows() -> list[Row]:
-    """All of the table. A line is ``name import|call letter version/tensorflow,... first-last [flag ...]``."""
+    """Return the whole table. A line is ``name import|call letter version/tensorflow,... first-last [flag ...]``."""
     lines = tables.text("libraries.txt").splitlines()
     return [_row(line) for line in lines if line and line[0] != "#"]
 
@@ -176,7 +176,7 @@ def _table() -> dict[tuple[str, str], list[Row]]:
 
 @lru_cache(maxsize=2)
 def _patterns(how: str) -> list[tuple[re.Pattern[str], Row]]:
-    """The rows about several names: ``*`` stands for what a name has between two dots."""
+    """Return the rows about several names: ``*`` matches the part of a name between two dots."""
     return [
         (re.compile(re.escape(row.name).replace(r"\*", r"[^.()]*")), row)
         for (name, its), found in _table().items()

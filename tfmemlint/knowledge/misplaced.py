@@ -1,4 +1,4 @@
-"""Real functions under a namespace that never had them, and where they are.
+"""Real functions under a namespace that never had them, with their real names.
 
 Source: the table of names; `tests/knowledge` checks that no release has a key and that the newest has every value.
 """
@@ -20,4 +20,4 @@ REAL_PLACES: Mapping[str, str] = {
     "tf.config.experimental.get_logical_device_configuration": "tf.config.get_logical_device_configuration",
     "tf.config.experimental.LogicalDeviceConfiguration": "tf.config.LogicalDeviceConfiguration",
 }
-"""By the canonical made-up name; the arguments are the same."""
+"""By canonical made-up name; the arguments are the same."""

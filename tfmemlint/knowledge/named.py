@@ -1,8 +1,7 @@
-"""Which environment variables the releases of TensorFlow name at all: the table `data/env.txt`, read when it is asked
-for the first time.
+"""The environment variables that each release of TensorFlow names: the table `data/env.txt`, read on first use.
 
-Source: ``tools/knowledge/make_env.py``, which reads the wheels. A name that is not in the table stands in no library
-and in no Python file of these releases, so that nothing there can read it.
+Source: ``tools/knowledge/make_env.py``, which reads the wheels. A name that is not in the table occurs in no library
+and in no Python file of these releases, so nothing there can read it.
 """
 
 from __future__ import annotations
@@ -17,8 +16,9 @@ class Named(NamedTuple):
     """A variable that some release names.
 
     Attributes:
-        letters: how: ``c`` a library hands it to a function that reads the environment, ``p`` a Python file hands it to
-            ``os.environ``, ``s`` it is a whole string of a library, ``t`` it is part of another text.
+        letters: the kinds of occurrence: ``c`` a library passes it to a function that reads the environment, ``p`` a
+            Python file passes it to ``os.environ``, ``s`` it is a whole string of a library, ``t`` it is part of
+            another text.
         releases: the ranges of releases, as in the table (``2.4-2.15,2.18``).
     """
 
@@ -27,7 +27,7 @@ class Named(NamedTuple):
 
     @property
     def is_read(self) -> bool:
-        """Whether it is certain that something asks the environment for it."""
+        """True if some code certainly reads it from the environment."""
         return not set("cp").isdisjoint(self.letters)
 
 
@@ -45,16 +45,16 @@ def _table() -> tuple[tuple[str, ...], dict[str, tuple[str, str]]]:
 
 
 def releases() -> tuple[str, ...]:
-    """The releases that the table is about, the oldest first."""
+    """Return the releases that the table covers, oldest first."""
     return _table()[0]
 
 
 def named(name: str) -> Named | None:
-    """What the table has of ``name``; None where no release names it."""
+    """Return the table's entry for ``name``; None if no release names it."""
     row = _table()[1].get(name)
     return Named(*row) if row is not None else None
 
 
 def names() -> tuple[str, ...]:
-    """Every name of the table."""
+    """Return every name of the table."""
     return tuple(_table()[1])

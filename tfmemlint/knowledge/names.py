@@ -1,41 +1,42 @@
-"""Which names TensorFlow has, and in which releases.
+"""The public names of TensorFlow, and the releases that have them.
 
 The table (``data/names.z``, made by ``tools/knowledge/make_names.py``) was read from the wheels of every minor release.
-It is unpacked when the first name is asked for, and only the namespaces asked for are looked into. A name's range has
-no gaps: where a wheel was seen without a name between two that have it, the name is taken as present. What the table
-can't know (attributes of classes, private modules, the parts of ``tf.contrib``) is never called missing.
+It is unpacked when the first name is looked up, and only the requested namespaces are parsed. The range of a name has
+no gaps: a name missing from a wheel between two that have it counts as present. Names that the table cannot cover
+(attributes of classes, private modules, the parts of ``tf.contrib``) are never reported as missing.
 """
 
 from __future__ import annotations
 
+import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from tfmemlint.knowledge import tables
 from tfmemlint.knowledge.releases import KNOWN, Target, position
 
 _OPEN = ("tf.contrib", "tf.python", "tf.core", "tf.compiler", "tf.dtensor", "tf.tools", "tf.lite.python", "tf.examples")
-"""Packages that exist with parts that the table does not list; ``tf.contrib`` in the releases that have it."""
+"""Packages with members that the table does not list; ``tf.contrib`` in the releases that have it."""
 
 PREVIEW: Mapping[str, str] = {
     "tf.config.gpu.set_per_process_memory_fraction": "2.0.0-alpha0",
     "tf.config.gpu.set_per_process_memory_growth": "2.0.0-alpha0",
 }
-"""Names that only a preview had, which no release kept. To everything else here they don't exist."""
+"""Names that only a preview had and no release kept. For every other function here they do not exist."""
 
 _UNLISTED = frozenset({"tf.tf2", "tf.security", "tf.tsl", "tf.compat.v1.rnn_cell"})
 
 
 def ranges(name: str) -> tuple[tuple[str, str], ...] | None:
-    """The releases that have ``name``, as ``((first, last), ...)``; None for a name that the table does not have."""
+    """Return the releases that have ``name``, as ``((first, last), ...)``; None if the table does not have the name."""
     found = _range(name)
     return None if found is None else (found,)
 
 
 def exists(name: str, target: Target) -> bool:
-    """Whether ``name`` exists in ``target``, as far as can be told: also True for what the table can't know to be
-    missing (private names, parts of ``tf.python`` and of the ``tf.contrib`` of 1.x)."""
+    """Return True if ``name`` exists in ``target``, or may exist there because the table does not cover it (private
+    names, parts of ``tf.python`` and of the ``tf.contrib`` of 1.x)."""
     found = _range(name)
     if found is not None:
         return _covers(found, target)
@@ -43,28 +44,41 @@ def exists(name: str, target: Target) -> bool:
 
 
 def ever_existed(name: str) -> bool:
-    """Whether any release has ``name``, or may have it."""
+    """Return True if any release has ``name``, or may have it."""
     return _range(name) is not None or any(_unlisted(name, target) for target in _ALL)
 
 
+def only_in_alias(text: str) -> frozenset[str]:
+    """Return the names that ``tensorflow.compat.v2`` has and ``tensorflow`` lacks, if a file's text imports that.
+
+    Source: ``dir(tf.compat.v2)`` beside ``dir(tf)`` in 2.4, 2.9, 2.12, 2.15, 2.16 and 2.21; the one name is added with
+    ``setattr`` when the package is imported.
+    """
+    return _ONLY_IN_V2 if _IMPORTS_V2.search(text) else frozenset()
+
+
+_ONLY_IN_V2 = frozenset({"tf.enable_v2_behavior"})
+_IMPORTS_V2 = re.compile(r"compat\.v2\b|compat\s+import\s.*\bv2\b")
+
+
 def is_module(name: str) -> bool:
-    """Whether the table has names inside ``name``. All such names are modules: the table lists nothing inside
+    """Return True if the table has names inside ``name``: those are modules, because the table lists nothing inside
     classes."""
     return name in _lines()
 
 
 def places() -> tuple[str, ...]:
-    """Every module whose names the table lists, in any release."""
+    """Return every module whose names the table lists, in any release."""
     return tuple(_lines())
 
 
 def members(place: str, target: Target) -> tuple[str, ...]:
-    """The last components of the names that the table has in ``place`` for ``target``."""
+    """Return the last components of the names that the table has in ``place`` for ``target``."""
     return tuple(_present(place, target))
 
 
 def is_namespace(name: str, target: Target) -> bool:
-    """Whether ``name`` is a module of ``target`` all of whose public names the table lists: what it lacks is
+    """Return True if ``name`` is a module of ``target`` whose public names the table lists completely: any other is
     missing."""
     if name == "tf":
         return True
@@ -72,9 +86,10 @@ def is_namespace(name: str, target: Target) -> bool:
 
 
 def missing_part(name: str, target: Target) -> str | None:
-    """The shortest prefix of ``name`` that ``target`` lacks for sure: ``tf.config.gpu`` of ``tf.config.gpu.set_x``.
+    """Return the shortest prefix of ``name`` that ``target`` certainly lacks: ``tf.config.gpu`` of
+    ``tf.config.gpu.set_x``.
 
-    None where ``name`` exists, or where it can't be told (an attribute of a class or of a function).
+    Return None if ``name`` exists, or if that is unknown (an attribute of a class or of a function).
     """
     parts = name.split(".")
     parent = parts[0]
@@ -91,29 +106,31 @@ def missing_part(name: str, target: Target) -> str | None:
 
 
 def lacking_in(name: str, target: Target) -> tuple[str, ...]:
-    """The releases that lack ``name`` among all those that code is for: from the target's oldest one to the target."""
+    """Return the releases that lack ``name`` among all that the code supports: from the target's oldest release to the
+    target."""
     first = (target.oldest or target).index
     return tuple(release for release in KNOWN[first : target.index + 1] if not exists(name, Target.parse(release)))
 
 
 def since(name: str) -> str | None:
-    """The first release known to have ``name``; None where none has."""
+    """Return the first release known to have ``name``; None if none has it."""
     found = _range(name)
     return found[0] if found else None
 
 
 def until(name: str) -> str | None:
-    """The last release known to have ``name`` (the newest known one for a name that is still there)."""
+    """Return the last release known to have ``name`` (the newest known release for a name that still exists)."""
     found = _range(name)
     return found[1] if found else None
 
 
 def nearest(name: str, target: Target) -> str | None:
-    """The real name of ``target`` that is most like a missing one: first the same without ``experimental``, then one in
-    its own namespace, then the same last word anywhere under ``tf.config``, ``tf.test`` or ``tf.distribute``, then a
-    similar one there."""
-    import difflib
+    """Return the real name of ``target`` that a missing one is a slip for: the same words, spelt nearly the same.
 
+    A name of other words does something else, however many letters the two share (``set_epsilon`` for ``set_session``).
+    Candidates in order: the same name without ``experimental``, one in its own namespace, one anywhere under
+    ``tf.config``, ``tf.test`` or ``tf.distribute``.
+    """
     for word in (".experimental.preprocessing.", ".experimental."):
         grown_up = name.replace(word, ".")
         if grown_up != name and exists(grown_up, target):
@@ -122,25 +139,74 @@ def nearest(name: str, target: Target) -> str | None:
     parent, _, last = name.rpartition(".")
     while parent and not is_namespace(parent, target):
         parent, _, last = parent.rpartition(".")
-    near = difflib.get_close_matches(last, _present(parent, target), n=1, cutoff=0.75) if parent else []
-    if near:
-        return f"{parent}.{near[0]}"
+    near = _misspelt(last, _present(parent, target)) if parent else None
+    if near is not None:
+        return f"{parent}.{near}"
     word = name.rpartition(".")[2]
     places = [place for place in _lines() if place.split(".")[1:2] in (["config"], ["test"], ["distribute"])]
     pairs = {
         child: f"{place}.{child}"
         for place in reversed(places)
         for child in _present(place, target)
-        # Modules of one name have little in common: each has its ``experimental``.
+        # Modules of the same name have little in common: each namespace has its own ``experimental``.
         if not is_module(f"{place}.{child}")
     }
-    similar = difflib.get_close_matches(word, pairs, n=1, cutoff=0.8)
-    return pairs[similar[0]] if similar else None
+    similar = _misspelt(word, pairs)
+    return pairs[similar] if similar is not None else None
+
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_LETTERS_OF_A_SLIP = 4
+"""In a shorter word, one other letter makes another word: ``get`` and ``set``, ``gpu`` and ``cpu``."""
+
+
+def _misspelt(name: str, candidates: Iterable[str]) -> str | None:
+    """Return the candidate that has the words of ``name``, each spelt the same or nearly so."""
+    import difflib
+
+    words = _words(name)
+    close = difflib.get_close_matches(name, candidates, n=5, cutoff=0.75)
+    return next((candidate for candidate in close if _is_slip(words, _words(candidate))), None)
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _WORDS.findall(name)]
+
+
+_SYNONYMS = (frozenset({"get", "list"}), frozenset({"gpu", "device"}), frozenset({"gpus", "devices"}))
+"""Words that stand for each other in the names of functions about devices."""
+
+
+def _is_slip(words: Sequence[str], meant: Sequence[str]) -> bool:
+    """True if each word is the one that is meant, or a slip for it; or if only the last of many words is missing."""
+    if "".join(words) == "".join(meant):
+        return True  # `set_memorygrowth`, `LogicalDeviceconfiguration`
+    if len(words) >= 3 and [*words, *meant[-1:]] == list(meant):
+        return True  # `set_intra_op_parallelism`
+    return len(words) == len(meant) and all(map(_is_slip_for, words, meant))
+
+
+def _is_slip_for(word: str, meant: str) -> bool:
+    """True if ``word`` is ``meant`` in the singular or plural, in short, or with one letter too many, too few or wrong,
+    or two of them exchanged, or if it stands for it."""
+    if word == meant or f"{word}s" == meant or word == f"{meant}s" or {word, meant} in _SYNONYMS:
+        return True
+    if min(len(word), len(meant)) < _LETTERS_OF_A_SLIP:
+        return False
+    if meant.startswith(word) or word.startswith(meant):
+        return True  # `VirtualDeviceConfig`
+    longer, shorter = sorted((word, meant), key=len, reverse=True)
+    if len(longer) - len(shorter) == 1:
+        return any(longer[:at] + longer[at + 1 :] == shorter for at in range(len(longer)))
+    different = [at for at, pair in enumerate(zip(word, meant, strict=False)) if pair[0] != pair[1]]
+    if len(longer) != len(shorter) or len(different) > 2:
+        return False
+    return len(different) == 1 or sorted(word) == sorted(meant)
 
 
 def replacement(name: str, target: Target) -> str | None:
-    """Where a name that ``target`` lacks has gone: the same object under another name (``tf.random.normal`` for
-    ``tf.random_normal``), else its twin in ``tf.compat.v1``; None where there is neither, or ``name`` is still there.
+    """Return the new name of a name that ``target`` lacks: the same object under another name (``tf.random.normal`` for
+    ``tf.random_normal``), else its twin in ``tf.compat.v1``; None if there is neither, or if ``name`` still exists.
 
     Source of the first: the two names are one object in an installed TensorFlow (``data/moved.txt``).
     """
@@ -157,26 +223,26 @@ def replacement(name: str, target: Target) -> str | None:
 
 
 def stable_twin(name: str, target: Target) -> str | None:
-    """The name without ``experimental`` for one and the same object: ``tf.config.list_physical_devices`` for
-    ``tf.config.experimental.list_physical_devices``; None where ``target`` has none."""
+    """Return the name without ``experimental`` of the same object: ``tf.config.list_physical_devices`` for
+    ``tf.config.experimental.list_physical_devices``; None if ``target`` has none."""
     twin = _twins().get(name)
     return twin if twin is not None and exists(name, target) and exists(twin, target) else None
 
 
 def older_twin(name: str, target: Target) -> str | None:
-    """The experimental name that ``target`` has where a later release has ``name``; None where there is none."""
+    """Return the experimental name that ``target`` has for a ``name`` of a later release; None if there is none."""
     if exists(name, target):
         return None
     return next((old for old, new in _twins().items() if new == name and exists(old, target)), None)
 
 
 def moved(target: Target) -> Mapping[str, str]:
-    """Every name of ``tf.compat.v1`` that is the same object elsewhere in ``target``, with that other name."""
+    """Return every name of ``tf.compat.v1`` that is the same object elsewhere in ``target``, with that other name."""
     return {name: place for name, place in _moved().items() if exists(name, target) and exists(place, target)}
 
 
 def deprecated_aliases(target: Target) -> Mapping[str, str]:
-    """Every experimental name of ``target`` that has a stable twin, with that twin."""
+    """Return every experimental name of ``target`` that has a stable twin, with that twin."""
     return {name: twin for name, twin in _twins().items() if exists(name, target) and exists(twin, target)}
 
 
@@ -187,7 +253,7 @@ _ALL = tuple(Target.parse(release) for release in KNOWN)
 
 @lru_cache(maxsize=1)
 def _table() -> tuple[tuple[tuple[str, str], ...], dict[str, str]]:
-    """The ranges, and one unread line of children for each parent."""
+    """Return the ranges, and one unparsed line of children for each parent."""
     head, _, body = zlib.decompress(tables.raw("names.z")).decode("ascii").partition("\n")
     codes = tuple((first, last) for first, _, last in (part.partition("-") for part in head.split(" ")))
     lines = {}
@@ -228,7 +294,7 @@ def _present(parent: str, target: Target) -> list[str]:
 
 @lru_cache(maxsize=8192)
 def _unlisted(name: str, target: Target) -> bool:
-    """Whether ``name`` is one that the table doesn't list although it may well exist."""
+    """Return True if the table does not list ``name`` although it may exist."""
     if name in _UNLISTED or _private(name):
         return True
     for place in _OPEN:
@@ -257,6 +323,6 @@ def _twins() -> dict[str, str]:
 
 
 def _pairs(file: str) -> dict[str, str]:
-    """A table of lines ``name other``; lines that start with ``#`` say where it comes from."""
+    """Return a table of lines ``name other``; lines that start with ``#`` state its source."""
     text = tables.text(file)
     return dict(line.split(" ") for line in text.splitlines() if line and not line.startswith("#"))

@@ -2,8 +2,8 @@
 
 Source: ``rewriter_toggle``, ``rewriter_bool`` and ``min_graph_nodes`` in ``Context.config`` of
 ``tensorflow/python/eager/context.py``, read in 2.0, 2.1, 2.4, 2.9 and 2.12 to 2.21. ``tests/knowledge`` sets each of
-them in the installed TensorFlow, and looks for it in the ``ConfigProto`` that comes of it. Keys are never checked: an
-unknown one is kept in a dictionary that nobody looks into.
+them in the installed TensorFlow, and looks for it in the resulting ``ConfigProto``. TensorFlow never checks the keys:
+it keeps an unknown key in a dictionary that nothing reads.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SET_OPTIONS = "tf.config.optimizer.set_experimental_options"
 SET_JIT = "tf.config.optimizer.set_jit"
 
 FIRST_READ = Target(2, 0)
-"""Before 2.0 the keys were not looked at."""
+"""Releases before 2.0 did not read the keys."""
 
 _ALWAYS = frozenset(
     {
@@ -31,16 +31,16 @@ _CAME: Mapping[str, tuple[Target, Target]] = {
     "use_plugin_optimizers": (Target(2, 4), Target(2, 9)),
     "auto_mixed_precision_onednn_bfloat16": (Target(2, 9), Target(2, 12)),
 }
-"""The last release that was seen without a key, and the first that was seen with it."""
+"""The last release without a key, and the first release with it, among those that were read."""
 
 JIT_VALUES = (True, "autoclustering")
-"""What switches the compiler on from `JIT_CHECKED` on. Source: ``set_optimizer_jit`` in
-``tensorflow/python/framework/config.py`` (2.9, 2.12 to 2.21); before, anything true did (2.0, 2.4)."""
+"""Values that enable the compiler from `JIT_CHECKED` on. Source: ``set_optimizer_jit`` in
+``tensorflow/python/framework/config.py`` (2.9, 2.12 to 2.21); before that, any true value did (2.0, 2.4)."""
 JIT_CHECKED = Target(2, 9)
 
 
 def reads_option(key: str, target: Target) -> bool | None:
-    """Whether TensorFlow reads an option of its graph optimizer; None where that isn't known of this release."""
+    """Return True if TensorFlow reads an option of its graph optimizer; None if that is unknown for this release."""
     if target < FIRST_READ:
         return None
     if key in _ALWAYS:
@@ -54,5 +54,5 @@ def reads_option(key: str, target: Target) -> bool | None:
 
 
 def options(target: Target) -> tuple[str, ...]:
-    """The keys that are known to be read, in the order of the alphabet."""
+    """Return the keys that are known to be read, in alphabetical order."""
     return tuple(sorted(key for key in (*_ALWAYS, *_CAME) if reads_option(key, target)))

@@ -1,4 +1,4 @@
-"""TensorFlow's releases: which are known, and the one that code is judged for."""
+"""TensorFlow's known releases, and the release for which code is judged."""
 
 from __future__ import annotations
 
@@ -17,23 +17,25 @@ _INDEX = {key: index for index, key in enumerate(_KEYS)}
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The TensorFlow release that code is judged for: its major and minor number; patch releases are not told apart.
+    """The TensorFlow release for which code is judged: major and minor number; patch releases do not count.
 
     ``oldest``: the oldest release that the code is for besides, where that is another. The code is judged for the
-    newest, and two targets are equal where their newest are.
+    newest, and two targets are equal where their newest are. ``claimed``: False where neither a statement nor the names
+    in the code tell TensorFlow 1 from 2, so that the newest release is only one of those that may be meant.
     """
 
     major: int
     minor: int
     oldest: Target | None = field(default=None, compare=False)
+    claimed: bool = field(default=True, compare=False)
 
     @classmethod
     def parse(cls, text: str) -> Target:
-        """``2.15``, ``2.15.1`` or ``2.15.0rc1`` as a target.
+        """Parse ``2.15``, ``2.15.1`` or ``2.15.0rc1``.
 
         Raises:
-            ValueError: the text is no version, or a release older than 1.13 or that never was (``1.16``), of which
-                nothing is known. A newer one than the newest known is accepted, and judged as the newest known.
+            ValueError: the text is not a version, or it is a release older than 1.13 or one that never existed
+                (``1.16``). A release newer than the newest known one is accepted, and judged as that one.
         """
         match = _VERSION.fullmatch(text.strip())
         if match is None:
@@ -47,12 +49,12 @@ class Target:
 
     @classmethod
     def newest(cls) -> Target:
-        """The newest release known."""
+        """Return the newest known release."""
         return cls(*_KEYS[-1])
 
     @property
     def judged_as(self) -> Target | None:
-        """The known release whose tables speak for this one; None where there is none."""
+        """The known release whose tables are used for this one; None if there is none."""
         key = (self.major, self.minor)
         if key in _INDEX:
             return self
@@ -60,10 +62,10 @@ class Target:
 
     @property
     def index(self) -> int:
-        """The place of this release in `KNOWN`; a newer one has the place of the newest.
+        """The index of this release in `KNOWN`; a release newer than all known ones has the index of the newest.
 
         Raises:
-            ValueError: nothing is known of this release.
+            ValueError: the release is not known.
         """
         known = self.judged_as
         if known is None:
@@ -72,12 +74,12 @@ class Target:
 
     @property
     def version(self) -> str:
-        """What ``tf.__version__`` starts out as in this release: ``2.21.0``."""
+        """The ``tf.__version__`` of this release's first patch release: ``2.21.0``."""
         return f"{self.major}.{self.minor}.0"
 
     @property
     def keras3(self) -> bool:
-        """Whether ``tf.keras`` is Keras 3 here (from 2.16 on)."""
+        """True if ``tf.keras`` is Keras 3 (from 2.16 on)."""
         return (self.major, self.minor) >= (2, 16)
 
     def __lt__(self, other: object) -> bool:
@@ -90,6 +92,6 @@ class Target:
 
 
 def position(release: str) -> int:
-    """The place of a known release (``2.15``) in `KNOWN`."""
+    """Return the index of a known release (``2.15``) in `KNOWN`."""
     major, _, minor = release.partition(".")
     return _INDEX[int(major), int(minor)]

@@ -1,7 +1,7 @@
-"""The parameters of TensorFlow's device and memory functions, by their names and in their order.
+"""The parameters of TensorFlow's device and memory functions, by name and in order.
 
 Source: ``inspect.signature`` on TensorFlow 2.21; `tests/knowledge` compares them with the installed release. Older
-releases have the same ones, but for ``experimental_device_ordinal`` (2.4 and 2.9 lack it) and
+releases have the same parameters, except ``experimental_device_ordinal`` (2.4 and 2.9 lack it) and
 ``experimental_priority``.
 """
 
@@ -35,4 +35,4 @@ SIGNATURES: Mapping[str, tuple[str, ...]] = {
     "tf.config.set_logical_device_configuration": ("device", "logical_devices"),
     "tf.config.set_visible_devices": ("devices", "device_type"),
 }
-"""Parameters by canonical name of the function."""
+"""Parameters by the function's canonical name."""

@@ -1,4 +1,4 @@
-"""Reading the tables in ``data/``."""
+"""Read the tables in ``data/``."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ _DATA = os.path.join(os.path.dirname(__file__), "data")
 
 
 def raw(name: str) -> bytes:
-    """A table's bytes."""
+    """Return a table's bytes."""
     with open(os.path.join(_DATA, name), "rb") as file:
         return file.read()
 
 
 def text(name: str) -> str:
-    """A table that is text."""
+    """Return a text table's text."""
     return raw(name).decode("ascii")

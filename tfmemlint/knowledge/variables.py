@@ -1,10 +1,10 @@
-"""What becomes of ``NAME=VALUE`` in the environment of a program that uses TensorFlow, wherever it is written: in
-Python, a Dockerfile, a shell script, a compose file.
+"""The effect of ``NAME=VALUE`` in the environment of a program that uses TensorFlow.
 
-These are plain functions of two strings. What a program does besides (whether it reads the variable itself, whether it
-uses JAX) is for whoever asks. Sources: `knowledge.environment` (measured), and on values the runs of
-``tests/verify/claim_scenarios.py`` on the simulated driver. What CUDA makes of ``CUDA_VISIBLE_DEVICES`` is as NVIDIA
-describes it: entries up to the first invalid one count, and a card that is named twice hides all.
+The setting may come from Python, a Dockerfile, a shell script or a compose file. These are pure functions of two
+strings; the caller knows the rest of the program (if it reads the variable itself, or uses JAX). Sources:
+`knowledge.environment` (measured), and for values the runs of ``tests/verify/claim_scenarios.py`` on the simulated
+driver. ``CUDA_VISIBLE_DEVICES`` is judged as NVIDIA documents it: CUDA uses the entries before the first invalid one,
+and a GPU that is listed twice hides all.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from tfmemlint.knowledge import environment, named
-from tfmemlint.model.intent import Wish
+from tfmemlint.model.intent import Purpose
 
 GROWTH = "TF_FORCE_GPU_ALLOW_GROWTH"
 ALLOCATOR = "TF_GPU_ALLOCATOR"
@@ -28,7 +28,7 @@ _DEFAULT_ALLOCATORS = frozenset({"", "bfc", "gpu_bfc", "default"})
 _NO_GPU = frozenset({"", "-1", "none", "no", "null", "cpu", "void", "nodevfiles", "false", "off"})
 _REAL = ("CUDA_DEVICE_ORDER", *environment.VARIABLES)
 _UNLIKE = frozenset({"CPU", "GPU", "TPU", "XPU", "NPU", "IPU", "HIP", "CUDA", "ROCR", "MUSA", "TF", "XLA", "CPP"})
-"""Words that stand for different things, however alike they are written."""
+"""Words with different meanings, however similar their spellings."""
 _LOOKALIKES = str.maketrans(
     "\u0410\u0412\u0421\u0415\u041d\u0406\u0408\u041a\u041c\u041e\u0420\u0405\u0422\u0425\u0423"
     "\u0391\u0392\u0395\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a7\u03a5\u0396\u2010\u2011\u2013\u2014\uff3f",
@@ -40,35 +40,36 @@ _OWNERS = {
     "PyTorch": ("torch", "lightning", "transformers", "fastai", "ultralytics", "diffusers"),
     "NVTabular": ("nvtabular", "merlin", "rapids"),
 }
-"""Words, in small letters, that speak of who owns a variable."""
-_NO_SIGN = r"XLA_PYTHON_CLIENT_\w+|PYTORCH_(?!VER)\w+|TF_MEMORY_\w+|(?i:ajax|chexpert)"
-"""What has such words in it and speaks of nobody: the variables themselves, which are there in any case (but where a
-release of PyTorch is named, PyTorch is there), and words that only look so."""
+"""Lower-case words that show that a text is about the owner of a variable."""
+_NOT_A_SIGN = r"XLA_PYTHON_CLIENT_\w+|PYTORCH_(?!VER)\w+|TF_MEMORY_\w+|(?i:ajax|chexpert)"
+"""Matches that contain such words but show nothing: the variables themselves, which are there in any case (but a text
+that names a release of PyTorch is about PyTorch), and words that only look similar."""
 
 
 class BadName(NamedTuple):
     """A variable that TensorFlow does not read under this name.
 
     Attributes:
-        kind: ``invisible`` (characters that can't be seen, or look like others), ``typo`` (nearly the name of a real
-            one), ``made-up``, ``foreign`` (another library's).
-        wish: what was wanted. real: the variable that was meant, "" where TensorFlow has none for it.
-        owner: whose a foreign one is.
+        kind: ``invisible`` (invisible characters, or characters that look like others), ``typo`` (nearly the name of a
+            real variable), ``made-up``, ``foreign`` (another library's).
+        purpose: what the author wanted.
+        real: the variable that the author meant, "" if TensorFlow has none for the purpose.
+        owner: the library that a ``foreign`` variable belongs to.
     """
 
     kind: str
-    wish: Wish
+    purpose: Purpose
     real: str = ""
     owner: str = ""
 
 
 class BadValue(NamedTuple):
-    """A value that has no effect, or another one than it seems to.
+    """A value that has no effect, or another effect than it seems to have.
 
     Attributes:
-        kind: ``growth``, ``allocator``, ``visible``, ``twice`` (a card is named twice).
-        meant: the value that was meant, "" where that isn't plain.
-        harmless: what is in force without it is what the value asks for.
+        kind: ``growth``, ``allocator``, ``visible``, ``twice`` (a GPU is listed twice).
+        meant: the value that the author meant, "" if that is not clear.
+        harmless: True if the default does what the value asks for.
     """
 
     kind: str
@@ -77,34 +78,36 @@ class BadValue(NamedTuple):
 
 
 def judge_name(name: str) -> BadName | None:
-    """What is wrong with the name of a variable; None where nothing is, or nothing is known."""
-    if name in environment.VARIABLES or name.startswith("TF_CPP_"):
+    """Return what is wrong with the name of a variable; None if nothing is, or nothing is known."""
+    if name in environment.VARIABLES or (name.startswith("TF_CPP_") and _in_another_place(name) is None):
         return None
     plain = _plain(name)
     if plain != name and plain in _REAL:
-        return BadName("invisible", _wish_of_real(plain), plain)
-    wish = environment.wish_of(name)
-    if wish is None and _nearest(name) is None:
-        return BadName("made-up", Wish.OTHER) if _goes_on(name) and named.named(name) is None else None
+        return BadName("invisible", _purpose_of_real(plain), plain)
+    purpose = environment.purpose_of(name)
+    if purpose is None and _nearest(name) is None:
+        return BadName("made-up", Purpose.OTHER) if _extends_a_real_name(name) and named.named(name) is None else None
     known = named.named(name)
     if known is not None and not (name in environment.MADE_UP and known.letters == "t"):
         # A message in 2.16 mentions XLA_PYTHON_CLIENT_MEM_FRACTION, which nothing there reads.
         return None
     if name in environment.OTHERS:
-        return BadName("foreign", wish or Wish.OTHER, GROWTH if wish is Wish.GROWTH else "", environment.OTHERS[name])
+        return BadName(
+            "foreign", purpose or Purpose.OTHER, GROWTH if purpose is Purpose.GROWTH else "", environment.OTHERS[name]
+        )
     near = _nearest(name)
     if near is not None:
-        return BadName("typo", _wish_of_real(near), near)
-    real = GROWTH if wish is Wish.GROWTH else ""
-    return BadName("made-up", wish or Wish.OTHER, real)
+        return BadName("typo", _purpose_of_real(near), near)
+    real = GROWTH if purpose is Purpose.GROWTH else ""
+    return BadName("made-up", purpose or Purpose.OTHER, real)
 
 
 def shows_owner(text: str, owner: str) -> bool:
-    """Whether a text, of whatever kind, speaks of the library ``owner`` (`BadName.owner`), or of one that is built on
-    it: its variables are then set for that. In doubt it does."""
+    """Return True if a text of any kind mentions the library ``owner`` (`BadName.owner`), or a library built on it: its
+    variables are then set for that library. Return True in case of doubt."""
     words = _OWNERS[owner]
-    # Nearly all texts have none of the words at all, which is told sooner.
-    return _has(text, words) and _has(re.sub(_NO_SIGN, "", text), words)
+    # Nearly all texts have none of the words; the first test is the faster one.
+    return _has(text, words) and _has(re.sub(_NOT_A_SIGN, "", text), words)
 
 
 def _has(text: str, words: Iterable[str]) -> bool:
@@ -113,7 +116,7 @@ def _has(text: str, words: Iterable[str]) -> bool:
 
 
 def judge_value(name: str, value: str) -> BadValue | None:
-    """What is wrong with a value of a real variable; None where nothing is, or nothing is known."""
+    """Return what is wrong with a value of a real variable; None if nothing is, or nothing is known."""
     if run_together(name, value):
         return None
     if name == GROWTH and value not in ("true", "false", ""):
@@ -130,15 +133,16 @@ def judge_value(name: str, value: str) -> BadValue | None:
 
 
 def wants_growth(name: str, value: str | None) -> bool | None:
-    """Whether the value of a variable about growth asks for it; None where no word says so. JAX's variable asks whether
-    all memory is to be taken at once, which is the opposite."""
+    """Return True if the value of a growth variable enables growth; None if no known word states it. JAX's variable
+    states that all memory is allocated at once, which is the opposite."""
     word = (value or "").strip().lower()
     asked = True if word in TRUE_WORDS else False if word in FALSE_WORDS else None
     return (not asked if asked is not None else None) if name.endswith("_PREALLOCATE") else asked
 
 
 def run_together(name: str, value: str) -> tuple[tuple[str, str], ...]:
-    """The settings that one value holds, as ``(name, value)`` each; empty where it is one setting, as it should be."""
+    """Return the settings that one value contains, as ``(name, value)`` each; empty if it is a single setting, as it
+    should be."""
     if environment.read_at(name) is None or name.endswith("_FLAGS") or "=" not in value:
         return ()
     parts = _SETTING.split(value)
@@ -154,14 +158,14 @@ _SETTING = re.compile(r"(?:^|[\s,;&]+)(?:export\s+)?((?:TF|CUDA|XLA|NCCL)_[A-Z0-
 
 
 def hides_all(value: str) -> bool:
-    """Whether somebody who writes this value of ``CUDA_VISIBLE_DEVICES`` wants no GPU at all."""
+    """Return True if the author of this value of ``CUDA_VISIBLE_DEVICES`` intends to hide all GPUs."""
     word = value.strip().strip("'\"").lower()
     return word in _NO_GPU or word.startswith("-")
 
 
 def shown(value: str) -> tuple[str, ...] | None:
-    """The cards that a value of ``CUDA_VISIBLE_DEVICES`` shows, in the order in which TensorFlow numbers them; None
-    where that can't be told (UUIDs, what is no number)."""
+    """Return the GPUs that a value of ``CUDA_VISIBLE_DEVICES`` shows, in TensorFlow's order; None if that is unknown
+    (UUIDs, entries that are not numbers)."""
     entries = tuple(part.strip() for part in value.split(","))
     if all(part.isascii() and part.isdigit() for part in entries) and len(set(entries)) == len(entries):
         return tuple(str(int(part)) for part in entries)
@@ -193,10 +197,10 @@ def _visible_value(value: str) -> BadValue | None:
 
 
 def _plain(name: str) -> str:
-    """A name as it looks: without what can't be seen, and with plain letters for those that look like them."""
+    """Return a name as it looks: without invisible characters, and with plain letters in place of look-alikes."""
     if name.isascii() and name.strip() == name and name.isprintable():
         return name
-    import unicodedata  # a library of its own, which nearly no file needs
+    import unicodedata  # imported only if needed: nearly no file needs it
 
     seen = "".join(
         character
@@ -206,29 +210,43 @@ def _plain(name: str) -> str:
     return seen.translate(_LOOKALIKES).strip()
 
 
-def _wish_of_real(name: str) -> Wish:
-    wishes = {
-        GROWTH: Wish.GROWTH,
-        ALLOCATOR: Wish.ALLOCATOR,
-        VISIBLE: Wish.VISIBLE,
-        "TF_PER_DEVICE_MEMORY_LIMIT_MB": Wish.LIMIT,
+def _purpose_of_real(name: str) -> Purpose:
+    purposes = {
+        GROWTH: Purpose.GROWTH,
+        ALLOCATOR: Purpose.ALLOCATOR,
+        VISIBLE: Purpose.VISIBLE,
+        "TF_PER_DEVICE_MEMORY_LIMIT_MB": Purpose.LIMIT,
     }
-    return wishes.get(name, Wish.OTHER)
+    return purposes.get(name, Purpose.OTHER)
 
 
 def _nearest(name: str) -> str | None:
-    """The one real variable about GPUs that a name is a misspelling of."""
+    """Return the one real variable about GPUs that a name misspells."""
     upper = name.upper()
     if "_" not in upper or upper in _REAL or not upper.startswith(("TF_", "CUDA_", "CUDAVIS", "CUDA-")):
         return None
     words = upper.split("_")
     near = [real for real in _REAL if _about_gpus(real) and _is_misspelt(words, real.split("_"))]
-    return near[0] if len(near) == 1 else None
+    return near[0] if len(near) == 1 else _in_another_place(name)
 
 
-def _goes_on(name: str) -> bool:
-    """Whether a name begins with the whole name of a real variable about GPUs, or about its asynchronous allocator, and
-    says more: ``TF_CUDA_MALLOC_ASYNC_SUPPORTED_PREALLOC_SIZE_BYTES``."""
+def _in_another_place(name: str) -> str | None:
+    """Return the real variable about GPUs that has the words of a made-up one, but for a word that other variables of
+    TensorFlow have there (``TF_CPP_GPU_THREAD_MODE``), or without the unit at its end."""
+    if name in _REAL or named.named(name) is not None or not name.startswith("TF_"):
+        return None
+    plain = name.replace("TF_CPP_", "TF_", 1)
+    same = [real for real in _REAL if _about_gpus(real) and _without_unit(real) == _without_unit(plain)]
+    return same[0] if len(same) == 1 and len(plain.split("_")) > 2 else None
+
+
+def _without_unit(name: str) -> str:
+    return re.sub(r"(?:_IN)?(?:_MBS?|_MIB|_BYTES|_GB)?$", "", name)
+
+
+def _extends_a_real_name(name: str) -> bool:
+    """Return True if a name starts with the whole name of a real variable about GPUs, or about its asynchronous
+    allocator, and continues: ``TF_CUDA_MALLOC_ASYNC_SUPPORTED_PREALLOC_SIZE_BYTES``."""
     if not name.startswith("TF_"):
         return False
     begins = ("TF_CUDA_MALLOC_ASYNC", *(real for real in _REAL if _about_gpus(real) and real.startswith("TF_")))
@@ -237,7 +255,8 @@ def _goes_on(name: str) -> bool:
 
 def _about_gpus(name: str) -> bool:
     moment = environment.read_at(name)
-    return name == "CUDA_DEVICE_ORDER" or moment in (environment.Moment.LISTING, environment.Moment.DEVICES)
+    gpu_moments = (environment.Moment.LISTING, environment.Moment.DEVICES, environment.Moment.CONVOLUTION)
+    return name == "CUDA_DEVICE_ORDER" or moment in gpu_moments
 
 
 def _is_misspelt(words: list[str], real: list[str]) -> bool:
@@ -257,17 +276,16 @@ def _is_misspelt(words: list[str], real: list[str]) -> bool:
 
 
 def _is_near(word: str, meant: str) -> bool:
-    """Whether a word is another one with a letter too many, too few, wrong, or with two of them swapped (two letters of
-    a long word)."""
-    most = 2 if len(meant) >= 7 else 1
-    return len(meant) > 3 and _distance(word, meant, most) <= most
+    """Return True if ``word`` differs from ``meant`` by one letter added, missing, wrong, or swapped (two letters if
+    long)."""
+    most_edits = 2 if len(meant) >= 7 else 1
+    return len(meant) > 3 and _distance(word, meant, most_edits) <= most_edits
 
 
-def _distance(left: str, right: str, most: int) -> int:
-    """How many letters are to be changed, added, dropped or swapped with their neighbour; more than ``most`` is not
-    told apart."""
-    if abs(len(left) - len(right)) > most:
-        return most + 1
+def _distance(left: str, right: str, most_edits: int) -> int:
+    """Return the number of letters to change, add, drop or swap with a neighbour; at most ``most_edits + 1``."""
+    if abs(len(left) - len(right)) > most_edits:
+        return most_edits + 1
     before: list[int] = []
     row = list(range(len(right) + 1))
     for i, character in enumerate(left, 1):

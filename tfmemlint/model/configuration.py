@@ -1,4 +1,4 @@
-"""What a configuration file sets, and what it starts."""
+"""The variables that a configuration file sets, and the programs that it starts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tfmemlint.model.finding import Span
 ENV, EXPORT, ASSIGNMENT, PREFIX, OPTION, MAPPING, LIST, FILE = (
     "ENV", "export", "assignment", "prefix", "option", "mapping", "list", "file",
 )  # fmt: skip
-"""How a variable is set: an ``ENV`` of a Dockerfile, ``export`` and a plain assignment of a shell, in front of a
+"""The ways to set a variable: an ``ENV`` of a Dockerfile, ``export`` and a plain assignment of a shell, in front of a
 command, by an option of a command (``docker run -e``), in a mapping or a list of YAML, in an environment file."""
 
 
@@ -19,17 +19,20 @@ class VariableSetting:
     """A variable that a configuration file sets.
 
     Attributes:
-        name: the variable. value: what a program finds there; None where that can't be told.
-        key: where the name stands. given: where the value stands, with its quotes; None where it has no place.
-        statement: the instruction, command or entry that it is part of.
-        how: one of the words above. quote: the quotes around the value as written, ``""`` without; None where only a
-            part of it is in quotes, or it can't be changed in place.
-        scope: numbers of the pieces of the file that it is part of (a service, a step, a branch): what is set in a
-            piece holds for all that has that piece's numbers among its own.
+        name: the variable.
+        value: the value that a program gets; None if the analysis cannot tell.
+        key: the place of the name.
+        given: the place of the value, with its quotes; None if it has no place.
+        statement: the instruction, command or entry that contains it.
+        how: one of the words above.
+        quote: the quotes around the value as written, ``""`` without; None if only a part of it is quoted, or it cannot
+            be changed in place.
+        scope: numbers of the parts of the file that contain it (a service, a step, a branch): a setting in a part holds
+            for everything that has that part's numbers among its own.
         whom: the command that it is set for, or "".
-        passed: the programs that are started where it holds get it.
+        passed: the programs that are started in its scope get it.
         certain: it is set in every run; False under a condition.
-        path: the file, where that is another one than the one that is read.
+        path: the file, if that is not the file that is read.
     """
 
     name: str
@@ -48,17 +51,19 @@ class VariableSetting:
 
 @dataclass(frozen=True, slots=True)
 class ProgramStart:
-    """A program that a configuration file starts, with the environment that it gets there.
+    """A program that a configuration file starts, with its environment.
 
     Attributes:
-        program: the file, as written; "" where a module or an image's own command is started.
-        module: what ``python -m`` starts, else "". shell: the program is a script for a shell.
-        arguments: what follows, each None where it can't be told.
-        span: the command. settings: the variables in force, in the order in which they were set.
+        program: the file, as written; "" if a module or an image's own command is started.
+        module: the module that ``python -m`` starts, else "".
+        shell: the program is a script for a shell.
+        arguments: the arguments after it, each None if the analysis cannot tell.
+        span: the command.
+        settings: the variables in force, in the order in which they were set.
         where: in words: ``CMD``, ``service trainer``, ``job train, step 3``; "" for a plain command.
-        directory: where it is started, relative to the file's own surroundings (a container's for a Dockerfile); None
-            where that can't be told, "" where nothing has changed it, ``HERE`` for the script's own directory.
-        path: the file that starts it, where that is told.
+        directory: the working directory, relative to the file's own surroundings (a container's for a Dockerfile); None
+            if the analysis cannot tell, "" if nothing has changed it, ``HERE`` for the script's own directory.
+        path: the file that starts it, if that is known.
     """
 
     program: str
@@ -73,11 +78,11 @@ class ProgramStart:
 
 
 HERE = "\0here"
-"""As a directory: the one that the script itself is in."""
+"""As a directory: the directory of the script itself."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cards:
+class ContainerGpus:
     """The GPUs that a container gets.
 
     Attributes:
@@ -94,12 +99,13 @@ class Cards:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A variable that is set where the program that it is for does not get it.
+    """A variable that does not reach the program it is for.
 
     Attributes:
         why: ``unexported`` (a plain assignment), ``late`` (the program has run), ``layer`` (``RUN`` of a Dockerfile) or
             ``step`` (of a workflow).
-        begun: the command that starts the program. program: that command in words.
+        begun: the command that starts the program.
+        program: that command in words.
     """
 
     setting: VariableSetting
@@ -113,11 +119,13 @@ class Service:
     """A container of a compose file.
 
     Attributes:
-        settings: its own variables. files: its environment files, as written.
-        context, dockerfile, target: what its image is built from; ``context`` is None where it is not built here.
-        command, entrypoint: their words; None where the image's own are used. unknown: they can't be told.
-        directory: where it starts; None where the image says so. mounted: directories of the project, each with where
-            it is in the container.
+        settings: its own variables.
+        files: its environment files, as written.
+        context, dockerfile, target: the source of its image; ``context`` is None if the image is not built here.
+        command, entrypoint: their words; None if the image's own are used.
+        unknown: they cannot be determined.
+        directory: the working directory; None if the image sets it.
+        mounted: directories of the project, each with its place in the container.
     """
 
     name: str
@@ -136,18 +144,23 @@ class Service:
 
 @dataclass(slots=True)
 class ConfigurationRead:
-    """What one configuration file says.
+    """The content of one configuration file.
 
     Attributes:
-        settings: in order. starts: the programs. cards: the GPUs of containers. lost: what nobody gets.
-        handed: what a step of a workflow hands to those behind it.
-        problems: rows at which it can't be read, with words. asked: variables that it asks for by itself.
-        idle: a script that starts nothing that has a use for a variable. services: the containers of a compose file.
+        settings: the variables, in order.
+        starts: the programs.
+        gpus: the GPUs of containers.
+        lost: the variables that no program gets.
+        handed: the variables that a step of a workflow passes to later steps.
+        problems: rows that cannot be read, with words.
+        asked: variables that the file itself reads.
+        idle: a script that starts nothing that uses a variable.
+        services: the containers of a compose file.
     """
 
     settings: list[VariableSetting] = field(default_factory=list)
     starts: list[ProgramStart] = field(default_factory=list)
-    cards: list[Cards] = field(default_factory=list)
+    gpus: list[ContainerGpus] = field(default_factory=list)
     lost: list[Lost] = field(default_factory=list)
     handed: list[VariableSetting] = field(default_factory=list)
     problems: list[tuple[int, str]] = field(default_factory=list)
@@ -156,10 +169,10 @@ class ConfigurationRead:
     services: list[Service] = field(default_factory=list)
 
     def add(self, other: ConfigurationRead) -> None:
-        """Take in what was read of a part of the file."""
+        """Add the content of a part of the file."""
         self.settings += other.settings
         self.starts += other.starts
-        self.cards += other.cards
+        self.gpus += other.gpus
         self.lost += other.lost
         self.handed += other.handed
         self.problems += other.problems
@@ -174,6 +187,6 @@ SHOWN = re.compile(r"^[ \t]*(?:echo|printf)\b(?![^\n]*(?:[|>`;&\\]|\$\())[^\n]*"
 
 
 def asked(text: str) -> frozenset[str]:
-    """The variables that a text asks for: ``$X``, ``${X}``, ``$(X)``, ``%X%``, ``env.X``; those that are only shown
-    (``echo $X``) are not asked for."""
+    """Return the variables that a text reads: ``$X``, ``${X}``, ``$(X)``, ``%X%``, ``env.X``. Variables that are only
+    shown (``echo $X``) do not count."""
     return frozenset(name for found in _ASKED.finditer(SHOWN.sub("", text)) for name in found.groups() if name)

@@ -1,4 +1,4 @@
-"""What a rule reports: a finding, where it is, how it comes about, and the edits that would mend it."""
+"""Findings: a defect, its place, its cause, and the edits that fix it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tfmemlint.model.intent import Intent
 
 
 class Severity(str, Enum):
-    """How bad a finding is.
+    """The severity of a finding.
 
     ``ERROR``: will raise, or will silently not do what it says, on every path that reaches it, on a machine with the
     GPUs that the code is about. ``WARNING``: does so on some path, or only with a certain number of GPUs or release.
@@ -23,7 +23,7 @@ class Severity(str, Enum):
 
 
 class Applicability(str, Enum):
-    """Whether a fix may be applied without a look (``SAFE``), with ``--unsafe-fixes`` (``UNSAFE``), or not at all."""
+    """The condition for applying a fix: always (``SAFE``), with ``--unsafe-fixes`` (``UNSAFE``), or never."""
 
     SAFE = "safe"
     UNSAFE = "unsafe"
@@ -40,20 +40,20 @@ class Span:
     end_column: int
 
     def contains(self, other: Span) -> bool:
-        """Whether ``other`` lies within this span (equality counts)."""
+        """Return True if ``other`` is inside this span or equal to it."""
         return (self.row, self.column) <= (other.row, other.column) and (other.end_row, other.end_column) <= (
             self.end_row,
             self.end_column,
         )
 
     def lower(self, rows: int) -> Span:
-        """The same, so many rows further down."""
+        """Return this span, moved down by a number of rows."""
         return Span(self.row + rows, self.column, self.end_row + rows, self.end_column)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a trace: where, and in words what happens there."""
+    """One step of a trace: the place, and words for what happens there."""
 
     path: str
     span: Span
@@ -62,20 +62,21 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Replace the text of ``span`` by ``content``."""
+    """Replace the text of ``span`` by ``content``, in the file at ``path``; "" for the file of the finding."""
 
     span: Span
     content: str
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A rewrite that mends one finding.
+    """A rewrite that fixes one finding.
 
     Attributes:
         applicability: safe, unsafe, or for display only.
         message: what the rewrite does, as a sentence without a full stop.
-        edits: replacements in the file of the finding; they don't overlap.
+        edits: replacements, in the file of the finding unless they name another one; they don't overlap.
         needs: packages that the fixed code imports and the old code did not (``pynvml``).
     """
 
@@ -87,23 +88,27 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong, at one place.
+    """One defect at one place.
 
     Attributes:
-        code: ``TFM101``. name: ``growth-after-init``.
+        code: ``TFM101``.
+        name: ``growth-after-init``.
         path: the file as it is shown to the user.
         span: the place that a person has to look at.
-        message: one line: what is wrong, in TensorFlow's own words where it has some.
-        intent: what the author wanted, where that is known.
+        message: the defect in one line, in TensorFlow's own words where it has some.
+        intent: what the author wanted, if that is known.
         outcome: what TensorFlow will do instead, as a sentence without a full stop.
         advice: what to write instead, as a sentence without a full stop, or "".
-        trace: how it comes about, first step first (which line starts the runtime, through which calls).
-        notes: more to know, one line each (for example: the handler that hides the error).
+        trace: the cause, first step first (which line starts the runtime, through which calls).
+        notes: further information, one line each (for example: the handler that hides the error).
         fixable: the rule offers a rewrite (which may still be withheld when it is computed).
         anchors: other places that the rewrite needs, by a name of the rule's own choice.
         details: what else the rewrite needs; plain data (texts, numbers, spans, collections of them).
+        on_request: it is about a name that another release has, and not about GPU memory: reported where the user asks
+            for such names.
         noqa_row: the row whose suppression comment counts; the last row of the statement.
-        fix: the rewrite, where it has been computed. withheld: why it was not given, or "".
+        fix: the rewrite, if it has been computed.
+        withheld: the reason for withholding the rewrite, or "".
     """
 
     code: str
@@ -124,8 +129,9 @@ class Finding:
     cell: int | None = None
     fix: Fix | None = None
     withheld: str = ""
+    on_request: bool = False
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:
-        """Findings are reported in this order, whatever the order of files and rules."""
+        """Return the key by which findings are sorted, whatever the order of files and rules."""
         return (self.path, self.span.row, self.span.column, self.code, self.message)

@@ -1,6 +1,6 @@
-"""The intent: what somebody wanted of a GPU's memory, whatever the spelling.
+"""The intent: what an author wanted of a GPU's memory, whatever the spelling.
 
-Everything that tfmemlint says is a statement about intents: a finding is an intent and what TensorFlow will do
+Everything that tfmemlint reports is a statement about intents: a finding is an intent and what TensorFlow will do
 instead, a fix is the intent written as valid code, a verdict is the intent and what a running TensorFlow reports.
 """
 
@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Wish(str, Enum):
-    """What is wanted of the memory of a device."""
+class Purpose(str, Enum):
+    """The purpose of a setting of a device's memory."""
 
     GROWTH = "growth"
     """Take memory as it is needed instead of all of it at once."""
     LIMIT = "limit"
-    """Take at most so many MiB; ``Intent.value`` is the number of MiB, where it is known."""
+    """Take at most so many MiB; ``Intent.value`` is the number of MiB, if it is known."""
     FRACTION = "fraction"
-    """Take at most this share (0 to 1] of the device's memory; ``Intent.value`` is the share, where it is known."""
+    """Take at most this share (0 to 1] of the device's memory; ``Intent.value`` is the share, if it is known."""
     VISIBLE = "visible"
     """See these devices only."""
     ALLOCATOR = "allocator"
@@ -27,7 +27,7 @@ class Wish(str, Enum):
     THREADING = "threading"
     """Use so many threads."""
     REPORT = "report"
-    """Tell how much memory is in use; ``Intent.value`` is ``current``, ``peak``, ``total`` or ``free``."""
+    """Report how much memory is in use; ``Intent.value`` is ``current``, ``peak``, ``total`` or ``free``."""
     RELEASE = "release"
     """Give memory back to the device."""
     DEVICES = "devices"
@@ -38,38 +38,38 @@ class Wish(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """One wish about the memory of one or several devices.
+    """The intent of one setting of the memory of one or several devices.
 
     Attributes:
-        wish: what is wanted.
-        devices: for which devices, in words that read after "for" (``every GPU``, ``GPU 0``, ``gpus[1]``), or ``""``.
-        value: MiB for a limit, the share for a fraction, ``True``/``False`` for growth, ``None`` where unknown.
+        purpose: the kind of setting.
+        devices: the devices, in words that read after "for" (``every GPU``, ``GPU 0``, ``gpus[1]``), or ``""``.
+        value: MiB for a limit, the share for a fraction, ``True``/``False`` for growth, ``None`` if unknown.
         text: the value as the author wrote it (``0.3 if i % 2 == 0 else 0.7``), or ``""``.
     """
 
-    wish: Wish
+    purpose: Purpose
     devices: str = ""
     value: float | int | bool | str | None = None
     text: str = ""
 
     def describe(self) -> str:
-        """The intent in words, as a report shows it behind "intent:"."""
+        """Return the intent in words, as a report shows it after "intent:"."""
         shown = _plain(self.text) or _shown(self.value)
-        match self.wish:
-            case Wish.GROWTH:
+        match self.purpose:
+            case Purpose.GROWTH:
                 words = "no memory growth" if self.value is False else "memory growth"
-            case Wish.LIMIT:
+            case Purpose.LIMIT:
                 unit = "" if self.text and not _is_number(self.text) else " MiB"
                 words = f"a memory limit of {shown}{unit}" if shown else "a memory limit"
-            case Wish.FRACTION:
+            case Purpose.FRACTION:
                 words = f"a share of {shown} of the memory" if shown else "a share of the memory"
-            case Wish.VISIBLE:
+            case Purpose.VISIBLE:
                 return _visible(shown)
-            case Wish.ALLOCATOR:
+            case Purpose.ALLOCATOR:
                 words = f"the allocator {shown}".rstrip()
-            case Wish.THREADING:
+            case Purpose.THREADING:
                 words = f"{shown} threads".lstrip()
-            case Wish.REPORT:
+            case Purpose.REPORT:
                 words = {
                     "current": "the memory in use",
                     "peak": "the peak of the memory in use",
@@ -77,9 +77,9 @@ class Intent:
                     "free": "the free memory",
                 }.get(str(self.value), "a report of the memory in use")
                 return f"{words} of {self.devices}" if self.devices else words
-            case Wish.RELEASE:
+            case Purpose.RELEASE:
                 words = "memory given back to the device"
-            case Wish.DEVICES:
+            case Purpose.DEVICES:
                 return "a list of the GPUs"
             case _:
                 words = shown
@@ -87,7 +87,7 @@ class Intent:
 
 
 def _plain(text: str) -> str:
-    """The author's words in one line, in parentheses where they would run together with ours."""
+    """Return the author's words in one line, in parentheses if they would run into ours."""
     line = " ".join(text.split())
     return f"({line})" if re.search(r"\bif\b.*\belse\b|\blambda\b", line) else line
 
@@ -104,7 +104,7 @@ def _visible(shown: str) -> str:
 
 
 def _shown(value: object) -> str:
-    """A value in words; Python refuses to write out numbers of thousands of digits."""
+    """Return a value in words; Python refuses to write out numbers of thousands of digits."""
     try:
         return "" if value is None else str(value)
     except ValueError:

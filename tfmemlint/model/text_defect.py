@@ -1,4 +1,4 @@
-"""The defects that are found in texts which are no programs; each is reported by the rule that knows it."""
+"""The defects in texts that are not programs; each is reported by the rule that knows it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class TextDefect(str, Enum):
-    """What is wrong with a name or a value in a text (`Rule.text_defects`)."""
+    """The kind of defect of a name or a value in a text (`Rule.text_defects`)."""
 
     MADE_UP_CALL = "made-up-call"
     """A call of a name that no release has."""

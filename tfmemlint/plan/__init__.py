@@ -1,1 +1,1 @@
-"""What a program asks of each GPU, and what it will get: ``tfmemlint plan``, by static analysis alone."""
+"""Predicts what a program asks of each GPU and what it gets: ``tfmemlint plan``, by static analysis alone."""

@@ -1,4 +1,4 @@
-"""The command ``tfmemlint plan``: its options, and what it does."""
+"""The command ``tfmemlint plan``: its options and its entry point."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.config.files import Config
-    from tfmemlint.engine.context import Context
+    from tfmemlint.engine.context import RunContext
     from tfmemlint.engine.item import Item
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.plan.model import FilePlan, Plan, Problem
-    from tfmemlint.sources import Source
+from tfmemlint.reporters.say import say
 
 AS_ASKED, DIFFERS, FAILED = 0, 1, 2
 
 MAX_GPUS = 64
 
 _Plans = list["FilePlan | Problem | None"]
-"""The plans of one file: started by hand, and by those configuration files that lead to something else."""
+"""The plans of one file: started by hand, and by those configuration files that lead to another result."""
 MAX_NEIGHBOURS = 4
-"""Files that one process takes at once at most."""
+"""The largest number of files that one process takes at once."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _File:
-    """A file to plan: ``alone`` means without what it imports of its project."""
+    """A file to plan; ``alone`` means without the modules that it imports from its project."""
 
     path: str
     data: bytes
@@ -45,10 +45,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--target-version",
         metavar="X.Y",
-        help="the TensorFlow release that the code runs on (default: what the project asks for)",
+        help="the TensorFlow release that the code runs on (default: the one that the project requires)",
     )
-    add("--gpu-memory", metavar="SIZE", help="the memory of one GPU, such as 16GiB: shares become numbers of MiB")
-    add("--gpus", type=_gpus, metavar="N", help="how many GPUs there are (default: what the program names)")
+    add("--gpu-memory", metavar="SIZE", help="the memory of one GPU, such as 16GiB: fractions are shown in MiB")
+    add(
+        "--gpus",
+        type=_gpus,
+        metavar="N",
+        help="the number of GPUs (default: those that the program names)",
+    )
 
 
 def _gpus(text: str) -> int:
@@ -61,20 +66,20 @@ def _gpus(text: str) -> int:
 def run(arguments: argparse.Namespace) -> int:
     """Plan the given paths and return the exit code.
 
-    0: all that is asked for will happen, where that is known. 1: an intent and what becomes of it differ. 2: a path
+    0: every intent takes effect, as far as the analysis can tell. 1: an intent and its prediction differ. 2: a path
     could not be read.
     """
     from tfmemlint.config.files import ConfigError, load
-    from tfmemlint.engine.context import Context
+    from tfmemlint.engine.context import RunContext
     from tfmemlint.plan.model import Plan, Problem
 
     try:
         config = load()
         target, memory = config.target_and_memory(arguments.target_version, arguments.gpu_memory)
     except ConfigError as error:
-        _say(str(error))
+        say(str(error))
         return FAILED
-    context = Context(target=target, gpu_memory_mib=memory, kinds=config.file_kinds())
+    context = RunContext(target=target, gpu_memory_mib=memory, kinds=config.file_kinds())
     plan = Plan("", arguments.gpus, memory)
     files = _files(arguments.paths, config, context, plan)
     found_plans = [found for plans in _plans(files, context, arguments.gpus) for found in plans]
@@ -90,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     plan.problems.sort(key=lambda problem: (problem.path, problem.row or 0))
     _show(plan, arguments.json)
     if target is None and _is_old(plan):
-        _say("some of this is code for an older TensorFlow; say which one it runs on: --target-version 1.15")
+        say("some of this is code for an older TensorFlow; say which one it runs on: --target-version 1.15")
     if plan.problems:
         return FAILED
     return DIFFERS if plan.differs else AS_ASKED
@@ -104,17 +109,18 @@ def _newest(plan: Plan, target: Target | None) -> Target:
     return target or max(found, default=Target.newest())
 
 
-def _files(paths: list[str], config: Config, context: Context, plan: Plan) -> list[_File]:
+def _files(paths: list[str], config: Config, context: RunContext, plan: Plan) -> list[_File]:
     """Return the files that may matter; those that can't be read are added to the plan's problems."""
     from tfmemlint.engine.front_end import find_files, read_items
     from tfmemlint.facts.prefilter import MATTERS
     from tfmemlint.plan.model import Problem
     from tfmemlint.project.kinds import Kind
+    from tfmemlint.sources.kinds import PROGRAMS
 
-    walk, files = find_files(list(dict.fromkeys(paths)) or ["."], config)
+    walk, files = find_files(list(dict.fromkeys(paths)) or ["."], config, kinds=context.kinds & PROGRAMS)
     plan.problems.extend(Problem(path, words) for path, words in walk.problems)
     for path in walk.empty:
-        _say(f"{path}: no Python files here")
+        say(f"{path}: no Python files here")
 
     def is_wanted(item: Item) -> bool:
         return bool(item.named or item.words & MATTERS or context.launches_of(item.path))
@@ -136,37 +142,40 @@ def _files(paths: list[str], config: Config, context: Context, plan: Plan) -> li
 
 
 def without_what_programs_do(plans: Sequence[FilePlan | Problem | None]) -> Iterator[FilePlan | Problem | None]:
-    """Leave out, of modules that were planned by themselves, what the plans of whole programs say already."""
+    """Yield the plans without the entries of modules that the plans of whole programs already cover."""
     from tfmemlint.plan.model import Problem
 
-    told = {
-        (*plan.where(asked.place.span.row), asked.place.span.column, asked.wish)
+    covered = {
+        (*plan.where(planned.place.span.row), planned.place.span.column, planned.purpose)
         for plan in plans
         if plan is not None and not isinstance(plan, Problem)
         for entry in plan.entries
-        for asked in entry.asked
-        if plan.where(asked.place.span.row)[0] != plan.path
+        for planned in entry.intents
+        if plan.where(planned.place.span.row)[0] != plan.path
     }
     for plan in plans:
         if plan is None or isinstance(plan, Problem) or not plan.alone:
             yield plan
             continue
         places = {
-            entry: {(plan.path, asked.place.span.row, asked.place.span.column, asked.wish) for asked in entry.asked}
+            entry: {
+                (plan.path, planned.place.span.row, planned.place.span.column, planned.purpose)
+                for planned in entry.intents
+            }
             for entry in plan.entries
         }
-        kept = tuple(entry for entry, asked in places.items() if not (asked and asked <= told))
+        kept = tuple(entry for entry, intents in places.items() if not (intents and intents <= covered))
         if kept or not plan.entries:
             yield dataclasses.replace(plan, entries=kept)
 
 
-def _plans(files: list[_File], context: Context, gpus: int | None) -> Iterator[_Plans]:
+def _plans(files: list[_File], context: RunContext, gpus: int | None) -> Iterator[_Plans]:
     from tfmemlint.engine.pool import map_items
 
     def warm_up(files: Sequence[_File]) -> None:
         importlib.import_module("tfmemlint.plan.read")
         for file in files:
-            # Known to all processes, and read once.
+            # All processes get these, and each is read once.
             context.launches_of(file.path)
             context.stated_target(file.path)
 
@@ -176,8 +185,8 @@ def _plans(files: list[_File], context: Context, gpus: int | None) -> Iterator[_
     return map_items(plan, files, warm_up=warm_up, max_chunk=MAX_NEIGHBOURS)
 
 
-def _plan(file: _File, context: Context, gpus: int | None) -> _Plans:
-    """Return the plans of one file, or why there is none; None if the file asks to be left out."""
+def _plan(file: _File, context: RunContext, gpus: int | None) -> _Plans:
+    """Return the plans of one file, or the reason why there is none; None if the file asks to be left out."""
     from tfmemlint.plan.model import Problem
     from tfmemlint.plan.read import plan_of
     from tfmemlint.sources import Unreadable, decode
@@ -186,7 +195,7 @@ def _plan(file: _File, context: Context, gpus: int | None) -> _Plans:
     path = file.path
     stated, target = context.stated_target(path), context.target_of(path)
     try:
-        source: Source = decode(path, file.data)
+        source = decode(path, file.data)
     except Unreadable as error:
         return [Problem(path, str(error), error.row or None)]
     if not file.named and read_suppressions(source.text).skip_file:
@@ -195,11 +204,23 @@ def _plan(file: _File, context: Context, gpus: int | None) -> _Plans:
     plans: list[FilePlan] = []
     try:
         for launch in (None, *context.launches_of(path)):
-            found = plan_of(source, target, gpus=gpus, memory=memory, named=file.named, alone=file.alone, begun=launch)
-            if launch is None or not found.comes_to_the_same_as(plans[0]):
-                plans.append(dataclasses.replace(found, target=str(target), told=stated is not None, alone=file.alone))
-        first, *others = plans
-        return [*others] if others and not first.entries else [first, *others]
+            found = plan_of(
+                source,
+                target,
+                gpus=gpus if launch is None or gpus is not None else launch.gpus,
+                memory=memory,
+                named=file.named,
+                alone=file.alone,
+                begun=launch,
+            )
+            if launch is None or not found.predicts_the_same_as(plans[0]):
+                plans.append(
+                    dataclasses.replace(
+                        found, target=str(target), target_is_stated=stated is not None, alone=file.alone
+                    )
+                )
+        first, *launched = plans
+        return [*launched] if launched and not first.entries else [first, *launched]
     except (SyntaxError, ValueError) as error:
         return [Problem(path, f"not valid Python: {getattr(error, 'msg', error)}", getattr(error, "lineno", None))]
     except (RecursionError, MemoryError):
@@ -209,18 +230,19 @@ def _plan(file: _File, context: Context, gpus: int | None) -> _Plans:
 
 
 def _is_old(plan: Plan) -> bool:
-    """True if a program whose release nobody states ends because a name of TensorFlow's is gone, or not there yet."""
+    """Return True if a program without a stated release ends because a name of TensorFlow's is gone, or does not exist
+    yet."""
     from tfmemlint.rulekit.rule import codes_where
 
     of_another_release = codes_where(lambda rule: rule.of_another_release)
-    stops = (entry.stop for file in plan.files for entry in file.entries if not file.told)
+    stops = (entry.stop for file in plan.files for entry in file.entries if not file.target_is_stated)
     return any(stop is not None and not of_another_release.isdisjoint(stop.rules) for stop in stops)
 
 
 def _show(plan: Plan, as_json: bool) -> None:
     for problem in plan.problems:
         place = problem.path if problem.row is None else f"{problem.path}:{problem.row}"
-        _say(f"{place}: {problem.message}")
+        say(f"{place}: {problem.message}")
     if as_json:
         import json
 
@@ -231,7 +253,3 @@ def _show(plan: Plan, as_json: bool) -> None:
     from tfmemlint.plan.report import show
 
     show(plan, sys.stdout)
-
-
-def _say(message: str) -> None:
-    print(f"tfmemlint: {message}", file=sys.stderr)

@@ -1,17 +1,17 @@
 """The plan as plain data: the keys of ``tfmemlint plan --json``, which stay as they are.
 
-Rows and columns count from 1; amounts of memory are in MiB. What isn't known is null. Beside each row stands the path
-of its file: a program may have several.
+Rows and columns count from 1; amounts of memory are in MiB. Unknown values are null. Each row has the path of its file
+beside it: a program may have several files.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from tfmemlint.plan.model import Asked, Device, FilePlan, Place, Plan, PlannedEntry, PlannedStart, Variable
+from tfmemlint.plan.model import Device, FilePlan, Place, Plan, PlannedEntry, PlannedIntent, PlannedStart, Variable
 
 VERSION = 1
-"""Of the format: raised where a key changes its meaning or goes away; new keys may come at any time."""
+"""The version of the format. It changes when a key changes its meaning or goes away; new keys may come at any time."""
 
 
 def as_data(plan: Plan) -> dict[str, Any]:
@@ -51,12 +51,13 @@ def _entry(entry: PlannedEntry, file: FilePlan) -> dict[str, Any]:
     return {
         "entry": entry.name,
         "kind": "module" if entry.is_module else "function",
-        "row": entry.row,
+        "row": _numbers(entry.row, file)[1],
+        "cell": _numbers(entry.row, file)[2],
         "assumes": entry.assumes or None,
         "start": _start(entry.start, file) if entry.start is not None else None,
         "devices": [_device(device, file) for device in entry.devices],
         "environment": [_variable(variable, file) for variable in entry.variables],
-        "intents": [_asked(asked, file) for asked in entry.asked],
+        "intents": [_planned(planned, file) for planned in entry.intents],
         "stop": None
         if stop is None
         else {**_row("row", stop.row, file), "exception": _exception(stop.exception), "rules": list(stop.rules)},
@@ -71,7 +72,7 @@ def _place(place: Place, file: FilePlan) -> dict[str, Any]:
     return {
         **_row("row", place.span.row, file),
         "column": place.span.column,
-        "end_row": file.where(place.span.end_row)[1],
+        "end_row": _numbers(place.span.end_row, file)[1],
         "end_column": place.span.end_column,
         "code": place.text,
         "frames": [{**_row("row", row, file), "words": words} for row, words in place.frames],
@@ -79,9 +80,20 @@ def _place(place: Place, file: FilePlan) -> dict[str, Any]:
 
 
 def _row(key: str, row: int | None, file: FilePlan) -> dict[str, Any]:
-    """Return a line, and the file that it is in: ``path`` beside ``row``, ``because_path`` beside ``because_row``."""
-    path, line = file.where(row) if row is not None else (None, None)
-    return {key: line, f"{key.removesuffix('row')}path": path}
+    """Return a line, and the file that it is in: ``path`` beside ``row``, ``because_path`` beside ``because_row``; in
+    a notebook the line of the cell, with the number of the cell."""
+    path, line, cell = _numbers(row, file)
+    kind = key.removesuffix("row")
+    return {key: line, f"{kind}path": path, f"{kind}cell": cell}
+
+
+def _numbers(row: int | None, file: FilePlan) -> tuple[str | None, int | None, int | None]:
+    """Return the path of a row, its line, and its cell if that is in a notebook."""
+    if row is None:
+        return None, None, None
+    path, line = file.where(row)
+    cell = file.cell(row)
+    return (path, cell[1], cell[0]) if cell is not None else (path, line, None)
 
 
 def _device(device: Device, file: FilePlan) -> dict[str, Any]:
@@ -97,8 +109,9 @@ def _device(device: Device, file: FilePlan) -> dict[str, Any]:
             "growth": memory.growth,
             "mib": None if memory.mib is None else list(memory.mib),
             "fraction": memory.fraction,
-            "rows": [file.where(row)[1] for row in memory.rows],
-            "paths": [file.where(row)[0] for row in memory.rows],
+            "rows": [_numbers(row, file)[1] for row in memory.rows],
+            "paths": [_numbers(row, file)[0] for row in memory.rows],
+            "cells": [_numbers(row, file)[2] for row in memory.rows],
         },
         "allocator": device.allocator or None,
         **_row("allocator_row", device.allocator_row, file),
@@ -115,33 +128,34 @@ def _variable(variable: Variable, file: FilePlan) -> dict[str, Any]:
     }
 
 
-def _asked(asked: Asked, file: FilePlan) -> dict[str, Any]:
-    fate = asked.fate
+def _planned(planned: PlannedIntent, file: FilePlan) -> dict[str, Any]:
+    prediction = planned.prediction
     return {
-        "wish": asked.wish,
-        "words": asked.words,
-        "devices": asked.devices,
-        "gpu": asked.gpu,
-        "value": _plain(asked.value),
-        "mib": None if asked.mib is None else [_plain(size) for size in asked.mib],
-        "by": asked.by,
-        "name": asked.name,
-        **_place(asked.place, file),
-        "certain": asked.certain,
-        "verdict": fate.verdict.value,
-        "reason": fate.reason or None,
-        "outcome": fate.words,
-        "details": list(fate.details),
-        "condition": fate.condition or None,
-        "exception": None if fate.exception is None else _exception(fate.exception),
-        **_row("handler_row", fate.handler, file),
-        **_row("because_row", fate.because, file),
-        "rules": list(asked.rules),
+        "wish": planned.purpose,
+        "words": planned.words,
+        "devices": planned.devices,
+        "gpu": planned.gpu,
+        "value": _plain(planned.value),
+        "mib": None if planned.mib is None else [_plain(size) for size in planned.mib],
+        "by": planned.by,
+        "name": planned.name,
+        **_place(planned.place, file),
+        "certain": planned.certain,
+        "verdict": prediction.kind.value,
+        "reason": prediction.reason or None,
+        "outcome": prediction.words,
+        "details": list(prediction.details),
+        "condition": prediction.condition or None,
+        "exception": None if prediction.exception is None else _exception(prediction.exception),
+        **_row("handler_row", prediction.handler, file),
+        **_row("because_row", prediction.because, file),
+        "rules": list(planned.rules),
     }
 
 
 def _plain(value: object) -> object:
-    """JSON knows no nan and no infinity, and few readers of it numbers of hundreds of digits."""
+    """Return a value that JSON can express: JSON has no nan and no infinity, and few readers take numbers of hundreds
+    of digits."""
     if isinstance(value, float) and value - value != 0:
         return str(value)
     if isinstance(value, int) and value.bit_length() > 63:

@@ -1,4 +1,4 @@
-"""The plan of a file: what the report for people and the one for programs are both made from. Plain data."""
+"""The plan of a file, as plain data: the report for people and the one for programs are both created from it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from tfmemlint.deployment.launches import Launch
 
 
-class Prediction(str, Enum):
-    """What becomes of an intent."""
+class PredictionKind(str, Enum):
+    """The kind of a prediction."""
 
     HAPPENS = "takes effect"
     REPLACED = "replaced"
-    """The program itself asks for something else afterwards, in time."""
+    """The program itself sets something else afterwards, in time."""
     FAILS = "fails"
-    """On every machine with a GPU, as far as the line is reached."""
+    """On every machine with a GPU, if the line is reached."""
     DEPENDS = "depends"
-    """On the number of GPUs, or on the way that the program takes."""
+    """On the number of GPUs, or on the path that the program takes."""
     UNKNOWN = "not known"
 
 
@@ -36,20 +36,23 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
-    """What becomes of one intent.
+class Prediction:
+    """The prediction for one intent.
 
     Attributes:
-        verdict: in one word. reason: why it does not simply take effect: ``late``, ``lost``, ``refused``, ``dropped``,
+        kind: the prediction in one word.
+        reason: the reason if the intent does not simply take effect: ``late``, ``lost``, ``refused``, ``dropped``,
             ``overridden``, ``made-up``, ``unread``, ``unused``, ``value``, ``partial``, ``size``, ``unreached``,
             ``handed-on``, ``rule``; else "".
-        words: in a sentence without a full stop. details: more to know, a sentence each.
-        condition: under which it is so, as it reads behind the words; "" where there is none.
-        exception: what is raised, as its type and its text; None where nothing is.
-        handler: the row of the handler that hides the exception. because: the row of what is in the way.
+        words: the prediction as a sentence without a full stop.
+        details: further information, a sentence each.
+        condition: the condition, as it reads after the words; "" without one.
+        exception: the type and the text of the exception; None without one.
+        handler: the row of the handler that hides the exception.
+        because: the row of the cause.
     """
 
-    verdict: Prediction
+    kind: PredictionKind
     reason: str = ""
     words: str = ""
     details: tuple[str, ...] = ()
@@ -60,19 +63,21 @@ class Fate:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """One intent and its fate.
+class PlannedIntent:
+    """One intent and its prediction.
 
     Attributes:
-        wish, devices, value, words: the intent (`tfmemlint.model.intent`), and all of it in words.
-        gpu: the number of the GPU, ``each``, or None where it isn't known.
-        mib: for a limit, the MiB of each logical device, as far as they are known.
-        by: how it is asked for (`tfmemlint.intents`).
-        name: canonical name of what is called, set or made. place: where. certain: it stands under no condition.
-        rules: codes of the rules that find something here.
+        purpose, devices, value, words: the intent (`tfmemlint.model.intent`), and all of it in words.
+        gpu: the number of the GPU, ``each``, or None if it is unknown.
+        mib: for a limit, the MiB of each logical device, None for unknown ones.
+        by: the way it is stated (`tfmemlint.intents`).
+        name: the canonical name of the function, variable or object.
+        place: the place in the file.
+        certain: it has no condition.
+        rules: codes of the rules with a finding here.
     """
 
-    wish: str
+    purpose: str
     devices: str
     value: float | int | bool | str | None
     words: str
@@ -82,20 +87,22 @@ class Asked:
     name: str
     place: Place
     certain: bool
-    fate: Fate
+    prediction: Prediction
     rules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """How the memory of a device is taken.
+    """The way the memory of a device is taken.
 
     Attributes:
         kind: ``all`` (everything that is free), ``growth``, ``limit``, ``fraction``, ``unified``, ``before`` (as it was
             set before the function is called), ``none`` (the GPU is hidden), or ``unknown``.
-        words: the same in words. growth: whether it is taken as it is needed; None where that isn't known.
-        mib: the MiB of each logical device, where they are known. fraction: the share of the device.
-        rows: the rows that say so.
+        words: the same in words.
+        growth: True if it is taken as it is needed; None if that is unknown.
+        mib: the MiB of each logical device, if they are known.
+        fraction: the fraction of the device.
+        rows: the rows of the settings.
     """
 
     kind: str
@@ -108,12 +115,14 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """What is in store for a GPU, or for several of which the same is known.
+    """The prediction for a GPU, or for several with the same one.
 
     Attributes:
-        name: ``each GPU``, ``GPU 0``, ``other GPUs``, ``GPU args.gpu``. number: its number, where it is one GPU.
-        visible: whether TensorFlow sees it; None where that isn't known. visible_row: the row that says so.
-        allocator: its name where the program chooses one, and the row that does.
+        name: ``each GPU``, ``GPU 0``, ``other GPUs``, ``GPU args.gpu``.
+        number: its number, if it is one GPU.
+        visible: True if TensorFlow sees it; None if that is unknown.
+        visible_row: the row of the setting.
+        allocator: the allocator's name if the program chooses one, and the row that does.
     """
 
     name: str
@@ -127,12 +136,13 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class PlannedStart:
-    """What starts the runtime.
+    """The event that starts the runtime.
 
     Attributes:
         what: ``runtime`` (the eager context), or ``devices`` (the GPU devices and their allocator alone).
-        place: where. certain: every run comes by there. before: it is the module that does, before the function is
-        called.
+        place: the place in the file.
+        certain: every run reaches it.
+        before: the module starts it, before the function is called.
     """
 
     what: str
@@ -143,7 +153,8 @@ class PlannedStart:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Where every run of an entry point ends in an exception: its type and its text, and the rules that tell of it."""
+    """The exception that ends every run of an entry point: its row, its type and its text, and the rules that report
+    it."""
 
     row: int
     exception: tuple[str, str]
@@ -152,7 +163,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """An environment variable that the program sets: ``in_time`` says whether TensorFlow reads it afterwards."""
+    """An environment variable that the program sets; ``in_time`` is True if TensorFlow reads it afterwards."""
 
     name: str
     value: str | None
@@ -166,8 +177,9 @@ class PlannedEntry:
     """One entry point: the file from top to bottom (``module``), or a function that nothing in the file calls.
 
     Attributes:
-        name: ``module``, or the function's qualified name. row: where it is defined, 1 for the module.
-        assumes: what has to be so before a function is called for all this to be so; "" for the module.
+        name: ``module``, or the function's qualified name.
+        row: the row of its definition, 1 for the module.
+        assumes: what must hold before a function is called for the plan to be right; "" for the module.
     """
 
     name: str
@@ -175,64 +187,75 @@ class PlannedEntry:
     start: PlannedStart | None
     devices: tuple[Device, ...]
     variables: tuple[Variable, ...]
-    asked: tuple[Asked, ...]
+    intents: tuple[PlannedIntent, ...]
     stop: Stop | None = None
     assumes: str = ""
 
     @property
     def is_module(self) -> bool:
-        """Whether this is the file itself."""
+        """True if this is the file itself."""
         return self.name == "module"
 
 
 @dataclass(frozen=True, slots=True)
 class FilePlan:
-    """The plan of the program that starts in a file: its entry points that matter; none where it asks for nothing."""
+    """The plan of the program that starts in a file: its entry points that matter; none if it has no intents."""
 
     path: str
     entries: tuple[PlannedEntry, ...] = ()
     incomplete: str = ""
-    """Why the program could not be followed to its end, or ""."""
+    """The reason why the program could not be followed to its end, or ""."""
     target: str = ""
     """The release that it was judged for."""
-    told: bool = True
-    """Whether somebody says that it runs on that one: the user, or the file's project."""
+    target_is_stated: bool = True
+    """True if the user or the file's project states that release."""
     alone: bool = False
-    """Whether what it imports of its project was left aside."""
+    """True if the modules that it imports from its project were ignored."""
     rows: Rows | None = field(default=None, compare=False, repr=False)
-    """What file and line each row is, where the program has several files."""
+    """The file and line of each row, if the program has several files."""
     begun: Launch | None = None
-    """How a configuration file starts the program, with variables set; None for a start by hand."""
+    """The launch of the program by a configuration file, with variables set; None for a start by hand."""
 
     def line(self, row: int) -> str:
-        """A row as it stands in a sentence: ``line 12``, or ``core/model.py:12`` in another file."""
+        """Return a row for sentences: ``line 12``, ``core/model.py:12`` in another file, ``line 1 of cell 3``."""
         return self.rows.line(row) if self.rows is not None else f"line {row}"
 
+    def shown(self, row: int) -> str:
+        """Return a row as it is shown beside the path of its file: ``12``, ``cell 3:1``."""
+        return self.rows.shown(row) if self.rows is not None else str(row)
+
+    def cell(self, row: int) -> tuple[int, int] | None:
+        """Return the number of the notebook's cell that a row is in, and the line in it; None in other files."""
+        return self.rows.cell(row) if self.rows is not None else None
+
     def where(self, row: int) -> tuple[str, int]:
-        """The file that a row is in, and the line there."""
+        """Return the file that a row is in, and the line there."""
         return self.rows.place(row) if self.rows is not None else (self.path, row)
 
-    def comes_to_the_same_as(self, other: FilePlan) -> bool:
-        """Whether the same becomes of all that the program itself asks for, and of each GPU's memory."""
+    def predicts_the_same_as(self, other: FilePlan) -> bool:
+        """Return True if the predictions are the same for all the program's own intents, and for each GPU's memory."""
         return self._outcome() == other._outcome()
 
     def _outcome(self) -> list[object]:
         modules = [entry for entry in self.entries if entry.is_module]
-        asked = [one for entry in modules for one in entry.asked]
-        own = [one for one in asked if self.where(one.place.span.row)[0] not in self._set_by]
-        fates = [(self.where(one.place.span.row), one.words, one.fate.verdict, one.fate.words) for one in own]
-        devices = [(one.name, one.visible, one.allocator) for entry in modules for one in entry.devices]
-        memory = [replace(one.memory, rows=()) for entry in modules for one in entry.devices]
-        return [fates, devices, memory, [entry.stop is None for entry in modules]]
+        intents = [planned for entry in modules for planned in entry.intents]
+        own = [planned for planned in intents if self.where(planned.place.span.row)[0] not in self._set_by]
+        predictions = [
+            (self.where(planned.place.span.row), planned.words, planned.prediction.kind, planned.prediction.words)
+            for planned in own
+        ]
+        devices = [(device.name, device.visible, device.allocator) for entry in modules for device in entry.devices]
+        memory = [replace(device.memory, rows=()) for entry in modules for device in entry.devices]
+        return [predictions, devices, memory, [entry.stop is None for entry in modules]]
 
     @property
     def _set_by(self) -> set[str]:
-        return {one.path for one in self.begun.writes} if self.begun is not None else set()
+        return {write.path for write in self.begun.writes} if self.begun is not None else set()
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A path that could not be read: ``row`` is None where no line is to blame."""
+    """A path that could not be read; ``row`` is None if no line is to blame."""
 
     path: str
     message: str
@@ -241,7 +264,7 @@ class Problem:
 
 @dataclass(slots=True)
 class Plan:
-    """What a run came to: ``left_out`` files ask for nothing. ``target``: the release; the newest where there are
+    """The plan of a run; ``left_out`` files have no intents. ``target``: the release; the newest if there are
     several."""
 
     target: str
@@ -253,10 +276,12 @@ class Plan:
 
     @property
     def differs(self) -> bool:
-        """Whether some wish and what becomes of it differ, or may, or the program ends in an exception."""
+        """True if some intent and its prediction differ, or may differ, or the program ends in an exception."""
         return any(
             entry.stop is not None
-            or any(one.fate.verdict in (Prediction.FAILS, Prediction.DEPENDS) for one in entry.asked)
+            or any(
+                planned.prediction.kind in (PredictionKind.FAILS, PredictionKind.DEPENDS) for planned in entry.intents
+            )
             for file in self.files
             for entry in file.entries
         )

@@ -1,4 +1,4 @@
-"""From a file's text to its plan."""
+"""Makes the plan of a file from its text."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfmemlint.intents import Wanted, entries, wanted_by
+from tfmemlint.intents import StatedIntent, entries, intents_of
 from tfmemlint.interpreter.program import Call
 from tfmemlint.interpreter.values import Devices
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.plan.abort import refused, stopped, unreached
 from tfmemlint.plan.devices import devices
-from tfmemlint.plan.entry_run import Scene, numbers_of
-from tfmemlint.plan.model import Asked, FilePlan, Place, PlannedEntry, PlannedStart, Stop
-from tfmemlint.plan.predictions import fate
-from tfmemlint.plan.shared_devices import told
+from tfmemlint.plan.entry_run import EntryRun, numbers_of
+from tfmemlint.plan.model import FilePlan, Place, PlannedEntry, PlannedIntent, PlannedStart, Stop
+from tfmemlint.plan.predictions import predict
+from tfmemlint.plan.shared_devices import with_file_names
 from tfmemlint.plan.variables import variables
 from tfmemlint.rulekit.explain import written
 from tfmemlint.sources import Source
@@ -36,15 +36,19 @@ def plan_of(
     alone: bool = False,
     begun: Launch | None = None,
 ) -> FilePlan:
-    """The plan of the program that starts in a file.
+    """Return the plan of the program that starts in a file.
 
     Args:
-        target: the release to judge for. gpus: how many GPUs there are. memory: the MiB of each of them.
-        named: tell of a file that starts the runtime even where it asks for nothing.
-        alone: what it imports of its project is left aside. begun: how a configuration file starts the program.
+        target: the release to judge for.
+        gpus: the number of GPUs.
+        memory: the MiB of each of them.
+        named: report a file that starts the runtime even if it has no intents.
+        alone: ignore the modules that it imports from its project.
+        begun: the launch of the program by a configuration file.
 
     Raises:
-        SyntaxError, ValueError: the text isn't Python 3. RecursionError: it is nested too deeply.
+        SyntaxError, ValueError: the text isn't Python 3.
+        RecursionError: it is nested too deeply.
     """
     from tfmemlint.engine.whole_program import findings_of, whole_of
 
@@ -56,124 +60,125 @@ def plan_of(
     for name, events in entries(program):
         if name != "module" and (begun is not None or all(event.path != source.path for event in events)):
             continue  # a function of another module, which this program never calls; or one that nothing calls
-        scene = Scene(program, name, events, findings, gpus, memory, whole.rows)
-        asked, stop = _reached(scene)
-        if asked or (named and name == "module"):
-            entry = _entry(scene, asked, stop)
-            if asked or entry.start is not None or entry.stop is not None:
-                found.append(told(entry, whole.rows))
+        run = EntryRun(program, name, events, findings, gpus, memory, whole.rows)
+        intents, stop, run = _reached(run)
+        if intents or (named and name == "module"):
+            entry = _entry(run, intents, stop)
+            if intents or entry.start is not None or entry.stop is not None:
+                found.append(with_file_names(entry, whole.rows))
     incomplete = whole.rows.words("; ".join(program.gave_up))
     return FilePlan(source.path, tuple(found), incomplete, rows=whole.rows, begun=begun)
 
 
-def _reached(scene: Scene) -> tuple[list[tuple[Wanted, Asked]], Stop | None]:
-    """What is asked for, and where the entry point ends early: what stands behind that changes nothing any more."""
-    asked = list(_asked(scene))
-    found = stopped(scene, asked)
+def _reached(run: EntryRun) -> tuple[list[tuple[StatedIntent, PlannedIntent]], Stop | None, EntryRun]:
+    """Return the intents, the early end of the entry point, and the run up to there: what comes after it changes
+    nothing."""
+    intents = list(_planned(run))
+    found = stopped(run, intents)
     if found is None:
-        return asked, None
+        return intents, None, run
     number, stop = found
-    early = {id(event) for event in scene.events[: number + 1]}
-    loop = scene.events[number].devices_loop
-    while loop is not None and number + 1 < len(scene.events) and scene.events[number + 1].devices_loop == loop:
-        # What stands in the way of the loop's second pass is to be found there.
+    early = {id(event) for event in run.events[: number + 1]}
+    loop = run.events[number].devices_loop
+    while loop is not None and number + 1 < len(run.events) and run.events[number + 1].devices_loop == loop:
+        # The events of the loop show what prevents its second iteration.
         number += 1
-    shorter = _up_to(scene, number)
-    before = [one for one in _asked(shorter) if id(one[0].event) in early]
-    behind = [(wanted, unreached(one, stop)) for wanted, one in asked if id(wanted.event) not in early]
-    return sorted([*before, *behind], key=lambda one: _position(one[0])), stop
+    shorter = _up_to(run, number)
+    before = [pair for pair in _planned(shorter) if id(pair[0].event) in early]
+    behind = [(stated, unreached(planned, stop)) for stated, planned in intents if id(stated.event) not in early]
+    return sorted([*before, *behind], key=lambda pair: _position(pair[0])), stop, shorter
 
 
-def _up_to(scene: Scene, number: int) -> Scene:
-    """``scene`` as if it ended behind an event, without the findings that rest on what would come then."""
-    events = scene.events[: number + 1]
+def _up_to(run: EntryRun, number: int) -> EntryRun:
+    """Return ``run`` as if it ended after an event, without the findings that rest on later events."""
+    events = run.events[: number + 1]
     rows = {row for event in events for row in (event.span.row, *(step.span.row for step in event.frames))}
-    gone = {event.span.row for event in scene.events[number + 1 :]} - rows
-    found = [one for one in scene.findings if not any(step.span.row in gone for step in one.trace)]
-    return replace(scene, events=events, findings=found)
+    gone = {event.span.row for event in run.events[number + 1 :]} - rows
+    found = [finding for finding in run.findings if not any(step.span.row in gone for step in finding.trace)]
+    return replace(run, events=events, findings=found)
 
 
-def _asked(scene: Scene) -> Iterator[tuple[Wanted, Asked]]:
-    for one in sorted(wanted_by(scene.name, scene.events), key=_position):
-        found, codes = fate(one, scene)
-        intent = one.intent
-        place = scene.place(one.event, one.span)
+def _planned(run: EntryRun) -> Iterator[tuple[StatedIntent, PlannedIntent]]:
+    for stated in sorted(intents_of(run.name, run.events), key=_position):
+        found, codes = predict(stated, run)
+        intent = stated.intent
+        place = run.place(stated.event, stated.span)
         yield (
-            one,
-            Asked(
-                wish=intent.wish.value,
+            stated,
+            PlannedIntent(
+                purpose=intent.purpose.value,
                 devices=intent.devices,
                 value=intent.value,
-                words=_words(one),
-                gpu=one.gpu,
-                mib=one.sizes,
-                by=one.by,
-                name=one.name,
+                words=_words(stated),
+                gpu=stated.gpu,
+                mib=stated.sizes,
+                by=stated.by,
+                name=stated.name,
                 place=place,
-                certain=one.certain,
-                fate=found,
+                certain=stated.certain,
+                prediction=found,
                 rules=codes,
             ),
         )
 
 
-def _words(one: Wanted) -> str:
-    """The intent in words; the devices that are to be visible by their numbers, where these are known."""
-    if one.intent.wish is Wish.VISIBLE and isinstance(one.event, Call):
-        devices = one.event.value(0, "devices")
+def _words(stated: StatedIntent) -> str:
+    """Return the intent in words, with visible devices by number if these are known."""
+    if stated.intent.purpose is Purpose.VISIBLE and isinstance(stated.event, Call):
+        devices = stated.event.value(0, "devices")
         if isinstance(devices, Devices) and devices.whole and devices.type == "GPU":
             return "every GPU visible"
         numbers = numbers_of(devices)
         if numbers == [-1]:
             return "only the last GPU visible"
         if numbers is not None and all(number >= 0 for number in numbers):
-            return Intent(Wish.VISIBLE, text=repr(",".join(map(str, numbers)))).describe()
-    if isinstance(one.gpu, int) and one.intent.devices.isdigit():
-        return replace(one.intent, devices=f"GPU {one.gpu}").describe()
-    return one.intent.describe()
+            return Intent(Purpose.VISIBLE, text=repr(",".join(map(str, numbers)))).describe()
+    if isinstance(stated.gpu, int) and stated.intent.devices.isdigit():
+        return replace(stated.intent, devices=f"GPU {stated.gpu}").describe()
+    return stated.intent.describe()
 
 
-def _position(one: Wanted) -> tuple[int, ...]:
-    """Where a reader who follows the calls comes by: what a function does stands where it is called."""
-    return (*(step.span.row for step in one.frames), one.span.row, one.span.column)
+def _position(stated: StatedIntent) -> tuple[int, ...]:
+    """Return the sort key of an intent for a reader who follows the calls: the body of a function comes at its call."""
+    return (*(step.span.row for step in stated.frames), stated.span.row, stated.span.column)
 
 
-def _entry(scene: Scene, asked: list[tuple[Wanted, Asked]], stop: Stop | None) -> PlannedEntry:
-    name, row = _definition(scene)
-    reached = tuple(one for _, one in asked)
-    assumes = "nothing has started the runtime before" if scene.open and scene.earlier is None else ""
+def _entry(run: EntryRun, intents: list[tuple[StatedIntent, PlannedIntent]], stop: Stop | None) -> PlannedEntry:
+    name, row = _definition(run)
+    reached = tuple(planned for _, planned in intents)
+    assumes = "nothing has started the runtime before" if run.open and run.earlier is None else ""
     return PlannedEntry(
-        name, row, _start(scene), devices(scene, refused(asked)), tuple(variables(scene)), reached, stop, assumes
+        name, row, _start(run), devices(run, refused(intents)), tuple(variables(run)), reached, stop, assumes
     )
 
 
-def _start(scene: Scene) -> PlannedStart | None:
-    if scene.earlier is not None:
-        made, before = scene.earlier, True
-    elif scene.made is not None:
-        made, before = scene.made, False
+def _start(run: EntryRun) -> PlannedStart | None:
+    if run.earlier is not None:
+        made, before = run.earlier, True
+    elif run.made is not None:
+        made, before = run.made, False
     else:
         return None
-    place = scene.place(made)
+    place = run.place(made)
     shown = Place(place.span, written(made.text), place.frames)
     return PlannedStart("runtime" if made.what == "context" else "devices", shown, made.certain, before)
 
 
-def _definition(scene: Scene) -> tuple[str, int]:
-    """The qualified name of an entry point, and the row where it is defined."""
-    if scene.name == "module":
+def _definition(run: EntryRun) -> tuple[str, int]:
+    """Return the qualified name of an entry point, and the row of its definition."""
+    if run.name == "module":
         return "module", 1
-    rows = [event.span.row for event in scene.events if not event.frames and event.function == scene.name]
+    rows = [event.span.row for event in run.events if not event.frames and event.function == run.name]
     best: tuple[str, int] | None = None
-    for name, node in _functions(scene.program.tree, ""):
-        if node.name != scene.name:
+    for name, node in _functions(run.program.tree, ""):
+        if node.name != run.name:
             continue
         inside = any(node.lineno <= row <= (node.end_lineno or node.lineno) for row in rows)
         if best is None or inside:
             best = (name, node.lineno)
             if inside:
                 break
-    return best or (scene.name, 1)
+    return best or (run.name, 1)
 
 
 def _functions(node: ast.AST, owner: str) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:

@@ -1,4 +1,4 @@
-"""The plan for people: an entry point is a paragraph, with a line for each GPU and for each thing that is asked for."""
+"""The plan for people: an entry point is a paragraph, with a line for each GPU and for each intent."""
 
 from __future__ import annotations
 
@@ -7,23 +7,29 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import IO
 
-from tfmemlint.plan.model import Asked, Device, Fate, FilePlan, Place, Plan, PlannedEntry, Prediction
+from tfmemlint.plan.model import Device, FilePlan, Place, Plan, PlannedEntry, PlannedIntent, Prediction, PredictionKind
 from tfmemlint.reporters.paint import Line, Segment, columns, painter, printable
 
 _STYLES = {
-    Prediction.HAPPENS: "good",
-    Prediction.REPLACED: "dim",
-    Prediction.FAILS: "error",
-    Prediction.DEPENDS: "warning",
-    Prediction.UNKNOWN: "advice",
+    PredictionKind.HAPPENS: "good",
+    PredictionKind.REPLACED: "dim",
+    PredictionKind.FAILS: "error",
+    PredictionKind.DEPENDS: "warning",
+    PredictionKind.UNKNOWN: "advice",
 }
-_ORDER = (Prediction.FAILS, Prediction.DEPENDS, Prediction.UNKNOWN, Prediction.HAPPENS, Prediction.REPLACED)
+_ORDER = (
+    PredictionKind.FAILS,
+    PredictionKind.DEPENDS,
+    PredictionKind.UNKNOWN,
+    PredictionKind.HAPPENS,
+    PredictionKind.REPLACED,
+)
 _COUNTED = {
-    Prediction.HAPPENS: ("takes effect", "take effect"),
-    Prediction.REPLACED: ("is replaced", "are replaced"),
-    Prediction.DEPENDS: ("depends", "depend"),
-    Prediction.FAILS: ("does not take effect", "do not take effect"),
-    Prediction.UNKNOWN: ("isn't known", "aren't known"),
+    PredictionKind.HAPPENS: ("takes effect", "take effect"),
+    PredictionKind.REPLACED: ("is replaced", "are replaced"),
+    PredictionKind.DEPENDS: ("depends", "depend"),
+    PredictionKind.FAILS: ("does not take effect", "do not take effect"),
+    PredictionKind.UNKNOWN: ("isn't known", "aren't known"),
 }
 _QUIET = "Nothing is raised"
 _LABEL = 24  # columns that a label takes at most
@@ -33,8 +39,8 @@ def show(plan: Plan, stream: IO[str], *, color: bool | None = None, width: int |
     """Print ``plan`` to ``stream``.
 
     Args:
-        color: whether to use colour; None: on a terminal, NO_COLOR and FORCE_COLOR permitting.
-        width: the columns there are; None: those of the terminal, without end where it is none.
+        color: True for colour; None for colour on a terminal, NO_COLOR and FORCE_COLOR permitting.
+        width: the number of columns; None for those of the terminal, unlimited without one.
     """
     paint = painter(stream, color)
     room = width or columns(stream)
@@ -55,7 +61,7 @@ def _file(file: FilePlan, width: int | None) -> Iterator[Line]:
 
 
 def _grouped(entries: Sequence[PlannedEntry]) -> list[list[PlannedEntry]]:
-    """The entry points, those together that come to the same by other ways."""
+    """Return the entry points, with those that lead to the same plan together."""
     groups: dict[object, list[PlannedEntry]] = {}
     for entry in entries:
         start = entry.start
@@ -64,7 +70,7 @@ def _grouped(entries: Sequence[PlannedEntry]) -> list[list[PlannedEntry]]:
             (start.what, start.place.span, start.certain, start.before) if start is not None else None,
             entry.devices,
             entry.variables,
-            tuple((one.place.span, one.words, one.fate) for one in entry.asked),
+            tuple((planned.place.span, planned.words, planned.prediction) for planned in entry.intents),
             entry.stop,
             entry.assumes,
         )
@@ -77,7 +83,7 @@ def _title(file: FilePlan, alike: Sequence[PlannedEntry]) -> Line:
     if first.is_module:
         begun = f", as {file.begun.words}" if file.begun is not None else ""
         return [Segment(printable(file.path), "path"), Segment(f": run from top to bottom{printable(begun)}")]
-    names = ["a lambda" if one.name == "<lambda>" else f"{printable(one.name)}()" for one in alike]
+    names = ["a lambda" if entry.name == "<lambda>" else f"{printable(entry.name)}()" for entry in alike]
     names = list(dict.fromkeys(names))
     if len(names) > 4:
         words = f"{', '.join(names[:3])} or one of {len(names) - 3} others"
@@ -85,7 +91,7 @@ def _title(file: FilePlan, alike: Sequence[PlannedEntry]) -> Line:
         words = f"{', '.join(names[:-1])} or {names[-1]}"
     else:
         words = names[0]
-    place = [Segment(printable(file.path), "path"), Segment(f":{first.row}", "mark")]
+    place = [Segment(printable(file.path), "path"), Segment(f":{file.shown(first.row)}", "mark")]
     assumes = f", if {first.assumes}" if first.assumes else ""
     return [*place, Segment(f": when {words} is called{assumes}")]
 
@@ -98,17 +104,17 @@ def _entry(entry: PlannedEntry, file: FilePlan, alone: bool, width: int | None) 
 
 
 def _rows(entry: PlannedEntry, file: FilePlan, alone: bool) -> Iterator[tuple[str, Line]]:
-    """The lines of an entry point: a label, and what stands behind it; no label where a line belongs to the last."""
+    """Yield the lines of an entry point: a label and its text; no label if a line continues the last one."""
     yield from _start(entry, file, alone)
     yield from _devices(entry.devices, file)
-    asked_for = {(one.name, one.place.span.row) for one in entry.asked}
+    stated_at = {(planned.name, planned.place.span.row) for planned in entry.intents}
     for variable in entry.variables:
-        if (variable.name, variable.row) not in asked_for:
+        if (variable.name, variable.row) not in stated_at:
             late = {True: "", False: ", too late", None: ", if it is in time"}[variable.in_time]
             shown = f"{variable.name}={variable.value}" if variable.value is not None else f"{variable.name} is set"
             yield file.line(variable.row), [Segment(printable(f"{shown}: read at {variable.read}{late}"))]
-    for one in entry.asked:
-        yield from _asked(one, file, alone)
+    for planned in entry.intents:
+        yield from _planned(planned, file, alone)
     if entry.stop is not None:
         kind, message = entry.stop.exception
         words = f"every run ends in {file.line(entry.stop.row)}: {kind}{f': {message}' if message else ''}"
@@ -118,7 +124,8 @@ def _rows(entry: PlannedEntry, file: FilePlan, alone: bool) -> Iterator[tuple[st
 def _start(entry: PlannedEntry, file: FilePlan, alone: bool) -> Iterator[tuple[str, Line]]:
     start = entry.start
     if start is None:
-        yield "starts", [Segment("nothing here starts the runtime", "dim")]
+        words = "nothing here starts the runtime" if entry.stop is None else "nothing starts the runtime before the end"
+        yield "starts", [Segment(words, "dim")]
         return
     what = "starts the runtime" if start.what == "runtime" else "makes the GPU devices"
     before = ", when the file is imported" if start.before else ""
@@ -130,7 +137,7 @@ def _start(entry: PlannedEntry, file: FilePlan, alone: bool) -> Iterator[tuple[s
 
 
 def _devices(devices: Sequence[Device], file: FilePlan) -> Iterator[tuple[str, Line]]:
-    """A line for each GPU, one for those in a row of which the same is to be said."""
+    """Yield a line for each GPU, one for consecutive GPUs with the same prediction."""
     runs: list[list[Device]] = []
     for device in devices:
         last = runs[-1][-1] if runs else None
@@ -163,26 +170,26 @@ def _lines(rows: Sequence[int], file: FilePlan) -> Line:
     numbers = list(dict.fromkeys(rows))
     if not numbers:
         return []
-    own = [str(file.where(row)[1]) for row in numbers if file.where(row)[0] == file.path]
-    others = [file.line(row) for row in numbers if file.where(row)[0] != file.path]
+    own = [str(row) for row in numbers if file.line(row) == f"line {row}"]
+    others = [file.line(row) for row in numbers if file.line(row) != f"line {row}"]
     lines = [f"line{'s' if len(own) > 1 else ''} {', '.join(own)}"] if own else []
     return [Segment(f" ({', '.join([*lines, *others])})", "dim")]
 
 
-def _asked(one: Asked, file: FilePlan, alone: bool) -> Iterator[tuple[str, Line]]:
-    fate = one.fate
-    words = [Segment(f"{printable(one.words)}: "), Segment(printable(fate.words), _STYLES[fate.verdict])]
-    details = fate.details
+def _planned(planned: PlannedIntent, file: FilePlan, alone: bool) -> Iterator[tuple[str, Line]]:
+    prediction = planned.prediction
+    words = [Segment(f"{printable(planned.words)}: "), Segment(printable(prediction.words), _STYLES[prediction.kind])]
+    details = prediction.details
     if _QUIET in details:
         words.append(Segment(f"; {_QUIET[0].lower()}{_QUIET[1:]}"))
-        details = tuple(one for one in details if one != _QUIET)
-    if fate.condition:
-        words.append(Segment(f", {printable(fate.condition)}"))
-    yield file.line(one.place.span.row), [*words, *_codes(one.rules)]
+        details = tuple(detail for detail in details if detail != _QUIET)
+    if prediction.condition:
+        words.append(Segment(f", {printable(prediction.condition)}"))
+    yield file.line(planned.place.span.row), [*words, *_codes(planned.rules)]
     for detail in details:
         yield "", [Segment(printable(detail))]
-    if alone and one.place.frames:
-        yield "", [Segment(_way(one.place, file), "dim")]
+    if alone and planned.place.frames:
+        yield "", [Segment(_way(planned.place, file), "dim")]
 
 
 def _codes(codes: Sequence[str]) -> Line:
@@ -194,7 +201,7 @@ def _way(place: Place, file: FilePlan) -> str:
 
 
 def _wrapped(head: Segment, segments: Line, width: int | None) -> Iterator[Line]:
-    """A label and its line; on a terminal the rest of a long line stands below its start."""
+    """Yield a label and its line; on a terminal the continuation of a long line is indented to its start."""
     indent = len(head.text)
     text = "".join(segment.text for segment in segments)
     if width is None or indent + len(text) <= width:
@@ -210,7 +217,7 @@ def _wrapped(head: Segment, segments: Line, width: int | None) -> Iterator[Line]
 
 
 def _cut(segments: Line, first: int, last: int) -> Line:
-    """The stretch of a line from one column to another, in its styles."""
+    """Return the part of a line from one column to another, in its styles."""
     found: Line = []
     at = 0
     for segment in segments:
@@ -222,32 +229,26 @@ def _cut(segments: Line, first: int, last: int) -> Line:
 
 
 def _summary(plan: Plan) -> Iterator[Line]:
-    worst: dict[object, Fate] = {}
+    worst: dict[object, Prediction] = {}
     for file in plan.files:
         for entry in file.entries:
-            for one in entry.asked:
-                key = (*file.where(one.place.span.row), one.place.span.column, one.words)
+            for planned in entry.intents:
+                key = (*file.where(planned.place.span.row), planned.place.span.column, planned.words)
                 known = worst.get(key)
-                if known is None or _ORDER.index(one.fate.verdict) < _ORDER.index(known.verdict):
-                    worst[key] = one.fate
-    verdicts = [fate.verdict for fate in worst.values()]
-    if verdicts:
-        counts = [
-            f"{verdicts.count(verdict)} {_COUNTED[verdict][verdicts.count(verdict) > 1]}"
-            for verdict in _ORDER
-            if verdict in verdicts
-        ]
-        files = len({file.path for file in plan.files if any(entry.asked for entry in file.entries)})
+                if known is None or _ORDER.index(planned.prediction.kind) < _ORDER.index(known.kind):
+                    worst[key] = planned.prediction
+    kinds = [prediction.kind for prediction in worst.values()]
+    if kinds:
+        counts = [f"{kinds.count(kind)} {_COUNTED[kind][kinds.count(kind) > 1]}" for kind in _ORDER if kind in kinds]
+        files = len({file.path for file in plan.files if any(entry.intents for entry in file.entries)})
         where = f" in {files} files" if files > 1 else ""
-        style = _STYLES[min(verdicts, key=_ORDER.index)]
-        yield [
-            Segment(f"{_count(len(verdicts), 'thing is', 'things are')} asked for{where}: {', '.join(counts)}", style)
-        ]
+        style = _STYLES[min(kinds, key=_ORDER.index)]
+        yield [Segment(f"{_count(len(kinds), 'thing is', 'things are')} asked for{where}: {', '.join(counts)}", style)]
     if plan.left_out:
         yield [Segment(f"{_count(plan.left_out, 'file asks', 'files ask')} for nothing of GPU memory", "dim")]
-    if any(one.rules for file in plan.files for entry in file.entries for one in entry.asked):
+    if any(planned.rules for file in plan.files for entry in file.entries for planned in entry.intents):
         yield [Segment("`tfmemlint check` shows what the rules find there, `tfmemlint rule CODE` explains one", "dim")]
 
 
-def _count(number: int, one: str, several: str) -> str:
-    return f"{number} {one if number == 1 else several}"
+def _count(number: int, singular: str, plural: str) -> str:
+    return f"{number} {singular if number == 1 else plural}"

@@ -1,22 +1,22 @@
-"""Plans of programs of several files: their sentences say which file a line is in."""
+"""Plans of programs of several files and of notebooks: their sentences name the file or the cell of a line."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from tfmemlint.plan.model import Asked, Device, Place, PlannedEntry
+from tfmemlint.plan.model import Device, Place, PlannedEntry, PlannedIntent
 from tfmemlint.sources.line_map import Rows
 
 
-def told(entry: PlannedEntry, rows: Rows) -> PlannedEntry:
-    """``entry`` with the rows in its sentences as people read them."""
-    if not rows.files:
+def with_file_names(entry: PlannedEntry, rows: Rows) -> PlannedEntry:
+    """Return ``entry`` with the rows in its sentences as messages show them."""
+    if not rows.renames:
         return entry
     return replace(
         entry,
         start=replace(entry.start, place=_place(entry.start.place, rows)) if entry.start is not None else None,
-        devices=tuple(_device(one, rows) for one in entry.devices),
-        asked=tuple(_asked(one, rows) for one in entry.asked),
+        devices=tuple(_device(device, rows) for device in entry.devices),
+        intents=tuple(_planned(planned, rows) for planned in entry.intents),
     )
 
 
@@ -28,12 +28,12 @@ def _device(device: Device, rows: Rows) -> Device:
     return replace(device, memory=replace(device.memory, words=rows.words(device.memory.words)))
 
 
-def _asked(asked: Asked, rows: Rows) -> Asked:
-    fate = asked.fate
-    fate = replace(
-        fate,
-        words=rows.words(fate.words),
-        details=tuple(map(rows.words, fate.details)),
-        condition=rows.words(fate.condition),
+def _planned(planned: PlannedIntent, rows: Rows) -> PlannedIntent:
+    prediction = planned.prediction
+    prediction = replace(
+        prediction,
+        words=rows.words(prediction.words),
+        details=tuple(map(rows.words, prediction.details)),
+        condition=rows.words(prediction.condition),
     )
-    return replace(asked, place=_place(asked.place, rows), fate=fate)
+    return replace(planned, place=_place(planned.place, rows), prediction=prediction)

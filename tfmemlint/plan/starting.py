@@ -4,37 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tfmemlint.intents import Wanted
+from tfmemlint.intents import StatedIntent
 from tfmemlint.interpreter.program import End, Event, RuntimeStart
 from tfmemlint.interpreter.state import Key, Setting, State
 from tfmemlint.interpreter.values import EACH, Const, Devices
-from tfmemlint.model.intent import Wish
-from tfmemlint.plan.entry_run import Scene, numbers_of
-from tfmemlint.plan.model import Fate, Prediction
+from tfmemlint.model.intent import Purpose
+from tfmemlint.plan.entry_run import EntryRun, numbers_of
+from tfmemlint.plan.model import Prediction, PredictionKind
 from tfmemlint.rulekit.explain import written
 
 DIFFERS = "Memory growth cannot differ between GPU devices"
 SEVERAL = "with two or more GPUs"
 
 
-def unstarted(wanted: Wanted, scene: Scene) -> Fate | None:
-    """Return what becomes of an intent if the runtime does not start; None if it does, or ``wanted`` comes after."""
-    found = _differing(scene)
+def unstarted(stated: StatedIntent, run: EntryRun) -> Prediction | None:
+    """Return the prediction for an intent if the runtime does not start; None if it does, or if ``stated`` comes
+    after."""
+    found = _differing(run)
     if found is None:
         return None
     event, settings = found
-    if wanted.intent.wish in (Wish.REPORT, Wish.DEVICES) and event.span != wanted.event.span:
+    if stated.intent.purpose in (Purpose.REPORT, Purpose.DEVICES) and event.span != stated.event.span:
         return None
-    mine = any(setting.by is not None and setting.by.span == wanted.span for setting in settings.values())
-    if not mine and not _is_before(wanted.event, event, scene):
+    mine = any(setting.by is not None and setting.by.span == stated.span for setting in settings.values())
+    if not mine and not _is_before(stated.event, event, run):
         return None
     sure = all(setting.by is None or setting.by.certain for setting in settings.values())
-    certain = scene.count is not None and sure and not scene.open
+    certain = run.count is not None and sure and not run.open
     start = event if isinstance(event, RuntimeStart) else None
     where = f" in line {start.span.row} ({written(start.text, 40)})" if start is not None else ""
     why = "" if mine else ": growth differs between the GPUs"
-    return Fate(
-        Prediction.FAILS if certain else Prediction.DEPENDS,
+    return Prediction(
+        PredictionKind.FAILS if certain else PredictionKind.DEPENDS,
         "partial",
         ("" if certain else f"depends: {SEVERAL} ") + f"the runtime does not start{where}{why}",
         (f"TensorFlow raises ValueError: {DIFFERS}",),
@@ -44,18 +45,18 @@ def unstarted(wanted: Wanted, scene: Scene) -> Fate | None:
 
 
 def in_force(table: Mapping[Key, Setting], count: int) -> list[Setting | None] | None:
-    """Return the setting of each of ``count`` GPUs; None if that isn't known."""
+    """Return the setting of each of ``count`` GPUs; None if that is unknown."""
     if not all(isinstance(key, int) or key == EACH for key in table):
         return None
     return [table.get(number) or table.get(number - count) or table.get(EACH) for number in range(count)]
 
 
-def _differing(scene: Scene) -> tuple[Event, Mapping[Key, Setting]] | None:
-    """Return what starts the runtime (else the end) with growth that differs, and the settings to blame."""
-    for event in scene.events:
+def _differing(run: EntryRun) -> tuple[Event, Mapping[Key, Setting]] | None:
+    """Return the event that starts the runtime (else the end) with growth that differs, and the settings to blame."""
+    for event in run.events:
         if not (isinstance(event, End) or (isinstance(event, RuntimeStart) and event.what == "context")):
             continue
-        differs = _differs(event.state, scene.count)
+        differs = _differs(event.state, run.count)
         if differs is False:
             continue
         partial = event.state.growth if differs else event.state.partial_growth
@@ -69,12 +70,12 @@ def _counts(setting: Setting, event: Event) -> bool:
     by = setting.by
     if by is None or by.state.single_gpu:
         return False
-    # A loop would go on to the other GPUs, were it not for what starts the runtime in it.
+    # A loop would reach the other GPUs if nothing in it started the runtime.
     return not (isinstance(event, RuntimeStart) and event.devices_loop and event.devices_loop == by.devices_loop)
 
 
 def _differs(state: State, count: int | None) -> bool | None:
-    """True if growth differs on a machine with ``count`` GPUs; None if that isn't known."""
+    """Return True if growth differs on a machine with ``count`` GPUs; None if that is unknown."""
     if count is None:
         return None
     if count < 2 or state.limits or state.cpu_split or not state.growth:
@@ -93,8 +94,8 @@ def _differs(state: State, count: int | None) -> bool | None:
     return False if len(known) == len(values) else None
 
 
-def _is_before(event: Event, other: Event, scene: Scene) -> bool:
-    for each in scene.events:
+def _is_before(event: Event, other: Event, run: EntryRun) -> bool:
+    for each in run.events:
         if each is event or each is other:
             return each is event
     return False

@@ -1,1 +1,1 @@
-"""Which modules a project has, what imports what, where its programs start. Nothing here interprets code."""
+"""The modules of a project, the imports between them, the entry points of its programs. No code is interpreted."""

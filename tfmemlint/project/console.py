@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator
 from functools import lru_cache
 
+from tfmemlint.sources.regular import read_regular
+
 _GROUPS = ("console_scripts", "gui_scripts")
 _FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 _LARGEST = 2**20
@@ -33,8 +35,7 @@ def _scripts(root: str, _ages: tuple[tuple[int, int], ...]) -> tuple[tuple[str, 
     found: list[tuple[str, str]] = []
     for name, read in zip(_FILES, (_of_pyproject, _of_cfg, _of_setup), strict=True):
         try:
-            with open(os.path.join(root, name), "rb") as file:
-                data = file.read(_LARGEST)
+            data = read_regular(os.path.join(root, name), _LARGEST)
             if b"script" in data:
                 found.extend(target for text in read(data) if (target := _target(text)) is not None)
         except (OSError, *_ERRORS):
@@ -137,7 +138,7 @@ def _of_ini(text: str) -> Iterator[str]:
 
 
 def _lines(lines: list[str]) -> Iterator[str]:
-    """What stands behind the equals signs."""
+    """Yield the values behind the equals signs."""
     for line in lines:
         name, equals, target = line.partition("=")
         if equals and not name.lstrip().startswith("#"):

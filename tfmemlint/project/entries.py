@@ -1,4 +1,4 @@
-"""Where programs start: scripts, ``__main__`` modules, console scripts, tests."""
+"""The entry points of programs: scripts, ``__main__`` modules, console scripts, tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Entry", "Kind", "console_entries", "console_scripts", "entry_of", "i
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Where a program starts.
+    """The entry point of a program.
 
     Attributes:
         path: the file. module: its dotted name where it is imported (a script itself runs as ``__main__``).
@@ -85,20 +85,22 @@ def console_entries(root: str, listings: Listings | None = None) -> tuple[Entry,
 
 
 def is_test(name: str) -> bool:
-    """Whether pytest takes a file of this name for tests."""
+    """Return True if pytest takes a file of this name for tests."""
     return name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
 
 
 def says_so(data: bytes) -> bool:
-    """Whether a file says of itself that it is run: it asks for ``__main__``, or has a line for the shell."""
+    """Return True if a file says of itself that it is run: it asks for ``__main__``, or has a line for the shell."""
     return (data.startswith(b"#!") and b"python" in data[:200].partition(b"\n")[0]) or (
         b"__main__" in data and _guard(data) is not None
     )
 
 
 def _does_something(path: str, data: bytes, listings: Listings | None) -> bool:
-    """Whether the top level of a file that is in no package does work of its own. What modules of packages do when they
-    are imported is nothing that a person would start."""
+    """Return True if the top level of a file that is in no package does work of its own.
+
+    What modules of packages do when they are imported is nothing that a person would start.
+    """
     if len(data) > _LARGEST or not _acts(data):
         return False
     own = os.path.dirname(os.path.abspath(path))

@@ -1,4 +1,4 @@
-"""What a file imports, read off its bytes: no syntax tree, so that thousands of files take no time worth naming."""
+"""The imports of a file, read off its bytes: no syntax tree, so that thousands of files take no time worth naming."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 
 _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") | frozenset(range(0x80, 0x100))
 _BEFORE = frozenset(b" \t\f\r\n;:")
-"""What can stand before the first word of a statement."""
+"""Characters that can stand before the first word of a statement."""
 _BOM = b"\xef\xbb\xbf"
 _LONG_LINE = 200
 _FARTHEST = 2000
@@ -123,7 +123,7 @@ class _Scanner:
         return tuple(_text(words[0]) for part in text.split(b",") if (words := part.split()))
 
     def _bracketed(self, at: int) -> bytes:
-        """What stands in brackets, without comments; up to whatever can't stand there."""
+        """Return the text in brackets, without comments; up to whatever can't stand there."""
         parts: list[bytes] = []
         while at >= self.brackets:
             match = _inside(self.data, at)

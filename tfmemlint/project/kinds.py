@@ -1,4 +1,4 @@
-"""How a program can be started."""
+"""The ways to start a program."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Kind(str, Enum):
-    """What makes a file the start of a program: ``SCRIPT``: it is run itself. ``MAIN_MODULE``: a ``__main__.py``.
+    """The reason why a file starts a program. ``SCRIPT``: it is run itself. ``MAIN_MODULE``: a ``__main__.py``.
     ``CONSOLE``: an installed command calls a function of it. ``TEST``: pytest imports it. ``LIBRARY``: nothing that is
     known; programs that nobody knows import it."""
 

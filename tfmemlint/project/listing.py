@@ -1,4 +1,4 @@
-"""What stands in a directory, asked of the file system once; and what files are called."""
+"""The entries of a directory, asked of the file system once; and the names by which files are reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WIDEST = 200
 
 
 def called(path: str) -> str:
-    """What the file at ``path`` is called in reports: by its path from here where it is below, else by the whole of it.
+    """Return the name of the file at ``path`` in reports: its path from here where it is below, else the whole of it.
     Links stay as they are: a file goes by the name that a person knows it by."""
     place = os.path.abspath(path)
     try:
@@ -58,23 +58,23 @@ class Listings:
         self._of: dict[str, Listing] = {}
 
     def of(self, directory: str) -> Listing:
-        """What stands in a directory; nothing if it can't be read."""
+        """Return the entries of a directory; nothing if it can't be read."""
         listing = self._of.get(directory)
         if listing is None:
             listing = self._of[directory] = _read(directory)
         return listing
 
     def is_package(self, directory: str) -> bool:
-        """Whether a directory is a regular package."""
+        """Return True if a directory is a regular package."""
         return "__init__.py" in self.of(directory).files
 
     def has(self, directory: str, name: str) -> bool:
-        """Whether one of `MARKERS` or a Python file is in a directory."""
+        """Return True if one of `MARKERS` or a Python file is in a directory."""
         listing = self.of(directory)
         return name in listing.files or (name == ".git" and name in listing.directories)
 
     def holds_python(self, directory: str, depth: int) -> bool:
-        """Whether a Python file is in a directory, at most ``depth`` levels down."""
+        """Return True if a Python file is in a directory, at most ``depth`` levels down."""
         level = [directory]
         for _ in range(depth):
             below: list[str] = []

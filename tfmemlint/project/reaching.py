@@ -1,4 +1,4 @@
-"""What imports what, as far as names tell: which programs may have to do with the modules that configure GPU memory.
+"""The imports between modules, as far as names tell: the programs that may reach those that configure GPU memory.
 
 Nothing is run and nothing is parsed: a module counts as imported wherever an import *may* mean it, so that too much is
 looked at later rather than too little. Where an import really leads is for `SearchPath` to say.
@@ -35,6 +35,7 @@ class Graph:
 
     modules: Mapping[str, Module]
     importers: dict[str, set[str]] = field(default_factory=dict)
+    _closures: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def reaching(self, paths: Iterable[str]) -> set[str]:
         """The files from which some of ``paths`` may be imported, directly or through others, these included."""
@@ -49,14 +50,55 @@ class Graph:
 
     def closure(self, path: str) -> frozenset[str]:
         """All that a program which starts in ``path`` may import, itself included."""
-        found = {path}
-        pending = [path]
-        while pending:
-            for other in self.modules[pending.pop()].leads_to:
+        if path not in self._closures:
+            self._find_closures(path)
+        return self._closures[path]
+
+    def _find_closures(self, start: str) -> None:
+        """Find the closure of a file, and of all that it leads to.
+
+        Files that import each other have the same one, which is found once (Tarjan's strongly connected components).
+        """
+        index: dict[str, int] = {}
+        low: dict[str, int] = {}
+        open_: list[str] = []
+        waiting: set[str] = set()
+        stack = [(start, iter(self.modules[start].leads_to))]
+        index[start] = low[start] = 0
+        open_.append(start)
+        waiting.add(start)
+        while stack:
+            path, others = stack[-1]
+            inner = next((other for other in others if other not in self._closures), None)
+            if inner is None:
+                stack.pop()
+                if stack:
+                    outer = stack[-1][0]
+                    low[outer] = min(low[outer], low[path])
+                if low[path] == index[path]:
+                    self._close(open_, waiting, path)
+            elif inner not in index:
+                index[inner] = low[inner] = len(index)
+                open_.append(inner)
+                waiting.add(inner)
+                stack.append((inner, iter(self.modules[inner].leads_to)))
+            elif inner in waiting:
+                low[path] = min(low[path], index[inner])
+
+    def _close(self, open_: list[str], waiting: set[str], root: str) -> None:
+        """Give all files that import each other, of which ``root`` was found first, their closure."""
+        members: list[str] = []
+        while not members or members[-1] != root:
+            members.append(open_.pop())
+        waiting.difference_update(members)
+        found = set(members)
+        for member in members:
+            for other in self.modules[member].leads_to:
                 if other not in found:
-                    found.add(other)
-                    pending.append(other)
-        return frozenset(found)
+                    found |= self._closures[other]
+        closure = frozenset(found)
+        for member in members:
+            self._closures[member] = closure
 
 
 def graph(paths: Iterable[str], read: Callable[[str], bytes | None], known: Mapping[str, bool] | None = None) -> Graph:

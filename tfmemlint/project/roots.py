@@ -1,4 +1,4 @@
-"""Where a file's package begins, where its project, and in which directories its program finds modules."""
+"""The root of a file's package and of its project, and the directories in which its program finds modules."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from tfmemlint.project.imports import scan
 from tfmemlint.project.kinds import Kind
 from tfmemlint.project.listing import MARKERS, Listings, Probes
 from tfmemlint.project.search import SearchPath
+from tfmemlint.sources.regular import read_regular
 
 _DEEPEST = 64
 _SOURCES = ("src", "lib", "python")
@@ -64,6 +65,11 @@ def project_root(path: str, listings: Listings | None = None) -> str:
 
 
 _OF_PROJECTS = sorted(MARKERS - {".git", "pytest.ini", ".pytest.ini"})
+
+
+def is_project(directory: str, listings: Listings) -> bool:
+    """Return True if a directory is a project: it has a file that projects have, or it is a package."""
+    return listings.is_package(directory) or any(listings.has(directory, name) for name in sorted(MARKERS))
 
 
 def outermost() -> frozenset[str]:
@@ -160,7 +166,7 @@ _CONFIGURES_PYTEST = (
 
 
 def is_whole(files: set[str], listings: Listings) -> bool:
-    """Whether no Python file of these files' projects is missing among them: then nothing else can be imported."""
+    """Return True if these files are all Python files of their projects: then nothing else can be imported."""
     pending = list({project_root(file, listings) for file in {os.path.dirname(path): path for path in files}.values()})
     seen = set(pending)
     while pending:
@@ -202,7 +208,6 @@ def _bytes(path: str, data: bytes | None) -> bytes:
     if data is not None:
         return data
     try:
-        with open(path, "rb") as file:
-            return file.read(_LARGEST)
+        return read_regular(path, _LARGEST)
     except (OSError, ValueError):
         return b""

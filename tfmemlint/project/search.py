@@ -1,10 +1,10 @@
-"""Which file a module is, by the rules by which Python finds it."""
+"""The file that a module is, by the rules by which Python finds it."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tfmemlint.project.listing import Listing, Listings
@@ -25,6 +25,12 @@ _INSTALLED = frozenset(sys.stdlib_module_names) | {
     "tf_slim", "torch", "torchvision", "tqdm", "transformers", "tree", "trax", "wandb", "wrapt", "xgboost", "yaml",
 }  # fmt: skip
 """Regular packages that stand behind the project's directories: a directory without ``__init__.py`` loses to them."""
+
+
+def is_installed(module: str) -> bool:
+    """True if a module is of the standard library, or of a package that projects install and do not bring."""
+    return module.partition(".")[0] in _INSTALLED
+
 
 _DEEPEST = 3
 _LONGEST = 64
@@ -156,7 +162,7 @@ class SearchPath:
         return _Found(None, tuple(dict.fromkeys(portions))) if portions else None
 
     def _is_empty(self, found: _Found) -> bool:
-        """Whether a directory without ``__init__.py`` holds no code: such a thing isn't meant to be imported."""
+        """Return True if a directory without ``__init__.py`` holds no code: such a thing isn't meant to be imported."""
         if found.path is not None or not found.places:
             return False
         return not any(self._listings.holds_python(place, _DEEPEST) for place in found.places)
@@ -171,3 +177,10 @@ def locate_relative(package: str, level: int, module: str) -> str | None:
     if not package or len(parents) < level:
         return None
     return f"{parents[0]}.{module}" if module else parents[0]
+
+
+def prefixes(name: str) -> Iterator[str]:
+    """Yield ``a``, ``a.b``, ``a.b.c``."""
+    parts = name.split(".")
+    for count in range(1, len(parts) + 1):
+        yield ".".join(parts[:count])

@@ -32,19 +32,23 @@ def render(
     summary: Summary,
     target_of: Callable[[str], Target] | None = None,
 ) -> None:
-    """Print ``findings`` to ``stream`` in their order, and for people the closing lines.
+    """Print ``findings`` to ``stream`` in their order and, in formats for people, the closing lines.
 
     Args:
-        findings: what is left, in the order to print. sources: the texts of the files, by the paths of the findings;
-            a finding whose text is not there is printed without an excerpt.
-        output_format: one of `FORMATS`. color: whether to use colour; None: on a terminal, NO_COLOR and FORCE_COLOR
-            permitting.
-        rules: by code, for the links. verbose: say how many files were checked. quiet: findings only.
-        summary: what the run came to; its ``unsafe`` decides whether an unsafe fix counts as available.
-        target_of: the release that a file was judged for, by its path; by default the newest. For ``corrections``.
+        findings: the remaining findings, in the order to print.
+        sources: the texts of the files, by the paths of the findings; a finding without a text is printed without an
+            excerpt.
+        output_format: one of `FORMATS`.
+        color: True for colour; None for colour on a terminal, NO_COLOR and FORCE_COLOR permitting.
+        rules: by code, for the links.
+        verbose: print how many files were checked.
+        quiet: print findings only.
+        summary: the result of the run; its ``unsafe`` decides whether an unsafe fix counts as available.
+        target_of: returns the release that a file was judged for, by its path; the newest by default. For
+            ``corrections``.
 
     Raises:
-        ValueError: the format is none of `FORMATS`.
+        ValueError: the format is not in `FORMATS`.
     """
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.reporters.paint import columns, painter, write
@@ -82,7 +86,7 @@ def statistics(
     unsafe: bool = False,
     color: bool | None = None,
 ) -> None:
-    """Print how often each rule fires, most often first: as a table, or as JSON if the format is JSON."""
+    """Print how often each rule fires, the most frequent first: as a table, or as JSON if the format is JSON."""
     from tfmemlint.reporters.paint import Segment, painter, write
     from tfmemlint.reporters.people import applicable
 

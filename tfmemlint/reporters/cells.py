@@ -1,4 +1,4 @@
-"""Findings in notebooks, as people see notebooks: by cell, and by the line in the cell."""
+"""Findings in notebooks, as notebooks show them: by cell, and by the line in the cell."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _LINES = re.compile(r"\blines (\d+(?:(?:, | and )\d+)*)")
 def in_cells(
     findings: Sequence[Finding], sources: Mapping[str, Source], *, rows_of_file: bool = False
 ) -> tuple[list[Finding], dict[str, Source]]:
-    """The same findings, with the cell of each that is in a notebook and rows counted from its start; and the texts to
+    """Return the findings with the cell of each that is in a notebook and rows counted from its start, and the texts to
     quote from, by ``path:cell N`` for cells.
 
     Args:
-        rows_of_file: count rows in the file that the notebook is stored in, as tools do that know no cells.
+        rows_of_file: count rows in the file that stores the notebook, for tools that do not know cells.
     """
     notebooks = {path: source for path, source in sources.items() if hasattr(source, "cells")}
     if not notebooks:
@@ -38,6 +38,23 @@ def in_cells(
         steps = [_step(step, notebooks.get(step.path), texts) for step in finding.trace]  # type: ignore[arg-type]
         made.append(dataclasses.replace(finding, trace=tuple(steps)))
     return made, texts
+
+
+def rows_in_cells(findings: Sequence[Finding], sources: Mapping[str, Source]) -> list[Finding]:
+    """Return findings that are gone, those in notebooks with the cell and the row in it that each was found at.
+
+    Their fixes and traces refer to texts between the old and the new one: nothing but the row can be placed.
+    """
+    made = []
+    for finding in findings:
+        source = sources.get(finding.path)
+        place = source.cell_of(finding.span.row) if hasattr(source, "cell_of") else None  # type: ignore[union-attr]
+        if place is not None:
+            number, row = place
+            row = min(max(row, 1), source.cell_text(number).count("\n") + 1)  # type: ignore[union-attr]
+            finding = dataclasses.replace(finding, cell=number, span=Span(row, 1, row, 1))
+        made.append(finding)
+    return made
 
 
 def _placed(finding: Finding, source: Notebook, texts: dict[str, Source], *, rows_of_file: bool) -> Finding:
@@ -70,12 +87,12 @@ def _placed(finding: Finding, source: Notebook, texts: dict[str, Source], *, row
 
 
 def _fix(fix: Fix | None, source: Notebook) -> Fix | None:
-    """A fix whose edits count from the starts of their cells."""
+    """Return a fix whose edits count from the starts of their cells."""
     if fix is None:
         return None
     edits = []
     for edit in fix.edits:
-        place = source.cell_of(edit.span.row)
+        place = None if edit.path else source.cell_of(edit.span.row)
         if place is not None:
             content = source.as_in_cell(place[0], edit.content)
             edit = dataclasses.replace(edit, span=_moved(edit.span, place[1]), content=content)
@@ -93,7 +110,8 @@ def _step(step: Step, source: Notebook | None, texts: dict[str, Source]) -> Step
 
 
 def _span(span: Span, source: Notebook, row: int) -> Span:
-    """A span counted from the start of its cell, which ``row`` is; all of a line that is no Python."""
+    """Return a span counted from the start of its cell, which ``row`` is in; the whole line if the cell is not
+    Python."""
     if not source.is_magic(span.row):
         return _moved(span, row, source.shift(span.row), source.shift(span.end_row))
     place = source.cell_of(span.row)
@@ -115,7 +133,7 @@ def _line(source: Notebook, row: int, here: int) -> str:
 
 
 def _lines(source: Notebook, rows: str, here: int) -> str:
-    """Several lines: by cells, where some are in others."""
+    """Return words for several lines, by cells if some are in other cells."""
     places = [source.cell_of(int(row)) or (here, int(row)) for row in re.findall(r"\d+", rows)]
     if all(number == here for number, _ in places):
         return "lines " + re.sub(r"\d+", "{}", rows).format(*(row for _, row in places))

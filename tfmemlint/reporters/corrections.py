@@ -1,5 +1,7 @@
-"""Findings for a program that writes code: what is written, what to write in its place, and in which releases that was
-seen to be there. `docs/corrections.md` describes the format; its version changes when a key changes its meaning."""
+"""Findings for a program that writes code: the wrong code, its replacement, and the releases in which that was seen.
+
+`docs/corrections.md` describes the format; its version changes when a key changes its meaning.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,7 @@ def _object(finding: Finding, sources: Mapping[str, Source], rule: Rule | None, 
         "filename": absolute(finding.path),
         "cell": finding.cell,
         **places(finding.span),
-        "also_at": [places(span) for span in _others(finding)],
+        "also_at": [places(span) for span in _other_places(finding)],
         "target": str(target),
         "kind": wrong.kind,
         "written": wrong.written,
@@ -69,7 +71,7 @@ def _object(finding: Finding, sources: Mapping[str, Source], rule: Rule | None, 
         else {
             "applicability": fix.applicability.value,
             "message": fix.message,
-            "edits": edits_of(fix),
+            "edits": edits_of(fix, finding.path),
             "needs": list(fix.needs),
         },
         "why_no_edit": None if fix is not None else finding.withheld or "no rewrite is known for this",
@@ -93,7 +95,7 @@ def _instead(instead: Instead | None, target: Target) -> dict[str, Any] | None:
 
 
 def _text(finding: Finding, sources: Mapping[str, Source]) -> str:
-    """What the file has at the place of a finding."""
+    """Return the text of the file at the place of a finding."""
     key = finding.path if finding.cell is None else f"{finding.path}:cell {finding.cell}"
     source = sources.get(key)
     span = finding.span
@@ -105,8 +107,8 @@ def _text(finding: Finding, sources: Mapping[str, Source]) -> str:
     return "\n".join(rows)
 
 
-def _others(finding: Finding) -> list[Span]:
-    """Other places with the same wrong name."""
+def _other_places(finding: Finding) -> list[Span]:
+    """Return the other places with the same wrong name."""
     uses = [span for name, span in finding.anchors.items() if re.fullmatch(r"use\d+", name)]
     return sorted({span for span in uses if span != finding.span})
 
@@ -117,7 +119,7 @@ def _sentence(finding: Finding) -> str:
 
 
 def _releases(wrong: Correction) -> list[str]:
-    """The releases that have what is written."""
+    """Return the releases that have the name as written."""
     if wrong.kind == NAME:
         return list(releases_of(wrong.written)) if names.ever_existed(wrong.written) else []
     return list(of_variable(wrong.written).releases) if wrong.kind == VARIABLE else []

@@ -1,4 +1,4 @@
-"""What the fixer would change, as a unified diff."""
+"""The changes that the fixer would make, as a unified diff."""
 
 from __future__ import annotations
 
@@ -11,9 +11,27 @@ _STYLES = {"+": "added", "-": "removed", "@": "mark", "\\": "dim"}
 
 
 def unified_diff(path: str, old: str, new: str) -> str:
-    r"""The difference between two texts with ``\n`` line ends, as ``git apply -p0`` takes it; "" if none."""
-    lines = difflib.unified_diff(_lines(old), _lines(new), path, path)
+    r"""Return the difference between two texts with ``\n`` line ends, as ``git apply -p0`` takes it; "" if none."""
+    name = _quoted(path)
+    lines = difflib.unified_diff(_lines(old), _lines(new), name, name)
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _quoted(path: str) -> str:
+    r"""Return a path as ``git diff`` writes it: in quotes, with escapes, where its characters would break the line."""
+    if path.isprintable() and not set(path) & {'"', "\\"}:
+        return path
+    return f'"{"".join(map(_escaped, path))}"'
+
+
+def _escaped(char: str) -> str:
+    if char in '"\\':
+        return f"\\{char}"
+    if char.isprintable():
+        return char
+    # A byte of a name that is no UTF-8 is a surrogate in Python.
+    errors = "surrogateescape" if "\udc80" <= char <= "\udcff" else "surrogatepass"
+    return "".join(f"\\{byte:03o}" for byte in char.encode("utf-8", errors))
 
 
 def _lines(text: str) -> list[str]:
@@ -23,7 +41,7 @@ def _lines(text: str) -> list[str]:
 
 
 def print_diff(diff: str, stream: IO[str], *, color: bool | None = None) -> None:
-    """Print what `unified_diff` gave: untouched, so that it can be applied, or coloured and safe on a terminal."""
+    """Print the result of `unified_diff`: untouched, so that it can be applied, or coloured and safe on a terminal."""
     if not colourful(stream, color) and not stream.isatty():
         write(stream, diff)
         return

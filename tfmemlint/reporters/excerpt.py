@@ -9,7 +9,7 @@ from tfmemlint.model.finding import Span
 from tfmemlint.reporters.paint import Line, Segment, cells
 
 ROWS = 7
-"""Of a span with more rows than this, the middle is left out."""
+"""For a span with more rows than this, the middle is left out."""
 _ELLIPSIS = "..."
 _LONGEST = 4000  # characters of a line that are looked at
 
@@ -25,26 +25,26 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """What is cut out of each line: display columns ``left`` to ``left + width``, after ``base`` characters."""
+    """The part of each line to show: display columns ``left`` to ``left + width``, after ``base`` characters."""
 
     base: int
     left: int
     width: int
 
     def column(self, text: str, column: int) -> int:
-        """The display column, from 0, of the character at ``column``, which counts from 1."""
+        """Return the display column, from 0, of the character at ``column``, which counts from 1."""
         return sum(width for _, width in cells(text[self.base : max(self.base, column - 1)]))
 
     def place(self, text: str, column: int) -> int:
-        """The column in the frame at which the character at ``column`` stands, moved to the edge if it is outside."""
+        """Return the column in the frame of the character at ``column``, moved to the edge if it is outside."""
         return min(max(self.column(text, column) - self.left, 0), self.width)
 
     def shows(self, text: str) -> bool:
-        """Whether any of a line is in the frame, or the line is shown from its start."""
+        """Return True if any of a line is in the frame, or the line is shown from its start."""
         return self.left == 0 or bool(self.cut(text).strip(_ELLIPSIS[0]))
 
     def cut(self, text: str) -> str:
-        """The part of a line that is shown; dots stand for what is left out."""
+        """Return the part of a line that is shown; dots replace the omitted parts."""
         shown = cells(text[self.base : self.base + _LONGEST])
         total = sum(width for _, width in shown)
         before = (self.left > 0 or self.base > 0) and bool(shown)
@@ -68,7 +68,8 @@ class _Frame:
 
 
 def excerpt(lines: Sequence[str], span: Span, *, width: int, style: str, context: int = 2) -> Excerpt | None:
-    """The rows of ``span`` and ``context`` rows around it, at most ``width`` columns wide; None if it is outside."""
+    """Return the rows of ``span`` and ``context`` rows around it, at most ``width`` columns wide; None if it is
+    outside."""
     place = _within(lines, span)
     if place is None:
         return None
@@ -101,7 +102,7 @@ def excerpt(lines: Sequence[str], span: Span, *, width: int, style: str, context
 
 
 def one_line(text: str, column: int, width: int) -> str:
-    """One line of source without its indent, cut to ``width`` columns around ``column``."""
+    """Return one line of source without its indent, cut to ``width`` columns around ``column``."""
     bare = text.lstrip()
     column -= len(text) - len(bare)
     span = Span(1, max(1, column), 1, max(2, column + 1))
@@ -109,7 +110,7 @@ def one_line(text: str, column: int, width: int) -> str:
 
 
 def _within(lines: Sequence[str], span: Span) -> Span | None:
-    """``span`` cut to the text that there is, at least one character wide, and not ending in front of a row's start."""
+    """Return ``span`` cut to the existing text, at least one character wide, and not ending before a row's start."""
     if not 1 <= span.row <= len(lines):
         return None
     end_row, end_column = max(span.row, span.end_row), span.end_column
@@ -127,7 +128,7 @@ def _left_out(span: Span, row: int) -> bool:
 
 
 def _frame(shown: Sequence[str], text: str, span: Span, width: int) -> _Frame:
-    """The frame in which the start of ``span`` can be seen, and its end too where there is room."""
+    """Return the frame that shows the start of ``span``, and its end too if there is room."""
     width = max(width, 20)
     base = 0 if all(len(line) <= _LONGEST for line in shown) else max(0, span.column - 1 - _LONGEST // 4)
     whole = _Frame(base, 0, width)
@@ -155,7 +156,7 @@ def _marker(frame: _Frame, text: str, span: Span) -> str:
 
 
 def _rail(frame: _Frame, text: str, span: Span, row: int) -> tuple[str, str]:
-    """What stands left of a row of a span over several rows, and the marker below it."""
+    """Return the text to the left of a row of a span over several rows, and the marker below it."""
     if row == span.row:
         if not text[: span.column - 1].strip():
             return "/ ", ""

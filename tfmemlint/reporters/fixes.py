@@ -1,4 +1,4 @@
-"""What was fixed, file by file, and why the rest was not."""
+"""The fixes that were made, file by file, and the reasons for withheld ones."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ def show_fixes(
     planned: bool = False,
     color: bool | None = None,
 ) -> None:
-    """Print each fix that was made, with the line that its finding had, and how often fixes were withheld for a reason.
+    """Print each fix that was made, with the line of its finding, and how often fixes were withheld for each reason.
 
     Args:
-        applied: findings that are gone, each with its fix. remaining: findings that are left.
-        problems: files that could not be written, and why.
+        applied: findings that are gone, each with its fix.
+        remaining: findings that are left.
+        problems: files that could not be written, each with the reason.
         planned: nothing was written, only shown.
     """
     lines: list[Line] = []
-    for path, group in groupby(sorted(applied, key=lambda one: one.sort_key), key=lambda one: one.path):
+    for path, group in groupby(sorted(applied, key=lambda finding: finding.sort_key), key=lambda finding: finding.path):
         lines.append([Segment(printable(path), "label")])
         lines.extend(_made(finding) for finding in group)
     reasons = Counter(finding.withheld for finding in remaining if finding.withheld)
@@ -50,5 +51,5 @@ def _made(finding: Finding) -> Line:
     return [Segment(row, "dim"), Segment(finding.code, "label"), Segment(f" {printable(words)}{unsafe}")]
 
 
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
+def _count(number: int, singular: str, many: str = "") -> str:
+    return f"{number} {singular if number == 1 else many or singular + 's'}"

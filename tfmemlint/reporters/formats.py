@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a format for programs is written from.
+    """The input of a format for programs.
 
     Attributes:
         findings: in the order to print.
         sources: the texts of the files, by the paths of the findings.
         rules: by code.
-        target_of: the release that a file was judged for, by its path.
+        target_of: returns the release that a file was judged for, by its path.
     """
 
     findings: Sequence[Finding]
@@ -40,11 +40,11 @@ class Format:
 
     Attributes:
         name: the value.
-        writer: ``module:function`` of a function that takes a `Report` and returns the text; "" for people's formats,
+        writer: ``module:function`` of a function that takes a `Report` and returns the text; "" for formats for people,
             which are painted line by line.
-        explain_fixes: compute the fixes of findings ``always``, ``never``, or where there are ``few`` of them.
+        explain_fixes: compute the fixes of findings ``always``, ``never``, or if there are ``few`` of them.
         rows_of_file: a finding in a notebook has the row in the file, not in its cell.
-        is_json: what is printed besides (``--statistics``) is JSON as well.
+        is_json: additional output (``--statistics``) is JSON as well.
     """
 
     name: str
@@ -87,10 +87,10 @@ DEFAULT = "full"
 
 
 def format_named(name: str) -> Format:
-    """Return a format.
+    """Return the format with this name.
 
     Raises:
-        ValueError: there is none of that name.
+        ValueError: no format has this name.
     """
     if name not in FORMATS:
         raise ValueError(f"{name!r} is no output format; there are {', '.join(FORMATS)}")

@@ -20,12 +20,12 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.ADVI
 
 
 def absolute(path: str) -> str:
-    """The path as programs get it: absolute, as from ruff; ``-`` stays what it is."""
+    """Return a path for programs: absolute, as in ruff's output; ``-`` stays as it is."""
     return path if path == "-" else os.path.normpath(Path(path).absolute())
 
 
 def write_json(report: Report) -> str:
-    """Return a list of objects, one a finding; the first ten keys are ruff's."""
+    """Return a list of objects, one per finding; the first ten keys are ruff's."""
     if not report.findings:
         return "[]\n"
     objects = [_object(finding, report.rules.get(finding.code)) for finding in report.findings]
@@ -39,7 +39,7 @@ def _object(finding: Finding, rule: Rule | None) -> dict[str, Any]:
         "filename": absolute(finding.path),
         **places(finding.span),
         "message": finding.message,
-        "fix": _fix(finding.fix),
+        "fix": _fix(finding.fix, finding.path),
         "noqa_row": finding.noqa_row or finding.span.end_row,
         "url": rule.url() if rule is not None else None,
         "severity": finding.severity.value,
@@ -54,27 +54,29 @@ def _object(finding: Finding, rule: Rule | None) -> dict[str, Any]:
 
 
 def places(span: Span) -> dict[str, Any]:
-    """A place, as ruff's JSON has it."""
+    """Return a place in the shape of ruff's JSON."""
     return {
         "location": {"row": span.row, "column": span.column},
         "end_location": {"row": span.end_row, "column": span.end_column},
     }
 
 
-def _fix(fix: Fix | None) -> dict[str, Any] | None:
+def _fix(fix: Fix | None, path: str) -> dict[str, Any] | None:
     if fix is None:
         return None
     return {
         "applicability": fix.applicability.value,
         "message": fix.message,
-        "edits": edits_of(fix),
+        "edits": edits_of(fix, path),
         "needs": list(fix.needs),
     }
 
 
-def edits_of(fix: Fix) -> list[dict[str, Any]]:
-    """The edits of a fix, as ruff's JSON has them."""
-    return [{"content": edit.content, **places(edit.span)} for edit in fix.edits]
+def edits_of(fix: Fix, path: str) -> list[dict[str, Any]]:
+    """The edits of the fix of a finding in the file at ``path``, as ruff's JSON has them, each with its own file."""
+    return [
+        {"content": edit.content, "filename": absolute(edit.path or path), **places(edit.span)} for edit in fix.edits
+    ]
 
 
 def _intent(intent: Intent | None) -> dict[str, Any] | None:
@@ -83,11 +85,11 @@ def _intent(intent: Intent | None) -> dict[str, Any] | None:
     value = intent.value
     if isinstance(value, int | float) and not _is_json(value):
         value = None
-    return {"wish": intent.wish.value, "devices": intent.devices, "value": value, "text": intent.text}
+    return {"wish": intent.purpose.value, "devices": intent.devices, "value": value, "text": intent.text}
 
 
 def _is_json(value: float) -> bool:
-    """Whether JSON has this number: not NaN, not infinite, not an integer beyond what readers take for a number."""
+    """Return True if JSON has this number: not NaN, not infinite, not an integer too large for common readers."""
     try:
         return math.isfinite(value)
     except OverflowError:
@@ -99,7 +101,7 @@ def _step(step: Step) -> dict[str, Any]:
 
 
 def write_github(report: Report) -> str:
-    """Return one workflow command a finding; GitHub shows it at the line of a pull request."""
+    """Return one workflow command per finding; GitHub shows it at the line of a pull request."""
     return "".join(_annotation(finding) + "\n" for finding in report.findings)
 
 

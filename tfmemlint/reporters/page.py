@@ -30,7 +30,7 @@ _LITERAL = re.compile(r"``([^`\n]+(?:\n[^`\n]+)?)``")
 
 
 def markdown(rule: Rule) -> str:
-    """The page as a Markdown file, as it is published."""
+    """Return the page as a Markdown file, as it is published."""
     page = rule.page()
     parts = [f"# {rule.code}: {rule.name}", _plain_literals(page.summary), _facts(rule)]
     parts.extend(f"## {heading}\n\n{_plain_literals(body)}" for heading, body in page.sections.items())
@@ -103,6 +103,6 @@ def _object(rule: Rule) -> dict[str, Any]:
 
 
 def _plain_literals(text: str) -> str:
-    """Docstrings write literals with two backticks; Markdown needs one."""
+    """Return text with Markdown literals: docstrings write literals with two backticks, Markdown with one."""
     parts = _FENCE.split(text)
     return "".join(part if number % 2 else _LITERAL.sub(r"`\1`", part) for number, part in enumerate(parts))

@@ -1,6 +1,6 @@
 """Text with styles, and the two ways to print it: plain, or in colour on a terminal.
 
-rich is imported only where colour is wanted; everything that goes to a pipe, a file or a log is written without it.
+rich is imported only for colour; output to a pipe, a file or a log is written without it.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ STYLES = {
     "added": "green",
     "removed": "red",
 }
-"""What a style looks like in colour: only the eight colours that every terminal has."""
+"""The styles in colour: only the eight colours that every terminal has."""
 
 TAB = 4
 """Columns that a tab takes in an excerpt."""
 
 
 class Segment(NamedTuple):
-    """A piece of text, the name of its style (a key of `STYLES`, or ""), and where a click on it leads."""
+    """A piece of text, the name of its style (a key of `STYLES`, or ""), and the target of a click on it."""
 
     text: str
     style: str = ""
@@ -41,7 +41,7 @@ Line = list[Segment]
 
 
 def printable(text: str) -> str:
-    r"""``text`` on one line, with all that a terminal would obey or that turns text around written as ``\x1b``."""
+    r"""Return ``text`` on one line, with control characters and those that turn text around written as ``\x1b``."""
     return text if text.isprintable() else "".join(map(_shown, text))
 
 
@@ -55,7 +55,7 @@ def _shown(char: str) -> str:
 
 
 def cells(text: str) -> list[tuple[str, int]]:
-    """Each character of a line of source as it is shown, with the columns that it takes."""
+    """Return each character of a line of source as it is shown, with the columns that it takes."""
     if text.isascii() and text.isprintable():
         return [(char, 1) for char in text]
     return [_cell(char) for char in text]
@@ -73,7 +73,7 @@ def _cell(char: str) -> tuple[str, int]:
 
 
 def colourful(stream: IO[str], color: bool | None) -> bool:
-    """Whether to print in colour: as told by ``color``, else by NO_COLOR and FORCE_COLOR, else on a terminal."""
+    """Return True to print in colour: ``color`` if given, else as NO_COLOR and FORCE_COLOR say, else on a terminal."""
     if color is not None:
         return color
     if os.environ.get("NO_COLOR"):
@@ -84,7 +84,7 @@ def colourful(stream: IO[str], color: bool | None) -> bool:
 
 
 def columns(stream: IO[str]) -> int | None:
-    """The width of the terminal that ``stream`` is; None where it is none."""
+    """Return the width of the terminal ``stream``, or None if it is not a terminal."""
     if not stream.isatty():
         return None
     import shutil
@@ -93,7 +93,7 @@ def columns(stream: IO[str]) -> int | None:
 
 
 def write(stream: IO[str], text: str) -> None:
-    """Write ``text``; what the stream's encoding lacks is written as an escape, for a report must not fail on it."""
+    """Write ``text``; characters that the stream's encoding lacks are escaped, so that a report never fails on them."""
     try:
         stream.write(text)
     except UnicodeEncodeError:
@@ -101,7 +101,7 @@ def write(stream: IO[str], text: str) -> None:
 
 
 def painter(stream: IO[str], color: bool | None) -> Callable[[Iterable[Line]], None]:
-    """A function that prints lines to ``stream``, in colour or plain."""
+    """Return a function that prints lines to ``stream``, in colour or plain."""
     if not colourful(stream, color):
         return lambda lines: write(stream, "".join("".join(part.text for part in line) + "\n" for line in lines))
     return _in_colour(stream)

@@ -1,4 +1,4 @@
-"""Findings for people: with the source, the trace and what to write, or one line each."""
+"""Findings for people: with source, trace and advice, or one line each."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from tfmemlint.sources import Source
 
 PLAIN_WIDTH = 120
-"""Columns of an excerpt where the output is not a terminal."""
+"""Columns of an excerpt if the output is not a terminal."""
 _LABEL = 12
-"""Columns of a label: that of the longest one, and an indent of two."""
+"""Columns of a label: those of the longest one, and an indent of two."""
 
 
 def header(finding: Finding, rules: Mapping[str, Rule], unsafe: bool) -> Line:
-    """``path:row:column: TFM101 [*] message``."""
+    """Return ``path:row:column: TFM101 [*] message``."""
     rule = rules.get(finding.code)
     line = [
         Segment(printable(finding.path), "path"),
@@ -34,7 +34,7 @@ def header(finding: Finding, rules: Mapping[str, Rule], unsafe: bool) -> Line:
 
 
 def applicable(fix: Fix | None, unsafe: bool) -> bool:
-    """Whether the fixer would apply ``fix``, with ``--unsafe-fixes`` or without."""
+    """Return True if the fixer would apply ``fix``, with ``--unsafe-fixes`` or without."""
     if fix is None:
         return False
     return fix.applicability is Applicability.SAFE or (unsafe and fix.applicability is Applicability.UNSAFE)
@@ -43,7 +43,8 @@ def applicable(fix: Fix | None, unsafe: bool) -> bool:
 def full(
     finding: Finding, sources: Mapping[str, Source], rules: Mapping[str, Rule], *, unsafe: bool, width: int | None
 ) -> Iterator[Line]:
-    """A finding with its source, its trace and what to write; ``width`` is the terminal's, None where there is none."""
+    """Yield a finding with its source, its trace and its advice; ``width`` is the terminal's, None without a
+    terminal."""
     style = finding.severity.value
     yield header(finding, rules, unsafe)
     place = f"{finding.path}{_cell(finding)}"
@@ -66,7 +67,7 @@ def full(
         yield from _labelled("note", note, width)
     if finding.fix is not None:
         yield from _labelled("fix", _fix_words(finding.fix), width, "mark")
-    if finding.withheld:
+    if finding.withheld and finding.withheld != finding.advice:
         yield from _labelled("fix", f"withheld: {finding.withheld}", width, "mark")
 
 
@@ -101,7 +102,7 @@ def _step(
 
 
 def _labelled(label: str, text: str, width: int | None, style: str = "label") -> Iterator[Line]:
-    """A label, and what it is the label of; on a terminal the rest of a long text stands below its start."""
+    """Yield a label and its text; on a terminal the continuation of a long text is indented to its start."""
     head = Segment(f"{label}: ".rjust(_LABEL + 2) if label else " " * (_LABEL + 2), style)
     text = printable(text)
     if width is None or len(text) <= width - _LABEL - 2:

@@ -1,4 +1,4 @@
-"""What a run came to, and the closing lines that say so."""
+"""The summary of a run, and the closing lines that print it."""
 
 from __future__ import annotations
 
@@ -9,22 +9,26 @@ from tfmemlint.model.finding import Applicability, Finding, Severity
 from tfmemlint.reporters.paint import Line, Segment
 
 _PACKAGES = {"pynvml": "nvidia-ml-py"}
-"""Where the package that brings a module has another name."""
+"""Modules whose package has another name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a run came to.
+    """The counts of a run.
 
     Attributes:
-        files: files that were checked. candidates: those of them that had to be read closely.
-        errors, warnings, advice: findings by severity, those that were fixed included.
-        fixable: findings that are left and that the fixer mends as it is called now (with ``unsafe``: unsafely too).
-        fixable_unsafe: findings that are left and that it would mend with ``--unsafe-fixes`` besides.
-        fixed: findings that were mended. withheld: findings that are left because their fix was withheld.
-        offered: findings that are left whose fix was not worked out, as there are too many of them.
+        files: files that were checked.
+        candidates: those of them that were parsed.
+        errors, warnings, advice: findings by severity, including fixed ones.
+        fixable: remaining findings that the fixer fixes as it is called now (with ``unsafe``: unsafely too).
+        fixable_unsafe: remaining findings that it would additionally fix with ``--unsafe-fixes``.
+        fixed: findings that were fixed.
+        withheld: findings that remain because their fix was withheld.
+        offered: remaining findings whose fix was not computed, as there are too many of them.
         needs: modules that the fixed code imports and the old code did not.
-        unsafe: whether ``--unsafe-fixes`` was given. planned: nothing was written, only shown.
+        unsafe: True if ``--unsafe-fixes`` was given.
+        planned: nothing was written, only shown.
+        cut_short: files that were too long to be followed to the end.
     """
 
     files: int = 0
@@ -40,6 +44,7 @@ class Summary:
     needs: tuple[str, ...] = ()
     unsafe: bool = False
     planned: bool = False
+    cut_short: int = 0
 
     @classmethod
     def of(
@@ -51,8 +56,9 @@ class Summary:
         candidates: int = 0,
         unsafe: bool = False,
         planned: bool = False,
+        cut_short: int = 0,
     ) -> Summary:
-        """The summary of the findings that are left and of those that were mended; ``needs`` are of the mended ones."""
+        """Return the summary of remaining and fixed findings; ``needs`` are those of the fixed ones."""
         severities = [finding.severity for finding in (*remaining, *fixed)]
         applicabilities = [finding.fix.applicability for finding in remaining if finding.fix is not None]
         safe, risky = (applicabilities.count(each) for each in (Applicability.SAFE, Applicability.UNSAFE))
@@ -66,31 +72,35 @@ class Summary:
             fixable_unsafe=risky * (not unsafe),
             fixed=len(fixed),
             withheld=sum(bool(finding.withheld) for finding in remaining),
-            offered=sum(one.fixable and one.fix is None and not one.withheld for one in remaining),
-            needs=tuple(sorted({need for one in fixed if one.fix is not None for need in one.fix.needs})),
+            offered=sum(finding.fixable and finding.fix is None and not finding.withheld for finding in remaining),
+            needs=tuple(sorted({need for finding in fixed if finding.fix is not None for need in finding.fix.needs})),
             unsafe=unsafe,
             planned=planned,
+            cut_short=cut_short,
         )
 
     @property
     def found(self) -> int:
-        """All findings, those that were fixed included."""
+        """Return the number of all findings, including fixed ones."""
         return self.errors + self.warnings + self.advice
 
     def lines(self, *, reasons_shown: bool = True, verbose: bool = False) -> list[Line]:
-        """The closing lines; ``reasons_shown`` if the findings above them say why a fix was withheld."""
+        """Return the closing lines; ``reasons_shown`` if the findings above them say why a fix was withheld."""
         out: list[Line] = []
         if verbose:
             close = f", {self.candidates} of them closely" if self.candidates else ""
             out.append([Segment(f"Checked {_count(self.files, 'file', 'files')}{close}.", "dim")])
         if not self.found:
+            if self.cut_short:
+                files = _count(self.cut_short, "file was", "files were")
+                return [*out, [Segment(f"Nothing found, but {files} not followed to the end.", "warning")]]
             return [*out, [Segment("All checks passed!", "good")]]
         kinds = [
             (self.errors, "error", "errors"),
             (self.warnings, "warning", "warnings"),
             (self.advice, "piece of advice", "pieces of advice"),
         ]
-        words = ", ".join(_count(number, one, many) for number, one, many in kinds if number)
+        words = ", ".join(_count(number, singular, many) for number, singular, many in kinds if number)
         fixed = f"{self.fixed} would be fixed" if self.planned else f"{self.fixed} fixed"
         done = f" ({fixed}, {self.found - self.fixed} remaining)" if self.fixed else ""
         out.append([Segment(f"Found {words}{done}.")])
@@ -111,7 +121,7 @@ class Summary:
         elif self.fixable_unsafe:
             out.append([Segment(f"{self.fixable_unsafe} fixable with `tfmemlint fix --unsafe-fixes`.")])
         if self.offered:
-            out.append([Segment(f"`tfmemlint fix --diff` tells which of {self.offered} it would mend, and how.")])
+            out.append([Segment(f"`tfmemlint fix --diff` shows which of {self.offered} it would fix, and how.")])
         if self.withheld:
             above = "the reason is given above" if self.withheld == 1 else "the reasons are given above"
             where = above if reasons_shown else "--output-format full says why"
@@ -119,5 +129,5 @@ class Summary:
         return out
 
 
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
+def _count(number: int, singular: str, many: str) -> str:
+    return f"{number} {singular if number == 1 else many}"

@@ -1,4 +1,4 @@
-"""The cells of a program that is run piece by piece, and what comes of running one of them again."""
+"""The cells of a program that is run piece by piece, and the effects of running one of them again."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 _MARKER = re.compile(r"#[ \t]*%%(?![\w%])(?P<title>.*)")
 """The line that begins a cell in Spyder, VS Code, PyCharm and Jupytext's percent format."""
 _START = "import tensorflow as _tensorflow\n_tensorflow.constant(0)\n"
-"""What stands for the work between two runs of a cell: it starts the runtime, if nothing else has."""
+"""Replaces the work between two runs of a cell: it starts the runtime if nothing else has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell of code, by its rows (from 1) in the text that it is a part of; ``last`` is in it."""
+    """A cell of code, by its rows (from 1) in the text that contains it; the cell includes row ``last``."""
 
     first: int
     last: int
@@ -30,18 +30,16 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """A call that goes well in a cell's first run and fails in its second.
-
-    ``span`` is where it stands in the text, or the call in the cell that leads to it.
-    """
+    """A call that succeeds in a cell's first run and fails in its second. ``span`` is its place in the text, or the
+    call in the cell that leads to it."""
 
     call: Call
     span: Span
 
 
 def cells_of(source: Source) -> tuple[Cell, ...]:
-    """The cells of a notebook, of a document whose blocks are one program, or of a script with ``# %%`` lines; none
-    where it has no cells."""
+    """Return the cells of a notebook, of a document whose blocks are one program, or of a script with ``# %%`` lines;
+    an empty tuple if it has no cells."""
     from tfmemlint.sources.documents.snippet import Snippet
     from tfmemlint.sources.notebook import Notebook
 
@@ -54,7 +52,8 @@ def cells_of(source: Source) -> tuple[Cell, ...]:
 
 
 def percent_cells(text: str) -> tuple[Cell, ...]:
-    """The cells of a script with ``# %%`` lines; none where it has no such line. Cells of Markdown are left out."""
+    """Return the cells of a script with ``# %%`` lines, without Markdown cells; an empty tuple if it has no such
+    line."""
     lines = text.split("\n")
     begins = [(row, match["title"]) for row, line in enumerate(lines, 1) if (match := _MARKER.match(line)) is not None]
     if not begins:
@@ -68,10 +67,8 @@ def percent_cells(text: str) -> tuple[Cell, ...]:
 
 
 def fails_again(program: Program, cell: Cell) -> Iterator[Again]:
-    """What fails for sure when a cell is run again behind the whole program, and has not failed in it.
-
-    The program is gone through once more, with the start of the runtime and the cell's lines behind its last one.
-    """
+    """Yield the calls that certainly fail if a cell is run again after the whole program, and that did not fail in it.
+    This interprets the program once more, followed by the start of the runtime and the cell's lines."""
     from tfmemlint.interpreter import analyze
     from tfmemlint.sources import Source
 

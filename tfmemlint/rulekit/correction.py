@@ -1,31 +1,31 @@
-"""What is written wrong in a finding, and what to write in its place: for programs that write code.
+"""Corrections: the wrong code in a finding and its replacement, for programs that write code.
 
-Each rule says it of its own findings (`Rule.correction`), with one of these functions.
+Each rule returns the corrections of its own findings (`Rule.correction`) with one of these functions.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from tfmemlint.knowledge import environment, wishes
-from tfmemlint.knowledge.instead import SAME, WISH, Instead, of_api, of_real, of_value, of_variable, releases_of
+from tfmemlint.knowledge import environment, purposes
+from tfmemlint.knowledge.instead import INTENDED, SAME, Instead, of_api, of_real, of_value, of_variable, releases_of
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding
-from tfmemlint.model.intent import Wish
+from tfmemlint.model.intent import Purpose
 
 NAME, ATTRIBUTE, ARGUMENT, KEY, VARIABLE, VALUE = "name", "attribute", "argument", "key", "variable", "value"
-"""The kinds of what is wrong: a name of a function, class or module; an attribute that is assigned to; an argument; a
-key of a dictionary; an environment variable; a value."""
+"""The kinds of wrong code: a name of a function, class or module; an attribute that is assigned to; an argument; a key
+of a dictionary; an environment variable; a value."""
 USE, TEXT = "use", "text"
-"""With all names right, how they are used; or a text that cannot be read, and comments to this tool."""
+"""Code whose names are all right but whose use is wrong; or a text that cannot be read, and comments to this tool."""
 
 MEMORY_REPORT = "tf.config.experimental.get_memory_info"
-NVML_KNOWS = "TensorFlow does not tell this; NVML does"
-_WHY_OF_INTENT = {Wish.RELEASE: "no call gives GPU memory back to other processes", Wish.REPORT: NVML_KNOWS}
+NVML_KNOWS = "TensorFlow does not report this; NVML does"
+_WHY_OF_INTENT = {Purpose.RELEASE: "no call gives GPU memory back to other processes", Purpose.REPORT: NVML_KNOWS}
 
 
 class Correction(NamedTuple):
-    """What is wrong: its kind, as it is written, what to write instead, and why there is nothing to write."""
+    """Wrong code: its kind, the code as written, the replacement, and the reason if there is no replacement."""
 
     kind: str
     written: str
@@ -51,15 +51,15 @@ def of_name(finding: Finding, text: str, target: Target) -> Correction:
     given, new = details.get("instead"), details.get("new") or details.get("twin")
     if isinstance(given, Instead):
         return Correction(NAME, name, given)
-    made_up = wishes.wish_of(str(details["name"]))
-    why = _WHY_OF_INTENT.get(made_up.wish, "") if made_up is not None else ""
+    made_up = purposes.purpose_of(str(details["name"]))
+    why = _WHY_OF_INTENT.get(made_up.purpose, "") if made_up is not None else ""
     instead = of_real(str(new), SAME, target) if new else of_api(str(details["name"]), target)
     return Correction(NAME, name, instead, why)
 
 
 def by_name(finding: Finding, better: str, target: Target) -> Correction:
     """Return the correction of a name that exists, and for which there is a ``better`` one."""
-    return Correction(NAME, name_of(finding), of_real(better, WISH, target))
+    return Correction(NAME, name_of(finding), of_real(better, INTENDED, target))
 
 
 def of_memory_report(finding: Finding, text: str, target: Target) -> Correction:
@@ -67,7 +67,7 @@ def of_memory_report(finding: Finding, text: str, target: Target) -> Correction:
     if not name_of(finding) or isinstance(finding.details.get("instead"), Instead):
         return of_name(finding, text, target)
     known = finding.details.get("report") in ("current", "peak")
-    return Correction(NAME, name_of(finding), of_real(MEMORY_REPORT, WISH, target) if known else None, NVML_KNOWS)
+    return Correction(NAME, name_of(finding), of_real(MEMORY_REPORT, INTENDED, target) if known else None, NVML_KNOWS)
 
 
 def of_attribute(finding: Finding, text: str, target: Target) -> Correction:
@@ -97,7 +97,7 @@ def of_key(finding: Finding, target: Target) -> Correction:
     if report is None and finding.intent is not None:
         report = finding.intent.value
     if report in ("current", "peak"):
-        made = of_real(MEMORY_REPORT, WISH, target)
+        made = of_real(MEMORY_REPORT, INTENDED, target)
         if made is not None:
             return Correction(KEY, key, made._replace(name=f"{made.name}('GPU:0')[{str(report)!r}]"))
     return Correction(KEY, key, None, NVML_KNOWS)
@@ -121,7 +121,7 @@ def of_environment_value(finding: Finding, text: str) -> Correction:
 
 
 def of_amount(finding: Finding, text: str, meant: str = "") -> Correction:
-    """Return the correction of an amount of memory; ``meant`` is the right one, where the rule knows it."""
+    """Return the correction of an amount of memory; ``meant`` is the right one if the rule knows it."""
     meant = meant or str(finding.details.get("replacement") or "")
     written = str(finding.details.get("written", "") or text)
     return Correction(VALUE, written, _value(meant, "") if meant else None, "the amount depends on the GPU's memory")
@@ -134,6 +134,6 @@ def of_text(finding: Finding, text: str, target: Target) -> Correction:
 
 
 def _value(meant: str, text: str) -> Instead:
-    """A value; of a variable that takes a few, with the releases that were seen to take it."""
+    """Return a value; for a variable with few accepted values, with the releases that were seen to accept it."""
     variable = next((variable for variable in environment.VARIABLES if variable in text), "")
     return of_value(meant, variable)

@@ -1,4 +1,4 @@
-"""Environment variables that a program sets: what rules ask of them."""
+"""Environment variables that a program sets: questions that rules ask about them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TENSORFLOW = r"(?m)^\s*(?:import|from)\s+(?:tensorflow|keras|tf_keras)\b"
 
 
 def writes(program: Program) -> Iterator[EnvWrite]:
-    """Every variable that is set, once for each place, where there may be a GPU that it matters to."""
+    """Yield every write of a variable, once per place, unless there is certainly no GPU that it could affect."""
     seen: set[tuple[str, Span, str]] = set()
     for write in program.of(EnvWrite):
         place = (write.path, place_of(write), write.name)
@@ -36,53 +36,56 @@ def writes(program: Program) -> Iterator[EnvWrite]:
 
 
 def place_of(write: EnvWrite) -> Span:
-    """The place to point at: the whole target, or in a mapping of several variables the one that is meant."""
+    """Return the place to point at: the whole target, or in a mapping of several variables the key in question."""
     if write.how != "update":
         return write.span
     return write.key or write.given or write.span
 
 
 def text_of(write: EnvWrite) -> str | None:
-    """The string that a variable is set to; None where it isn't known, or is no string."""
+    """Return the string that a variable is set to, or None if it is unknown or not a string."""
     value = write.value.value if isinstance(write.value, Const) else None
     return value if isinstance(value, str) else None
 
 
 def is_replaced(program: Program, write: EnvWrite) -> bool:
-    """Whether another value is set, for sure, before this one is read."""
+    """Return True if another value is certainly set before this one is read."""
     phase = "listed" if read_at(write.name) is Moment.LISTING else "allocator"
     behind = False
-    for other in program.of(EnvWrite):
-        if other is write:
+    for later in program.of(EnvWrite):
+        if later is write:
             behind = True
-        elif behind and other.name == write.name and other.value != write.value and other.comes_with(write):
-            if program.configuration is not None and other.ways != write.ways:
+        elif behind and later.name == write.name and later.value != write.value and later.comes_with(write):
+            if program.configuration is not None and later.ways != write.ways:
                 # It is for another service, step or command.
                 continue
-            return getattr(other.state, phase).has is Tri.NO and other.how != "setdefault"
+            return getattr(later.state, phase).has is Tri.NO and later.how != "setdefault"
     return False
 
 
 def others_of(program: Program, name: str, but: EnvWrite) -> list[EnvWrite]:
-    """The other places where a variable is set."""
+    """Return the other places at which a variable is set."""
     found = program.of(EnvWrite)
-    return [one for one in found if one.name == name and (one.path, place_of(one)) != (but.path, place_of(but))]
+    return [
+        write for write in found if write.name == name and (write.path, place_of(write)) != (but.path, place_of(but))
+    ]
 
 
 def growth_calls(program: Program) -> list[Call]:
-    """The calls of ``set_memory_growth``."""
+    """Return the calls of ``set_memory_growth``."""
     return list(program.calls(SET_GROWTH))
 
 
 def in_time(write: EnvWrite, name: str) -> bool:
-    """Whether a variable that were called ``name`` would be set before TensorFlow reads it, as far as can be told."""
+    """Return True if a variable called ``name``, written here, would be set before TensorFlow reads it, as far as the
+    analysis can tell."""
     phase = write.state.listed if read_at(name) is Moment.LISTING else write.state.allocator
     return phase.has is Tri.NO
 
 
 def devices_made(program: Program) -> Iterator[tuple[Event, State]]:
-    """The moments at which the allocator variables are read, for each entry point: where the GPU devices are made
-    first, or its end where nothing in it makes them; with the state that is in force then."""
+    """Yield the moments at which the allocator variables are read, with the state at that moment. For each entry point,
+    this is where the GPU devices are first created, or the end of the program if nothing creates them."""
     for event in program.events:
         if isinstance(event, RuntimeStart) and event.what in ("context", "allocator") and not event.repeated:
             if event.state.allocator.under(event.guards).has in (Tri.NO, Tri.UNKNOWN):
@@ -94,7 +97,8 @@ def devices_made(program: Program) -> Iterator[tuple[Event, State]]:
 def settings_in_force(
     program: Program, table: Callable[[State], Iterable[Setting]]
 ) -> Iterator[tuple[Call, Setting, State]]:
-    """What calls have set, for sure, of all that ``table`` has when the GPU devices are made; with that state."""
+    """Yield the calls whose settings in ``table`` are certainly in force when the GPU devices are created, with the
+    settings and the state at that moment."""
     for _, state in devices_made(program):
         for setting in table(state):
             if setting.by is not None and not setting.either:
@@ -102,8 +106,8 @@ def settings_in_force(
 
 
 def beaten_by(write: EnvWrite, event: Event, words: str) -> tuple[Step, ...]:
-    """How it comes about that a variable has more say than a setting: where it is set, and where the setting is made,
-    in these words."""
+    """Return the trace of a variable that overrides a setting: the place at which the variable is set, and the place of
+    the setting, described by ``words``."""
     return (
         Step(write.path, write.span, f"{write.name} is set to {text_of(write)!r}"),
         *event.frames,
@@ -112,15 +116,15 @@ def beaten_by(write: EnvWrite, event: Event, words: str) -> tuple[Step, ...]:
 
 
 def write_of(program: Program, name: str, state: State) -> EnvWrite | None:
-    """The assignment that the value in ``state`` comes from: the last one of that value."""
+    """Return the assignment that the value in ``state`` comes from: the last one of that value."""
     value = state.env.get(name)
-    found = [one for one in program.of(EnvWrite) if one.name == name and one.value == value]
+    found = [write for write in program.of(EnvWrite) if write.name == name and write.value == value]
     return found[-1] if found else None
 
 
 def is_for_others(program: Program, write: EnvWrite, bad: BadName) -> bool:
-    """Whether somebody else than TensorFlow may read a variable whose name it does not know: the program, another
-    library, a program that it starts."""
+    """Return True if something other than TensorFlow may read a variable whose name TensorFlow does not know: the
+    program, another library, a program that it starts."""
     if program.configuration is not None:
         return _is_for_others_there(program, write, bad)
     texts = [program.source.text, *program.others]
@@ -134,18 +138,18 @@ def is_for_others(program: Program, write: EnvWrite, bad: BadName) -> bool:
         if any(shows_owner(text, bad.owner) for text in texts):
             return True
         if _has_own_settings(program) and not _imported(program.tree) <= _WITHOUT_JAX:
-            # Both are told to leave the other some memory: what is imported may be JAX's.
+            # Either may be configured to leave memory to the other: the import may be JAX's.
             return True
     return bad.kind in ("foreign", "made-up") and starts_others(program.tree)
 
 
 def _has_own_settings(program: Program) -> bool:
-    """Whether TensorFlow's memory is configured by a call that is real."""
+    """Return True if a call of a real function configures TensorFlow's memory."""
     return any(True for _ in program.calls(SET_GROWTH, *SET_LOGICAL))
 
 
 def _imported(tree: ast.Module) -> frozenset[str]:
-    """The packages that a file imports anything of."""
+    """Return the packages that a file imports anything from."""
     found = set[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -160,11 +164,12 @@ _WITHOUT_JAX = frozenset(sys.stdlib_module_names) | {
     "seaborn", "six", "skimage", "sklearn", "tensorboard", "tensorflow", "tensorflow_addons", "tensorflow_datasets",
     "tensorflow_hub", "tf_keras", "tqdm", "yaml",
 }  # fmt: skip
-"""Packages that use no GPU, or none but by TensorFlow."""
+"""Packages that use no GPU, or use it only through TensorFlow."""
 
 
 def _is_for_others_there(program: Program, write: EnvWrite, bad: BadName) -> bool:
-    """The same of a configuration file: what it starts need not be this project's, but code of the project tells."""
+    """Return `is_for_others` for a variable of a configuration file. The file need not start a program of this project,
+    but code of the project gives evidence."""
     from tfmemlint.deployment.project_readers import asks, uses
     from tfmemlint.knowledge.variables import shows_owner
 
@@ -174,7 +179,7 @@ def _is_for_others_there(program: Program, write: EnvWrite, bad: BadName) -> boo
     if write.name in program.configuration.asked or asks(program.source.path, write.name):
         return True
     if bad.kind == "foreign":
-        # Data are often read by TensorFlow in a program of JAX's, so that its variables tell nothing.
+        # JAX programs often read their data with TensorFlow, so its variables prove nothing.
         if re.search("tensorflow|keras", text) is None or shows_owner(text, bad.owner):
             return True
         return uses(program.source.path, bad.owner)
@@ -182,6 +187,6 @@ def _is_for_others_there(program: Program, write: EnvWrite, bad: BadName) -> boo
 
 
 def about_tensorflow_itself(text: str) -> bool:
-    """Whether a configuration file says that it is about TensorFlow: by its name, or by variables that it has."""
+    """Return True if a configuration file is about TensorFlow, judging by its name or by its variables."""
     own = r"tensorflow|keras|\bTF_(?:FORCE_GPU_ALLOW_GROWTH|GPU_ALLOCATOR|CPP_MIN_LOG_LEVEL)\b"
     return re.search(own, text) is not None

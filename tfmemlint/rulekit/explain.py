@@ -1,4 +1,4 @@
-"""The words and traces that rules share: how the runtime was started, and what hides an error."""
+"""The words and traces that rules share: how the runtime was started, and which handlers hide an error."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 from tfmemlint.interpreter.program import Call, Event, Program, RuntimeStart, SessionMade, Use
 from tfmemlint.interpreter.state import ConfigEffect
 from tfmemlint.interpreter.values import EACH, Const, Device, Devices, Limit, Seq, Value
-from tfmemlint.knowledge import names, wishes
-from tfmemlint.knowledge.wishes import MadeUp
+from tfmemlint.knowledge import names, purposes
+from tfmemlint.knowledge.purposes import MadeUp
 from tfmemlint.model.finding import Finding, Severity, Span
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.made_up import Meaning, meaning
 from tfmemlint.rulekit.rule import Rule
 from tfmemlint.rulekit.start_trace import start_anchors, start_details, where_to
@@ -21,27 +21,28 @@ from tfmemlint.rulekit.start_trace import written as written
 
 
 def short(name: str) -> str:
-    """The last part of a dotted name."""
+    """Return the last part of a dotted name."""
     return name.rsplit(".", 1)[-1]
 
 
 def line(event: Event, seen_from: str) -> str:
-    """Where an event is, as it reads in a finding about the file ``seen_from``: ``line 12``, ``core/model.py:12``."""
+    """Return the place of an event as a finding about the file ``seen_from`` names it: ``line 12``,
+    ``core/model.py:12``."""
     return f"line {event.span.row}" if event.path == seen_from else f"{event.path}:{event.span.row}"
 
 
 def in_line(event: Event, seen_from: str) -> str:
-    """``in line 12``, or ``in core/model.py:12``."""
+    """Return ``in line 12``, or ``in core/model.py:12``."""
     return f"in {line(event, seen_from)}"
 
 
 def start_words(start: RuntimeStart, call: Event, verb: str = "starts it") -> str:
-    """What starts the runtime, for a message about ``call``."""
+    """Return words for what starts the runtime, for a message about ``call``."""
     return f"{written(start.text)} {in_line(start, call.path)} {verb}"
 
 
 def device_words(value: Value, text: str = "") -> str:
-    """A device as it reads after "for": ``every GPU``, ``GPU 0``, or the author's own words."""
+    """Return words for a device that read after "for": ``every GPU``, ``GPU 0``, or the author's own words."""
     match value:
         case Device(type=type_, index=index) as device:
             kind = type_ if type_ in ("GPU", "CPU") else "device"
@@ -55,15 +56,15 @@ def device_words(value: Value, text: str = "") -> str:
 
 
 def growth_intent(call: Call) -> Intent:
-    """What a call of ``set_memory_growth`` wants."""
+    """Return the intent of a call of ``set_memory_growth``."""
     device, enable = call.arg(0, "device"), call.value(1, "enable")
     value = enable.value if isinstance(enable, Const) and isinstance(enable.value, bool) else None
-    return Intent(Wish.GROWTH, device_words(device.value, device.text) if device else "", value)
+    return Intent(Purpose.GROWTH, device_words(device.value, device.text) if device else "", value)
 
 
 def limit_intent(call: Call) -> Intent:
-    """What a call that configures logical devices wants: the limit in MiB of the first of them, or the share of the
-    memory that its author took for the unit."""
+    """Return the intent of a call that configures logical devices: the limit in MiB of the first of them, or the
+    fraction of the memory that its author took for the unit."""
     device, logical = call.arg(0, "device"), call.value(1, "logical_devices")
     devices = device_words(device.value, device.text) if device else ""
     limits = logical.items if isinstance(logical, Seq) else ()
@@ -71,35 +72,37 @@ def limit_intent(call: Call) -> Intent:
     numbers = [value.value for value in values if isinstance(value, Const)]
     if values and len(numbers) == len(values):
         shown = " + ".join(str(number) for number in numbers)
-        wish = Wish.FRACTION if all(is_share(number) for number in numbers) else Wish.LIMIT
-        return Intent(wish, devices, numbers[0] if len(numbers) == 1 else None, shown)
-    return Intent(Wish.LIMIT, devices)
+        purpose = Purpose.FRACTION if all(is_share(number) for number in numbers) else Purpose.LIMIT
+        return Intent(purpose, devices, numbers[0] if len(numbers) == 1 else None, shown)
+    return Intent(Purpose.LIMIT, devices)
 
 
 def is_share(limit: object) -> bool:
-    """Whether somebody who writes this as a ``memory_limit``, which is in MiB, means a share of the memory."""
+    """Return True if the author of a ``memory_limit``, whose unit is MiB, most likely means a fraction of the
+    memory."""
     return isinstance(limit, (int, float)) and not isinstance(limit, bool) and 0 < limit < 1
 
 
 def visible_intent(call: Call) -> Intent:
-    """What a call of ``set_visible_devices`` wants."""
+    """Return the intent of a call of ``set_visible_devices``."""
     devices = call.arg(0, "devices")
-    return Intent(Wish.VISIBLE, text=devices.text if devices else "")
+    return Intent(Purpose.VISIBLE, text=devices.text if devices else "")
 
 
 def severity_of(program: Program, call: Call, outcome: ConfigEffect) -> Severity:
-    """An error where it is so on every way, and nothing swallows the exception; else a warning."""
+    """Return ``ERROR`` if the defect holds on every path and nothing swallows the exception, else ``WARNING``."""
     hidden = bool(outcome.exception) and is_swallowed(call, outcome.exception)
     return Severity.ERROR if outcome.certain and not hidden and not program.accepts(call) else Severity.WARNING
 
 
 def handler_notes(call: Event, exception: str, words: str = "the setting never takes effect") -> tuple[str, ...]:
-    """Says that a handler hides ``exception``, or that the handlers there are for other exceptions."""
+    """Return notes which say that a handler hides ``exception``, or that the handlers around the call catch other
+    exceptions."""
     handler = call.handler_for(exception)
     if handler is not None:
         what = "catches it and goes on" if not handler.reraises else "catches it"
         return (f"The handler in line {handler.span.row} {what}: {words}.",)
-    caught = [name for one in call.handlers if one.here for name in one.catches]
+    caught = [name for handler in call.handlers if handler.here for name in handler.catches]
     if caught:
         row = call.handlers[0].span.row
         return (f"The handler in line {row} catches {' and '.join(caught)}, not {exception}: it does not help.",)
@@ -107,7 +110,7 @@ def handler_notes(call: Event, exception: str, words: str = "the setting never t
 
 
 def in_one_loop(call: Call) -> bool:
-    """Whether one loop over devices both starts the runtime and configures the next device."""
+    """Return True if one loop over devices both starts the runtime and configures the next device."""
     outcome = call.effect
     return (
         outcome is not None
@@ -118,27 +121,30 @@ def in_one_loop(call: Call) -> bool:
     )
 
 
-def late_calls(program: Program, real: Sequence[str], wishes_: Sequence[Wish]) -> Iterator[tuple[Call, Intent | None]]:
-    """The calls of ``real`` functions, and of made-up ones with these wishes, that come after the runtime has started;
-    with the intent of the made-up ones. What one loop over devices does to itself is another matter."""
+def late_calls(
+    program: Program, real: Sequence[str], purposes_: Sequence[Purpose]
+) -> Iterator[tuple[Call, Intent | None]]:
+    """Yield the calls of ``real`` functions, and of made-up ones with these purposes, that run after the runtime has
+    started, with the intent of the made-up ones. Calls for which one loop over devices is to blame are left out:
+    another rule reports them."""
     for call in program.calls():
         if call.effect is None or call.effect.kind != "late" or in_one_loop(call):
             continue
-        made_up = wishes.wish_of(call.name)
+        made_up = purposes.purpose_of(call.name)
         if call.name in real:
             yield call, None
-        elif made_up is not None and made_up.wish in wishes_:
+        elif made_up is not None and made_up.purpose in purposes_:
             yield call, read_made_up(call, made_up).intent
 
 
 def read_made_up(call: Call, made_up: MadeUp) -> Meaning:
-    """A call of a made-up name, read: what it wants, and by which arguments."""
+    """Return the meaning of a call of a made-up name: its intent, and the arguments that state it."""
     return meaning(call, made_up, device_words)
 
 
 def configured_after(program: Program, position: int) -> bool:
-    """Whether behind the event at ``position`` something is configured that would come too late if the runtime were
-    started there, and doesn't yet."""
+    """Return True if a configuration after the event at ``position`` would come too late if the runtime were started
+    there, and is in time now."""
     return any(
         isinstance(later, Call)
         and later.name.startswith("tf.config.")
@@ -149,7 +155,7 @@ def configured_after(program: Program, position: int) -> bool:
 
 
 def too_late(rule: Rule, program: Program, call: Call, intent: Intent, **more: Any) -> Finding:
-    """The finding for a configuring call after the runtime has started."""
+    """Return the finding for a configuring call after the runtime has started."""
     outcome = call.effect
     assert outcome is not None
     start = outcome.cause
@@ -182,7 +188,7 @@ def too_late(rule: Rule, program: Program, call: Call, intent: Intent, **more: A
 
 
 def attribute_error(name: str, exception: str = "AttributeError", imported: str = "") -> str:
-    """What Python says to a name that isn't there; ``imported``: the whole name that an import asks for."""
+    """Return Python's error for a name that does not exist; ``imported`` is the whole name that an import asks for."""
     owner, _, last = name.rpartition(".")
     if exception == "ImportError":
         if imported and imported != name:
@@ -192,65 +198,67 @@ def attribute_error(name: str, exception: str = "AttributeError", imported: str 
 
 
 def is_of_import(use: Use, program: Program) -> bool:
-    """Whether a name is part of one that an import asks for, so that the import says what there is to say."""
-    imported = (one.name for one in program.of(Use) if one.origin == "import")
-    return use.origin != "import" and any(use.name == one or use.name.startswith(f"{one}.") for one in imported)
+    """Return True if a name is part of one that an import asks for, so that the finding about the import is enough."""
+    imported = (imported_use.name for imported_use in program.of(Use) if imported_use.origin == "import")
+    return use.origin != "import" and any(use.name == whole or use.name.startswith(f"{whole}.") for whole in imported)
 
 
 def guarded(event: Event, device: str) -> bool:
-    """Whether something sees to it that there is a GPU: a condition that speaks of GPUs or of the list that ``device``
-    is from, or a handler for what ``gpus[0]`` raises."""
-    words = "|".join(["gpu", "device", "cuda", *(re.escape(one) for one in re.findall(r"^[A-Za-z_]\w*", device))])
+    """Return True if something ensures that there is a GPU: a condition that mentions GPUs or the list that ``device``
+    is from, or a handler for the error that ``gpus[0]`` raises."""
+    words = "|".join(["gpu", "device", "cuda", *(re.escape(name) for name in re.findall(r"^[A-Za-z_]\w*", device))])
     return event.handler_for("IndexError") is not None or any(
         re.search(words, text, re.IGNORECASE) for text, _ in event.guards
     )
 
 
 def attribute_severity(event: Event, exception: str = "AttributeError") -> Severity:
-    """An error, or a warning where a handler swallows it."""
+    """Return ``ERROR``, or ``WARNING`` if a handler swallows the exception."""
     return Severity.WARNING if is_swallowed(event, exception) else Severity.ERROR
 
 
 def is_swallowed(event: Event, exception: str) -> bool:
-    """Whether some handler catches ``exception`` and goes on: one that ends in ``raise`` or an exit hides nothing."""
+    """Return True if some handler catches ``exception`` and continues: a handler that ends in ``raise`` or an exit
+    hides nothing."""
     return any(handler.takes(exception) and not handler.reraises for handler in event.handlers)
 
 
 _OPTIONS = {
-    "gpu_options.allow_growth": Wish.GROWTH,
-    "gpu_options.per_process_gpu_memory_fraction": Wish.FRACTION,
-    "gpu_options.visible_device_list": Wish.VISIBLE,
-    "gpu_options.allocator_type": Wish.ALLOCATOR,
+    "gpu_options.allow_growth": Purpose.GROWTH,
+    "gpu_options.per_process_gpu_memory_fraction": Purpose.FRACTION,
+    "gpu_options.visible_device_list": Purpose.VISIBLE,
+    "gpu_options.allocator_type": Purpose.ALLOCATOR,
 }
 
 
 def plain_options(fields: Mapping[str, Value] | None) -> dict[str, object]:
-    """The GPU options about memory among a message's fields, with their constants; None where the value isn't known."""
+    """Return the GPU options about memory among a message's fields, with their constants, or None for unknown
+    values."""
     found: dict[str, object] = {}
     for name, value in (fields or {}).items():
         if name in _OPTIONS:
             found[name] = value.value if isinstance(value, Const) else None
-    # What is switched off is no wish.
+    # A setting that is switched off is not an intent.
     return {name: value for name, value in found.items() if value is not False}
 
 
 def options_intent(options: Mapping[str, object]) -> Intent:
-    """What GPU options want: the first of growth, share, visible devices, allocator."""
-    for name, wish in _OPTIONS.items():
+    """Return the intent of GPU options: the first of growth, fraction, visible devices, allocator."""
+    for name, purpose in _OPTIONS.items():
         if name in options:
             value = options[name]
             known = value if isinstance(value, (bool, int, float, str)) else None
-            return Intent(wish, "every GPU" if wish is not Wish.VISIBLE else "", known)
-    return Intent(Wish.OTHER)
+            return Intent(purpose, "every GPU" if purpose is not Purpose.VISIBLE else "", known)
+    return Intent(Purpose.OTHER)
 
 
 def carriers(session: SessionMade) -> dict[str, Span]:
-    """The places that a rewrite of a session has to know: the session's own, and where its options are set."""
+    """Return the places that a rewrite of a session needs: the session's own, and those where its options are set."""
     return {"session": session.span} | {f"field:{name}": span for name, span in session.field_spans.items()}
 
 
 def constants_of(fields: Mapping[str, Value] | None) -> dict[str, object]:
-    """All the fields of a message, each with its constant; None for what isn't known."""
+    """Return all the fields of a message, each with its constant, or None for unknown values."""
     return {name: value.value if isinstance(value, Const) else None for name, value in (fields or {}).items()}
 
 
@@ -262,14 +270,21 @@ _PROGRESS = re.compile(r"\b(?:epoch|step|batch|iteration)s?\b", re.IGNORECASE)
 
 
 def while_training(call: Event) -> bool:
-    """Whether an event stands where an epoch or a step decides: in a callback, or under a condition about progress."""
+    """Return True if an event depends on an epoch or a step: in a callback, or under a condition about progress."""
     if _DURING.search(call.function):
         return True
     return any(_PROGRESS.search(text) for text, _ in call.guards)
 
 
 def fixed_index(value: Value) -> int | None:
-    """The number of a device that is one certain GPU; None for any other, the variable of a loop among them."""
+    """Return the number of a device that is one certain GPU, or None for any other device, such as the variable of a
+    loop."""
     if isinstance(value, Device) and not value.loop and isinstance(value.index, int):
         return value.index
     return None
+
+
+def grows_already(event: Event) -> bool:
+    """Return True if memory growth is on for every GPU where an event happens: nothing has to set it again."""
+    setting = event.state.growth_of(EACH)
+    return setting is not None and setting.value == Const(True)

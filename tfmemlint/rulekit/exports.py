@@ -1,4 +1,4 @@
-"""What a module makes for the modules that import it."""
+"""The messages that a module creates for the modules that import it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def is_for_others(program: Program, proto: ProtoMade) -> bool:
-    """Whether other modules are to import the message: a name in ``__all__`` holds it, or one of a module that only has
-    a function make it and starts nothing itself."""
+    """Return True if other modules are expected to import the message: a name in ``__all__`` holds it, or a public name
+    of a module that only has a function create it and starts nothing itself."""
     place = proto.frames[0].span if proto.frames else proto.span
     names_of_it = [
         target.id
@@ -24,12 +24,12 @@ def is_for_others(program: Program, proto: ProtoMade) -> bool:
     ]
     if not names_of_it:
         return False
-    starts = any(one.what != "listing" for one in program.of(RuntimeStart))
+    starts = any(start.what != "listing" for start in program.of(RuntimeStart))
     return bool(proto.function and not starts) or not _exported(program.tree).isdisjoint(names_of_it)
 
 
 def _exported(tree: ast.Module) -> frozenset[str]:
-    """The names in ``__all__``, as far as they are written out."""
+    """Return the names in ``__all__`` that are string literals."""
     return frozenset(
         item.value
         for statement in tree.body

@@ -1,4 +1,4 @@
-"""What a call of a made-up name means: its device, its amount, the unit of the amount."""
+"""The meaning of a call of a made-up name: its device, its amount, the unit of the amount."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from dataclasses import dataclass
 
 from tfmemlint.interpreter.program import Arg, Call
 from tfmemlint.interpreter.values import Const, Device, Value
-from tfmemlint.knowledge.wishes import MadeUp
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.knowledge.purposes import MadeUp
+from tfmemlint.model.intent import Intent, Purpose
 
 LEAST_BYTES = 2**24
 """A limit of so many MiB would be 16 TiB: such a number counts bytes."""
 MOST_GIGABYTES = 128
-"""A whole number up to this one, where MiB are meant, is likely one of gigabytes."""
+"""A whole number up to this one, in the place of MiB, is likely a number of gigabytes."""
 
 _GROWTH = "tf.config.experimental.set_memory_growth(gpu, True) for every GPU"
 _LIMIT = "tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=<MiB>)])"
 ADVICE = {
-    Wish.GROWTH: f"Use {_GROWTH}",
-    Wish.LIMIT: f"Use {_LIMIT}",
-    Wish.FRACTION: f"Use {_LIMIT}, with that share of the GPU's MiB",
-    Wish.REPORT: "Use tf.config.experimental.get_memory_info('GPU:0'), which tells 'current' and 'peak' in bytes",
-    Wish.RELEASE: "No call gives GPU memory back; the end of a process does: run the work in a child process",
-    Wish.DEVICES: "Use tf.config.list_physical_devices('GPU')",
+    Purpose.GROWTH: f"Use {_GROWTH}",
+    Purpose.LIMIT: f"Use {_LIMIT}",
+    Purpose.FRACTION: f"Use {_LIMIT}, with that share of the GPU's MiB",
+    Purpose.REPORT: "Use tf.config.experimental.get_memory_info('GPU:0'), which returns 'current' and 'peak' in bytes",
+    Purpose.RELEASE: "No call gives GPU memory back; the end of a process does: run the work in a child process",
+    Purpose.DEVICES: "Use tf.config.list_physical_devices('GPU')",
 }
-"""What to write for a wish that a made-up name was to fulfil."""
+"""Advice for the intent that a made-up name was meant to express."""
 
 _SHARE_WORDS = re.compile(r"frac|ratio|share|proportion|(?<![a-z])pct(?![a-z])", re.IGNORECASE)
 _MIB_WORDS = re.compile(r"(?:^|_|\d)(?:mb|mib|megabytes?)(?:$|_)|_in_m\b|MB|MiB")
@@ -36,12 +36,12 @@ _GIB_WORDS = re.compile(r"(?:^|_|\d)(?:gb|gib|gigabytes?)(?:$|_)|GB|GiB")
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A made-up call, read.
+    """The meaning of a made-up call.
 
     Attributes:
-        intent: what was wanted. device: the argument that says where; amount: the one that says how much.
-        unit: ``mib``, ``bytes``, ``gib``, ``fraction``, ``percent``, or ``?`` where that isn't known; "" without an
-            amount.
+        intent: what the author wanted.
+        device: the argument that names the device; ``amount``: the argument that states how much.
+        unit: ``mib``, ``bytes``, ``gib``, ``fraction``, ``percent``, or ``?`` if it is unknown; "" without an amount.
     """
 
     intent: Intent
@@ -51,10 +51,10 @@ class Meaning:
 
 
 def meaning(call: Call, made_up: MadeUp, device_words: Callable[[Value, str], str]) -> Meaning:
-    """What ``call`` wants, by what its name means and by the arguments it is given.
+    """Return the meaning of ``call``, judging by its name and its arguments.
 
     Args:
-        device_words: says which device an argument stands for.
+        device_words: returns words for the device that an argument names.
     """
     device = _argument(call, made_up.device, made_up.device_keywords)
     amount = _argument(call, made_up.amount, made_up.amount_keywords)
@@ -72,29 +72,30 @@ def meaning(call: Call, made_up: MadeUp, device_words: Callable[[Value, str], st
         device, amount = amount, device
     unit = ""
     words = _words_for(device, device_words)
-    wish, value, text = made_up.wish, None, ""
-    if wish in (Wish.LIMIT, Wish.FRACTION):
+    purpose, value, text = made_up.purpose, None, ""
+    if purpose in (Purpose.LIMIT, Purpose.FRACTION):
         unit = _unit_in(amount, made_up.unit)
         if unit in ("fraction", "percent"):
-            wish = Wish.FRACTION
+            purpose = Purpose.FRACTION
         elif unit in ("mib", "bytes", "gib"):
-            wish = Wish.LIMIT
+            purpose = Purpose.LIMIT
         text = amount.text if amount is not None else ""
         if amount is not None and isinstance(amount.value, Const) and unit != "?":
             value = amount.value.value
             if unit == "percent":
                 value, text = value / 100, repr(value / 100)
-    elif wish is Wish.GROWTH:
+    elif purpose is Purpose.GROWTH:
         value = amount.value.value if amount is not None and isinstance(amount.value, Const) else True
         if made_up.value == "not":
             value = not value
-    elif wish is Wish.REPORT:
+    elif purpose is Purpose.REPORT:
         value = made_up.value or "current"
-    return Meaning(Intent(wish, words, value, text), device, amount, unit)
+    return Meaning(Intent(purpose, words, value, text), device, amount, unit)
 
 
 def number_of_device(value: Value) -> int | None:
-    """The GPU that a made-up call names by its number or its name: 0 of ``0``, ``'GPU:0'`` and ``'/device:GPU:0'``."""
+    """Return the index of the GPU that a made-up call names by number or name: 0 for ``0``, ``'GPU:0'`` and
+    ``'/device:GPU:0'``."""
     match value:
         case Const(bool()):
             return None
@@ -109,7 +110,7 @@ def number_of_device(value: Value) -> int | None:
 
 _DEVICE = re.compile(r"(?:.*/)?(?:(?:physical_)?device:)?(?:gpu:)?(\d{1,2})", re.IGNORECASE)
 MOST_DEVICES = 64
-"""A larger number is no number of a GPU."""
+"""A larger number is not the index of a GPU."""
 
 
 def _words_for(device: Arg | None, device_words: Callable[[Value, str], str]) -> str:
@@ -120,7 +121,8 @@ def _words_for(device: Arg | None, device_words: Callable[[Value, str], str]) ->
 
 
 def _unit_in(amount: Arg | None, stated: str) -> str:
-    """The unit of an amount: as the name of the function or of the argument states it, where the number can be one."""
+    """Return the unit of an amount as the name of the function or the argument states it, if the number fits the
+    unit."""
     if amount is None:
         return "?"
     if stated == "auto" and amount.keyword is not None:
@@ -129,7 +131,7 @@ def _unit_in(amount: Arg | None, stated: str) -> str:
         return unit_of(amount)
     values = constants(amount)
     if not values:
-        # Whether 50 or 0.5 is meant by percent, nobody knows.
+        # Percent may mean 50 or 0.5.
         return "?" if stated == "percent" else stated
     return stated if all(_can_be(value, stated) for value in values) else _other_unit(values, stated)
 
@@ -151,9 +153,9 @@ def _can_be(value: object, unit: str) -> bool:
 
 
 def _other_unit(values: list[object], stated: str) -> str:
-    """A share may be written as a percentage, and the other way round; anything else is not known."""
-    other = {"fraction": "percent", "percent": "fraction"}.get(stated)
-    return other if other is not None and all(_can_be(value, other) for value in values) else "?"
+    """Return the unit if a fraction is written as a percentage or the other way round; ``?`` for anything else."""
+    written_as = {"fraction": "percent", "percent": "fraction"}.get(stated)
+    return written_as if written_as is not None and all(_can_be(value, written_as) for value in values) else "?"
 
 
 def _unit_of_words(words: str) -> str:
@@ -169,7 +171,7 @@ def _unit_of_words(words: str) -> str:
 
 
 def unit_of(amount: Arg | None) -> str:
-    """The unit of an amount of memory: by its possible values, else by the words in it."""
+    """Return the unit of an amount of memory, judging by its possible values, else by the words in it."""
     if amount is None:
         return "?"
     values = constants(amount)
@@ -186,14 +188,15 @@ def unit_of(amount: Arg | None) -> str:
 
 
 def constants(argument: Arg) -> list[object]:
-    """The constants that an argument can come to; none where there may be others."""
+    """Return the constants that an argument can be; an empty list if it can be anything else."""
     if isinstance(argument.value, Const):
         return [argument.value.value]
     return _possible(argument.node) or []
 
 
 def unit_of_number(value: object) -> str:
-    """The unit that a number of memory is nearly always in: shares lie in (0, 1], bytes count beyond any GPU's MiB."""
+    """Return the unit that a number of memory nearly always has: fractions lie in (0, 1], bytes exceed any GPU's
+    MiB."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value or value <= 0:
         return "?"
     if value <= 1 and not (isinstance(value, int) and value == 1):
@@ -204,7 +207,7 @@ def unit_of_number(value: object) -> str:
 
 
 def _possible(node: ast.expr | None) -> list[object] | None:
-    """The constants that an expression can come to, None where there may be others."""
+    """Return the constants that an expression can evaluate to, or None if it can be anything else."""
     match node:
         case ast.Constant(value=value):
             return [value]

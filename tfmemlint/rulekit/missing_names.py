@@ -1,4 +1,4 @@
-"""The words for a name that a release lacks: never there, there for some releases, moved, or not there yet."""
+"""Words for a name that a release lacks: it never existed, existed in some releases, has moved, or comes later."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 NEVER = "exists in no TensorFlow release"
 FROM_THE_FIRST_KNOWN = f"{NEVER} from {KNOWN[0]} on"
-"""For names of any kind: what left before the oldest release that is known is not known here."""
+"""For names of any kind: names that left before the oldest known release are unknown here."""
 NEVER_RUNS = "what stands behind it in the try never runs"
 
 
 def never_there(program: Program) -> Iterator[tuple[Use, str]]:
-    """The uses of names that no release ever had, each with the part that is missing; those behind ``hasattr`` or with
-    a working fallback are not among them, nor those that the program has put there itself."""
+    """Yield the uses of names that no release ever had, each with the missing part. Uses behind ``hasattr`` or with a
+    working fallback are left out, and so are names that the program itself assigns."""
     own = own_names(program)
     for use in program.of(Use):
         if use.probed or "(" in use.name or is_of_import(use, program) or is_of_variable(use, program):
@@ -35,14 +35,16 @@ def never_there(program: Program) -> Iterator[tuple[Use, str]]:
 
 
 def own_names(program: Program) -> frozenset[str]:
-    """The names that the program puts into TensorFlow itself: ``tf.gfile = tf.io.gfile``."""
-    return frozenset(f"{store.owner}.{store.attribute}" for store in program.of(Store))
+    """Return the names that the program puts into TensorFlow itself (``tf.gfile = tf.io.gfile``), and those that only
+    the alias of TensorFlow has that the file imports."""
+    stored = frozenset(f"{store.owner}.{store.attribute}" for store in program.of(Store))
+    return stored | names.only_in_alias(program.source.text)
 
 
 def is_of_variable(use: Use, program: Program) -> bool:
-    """Whether what a name begins with was missing already where a variable got it: ``FLAGS.depth`` after
-    ``FLAGS = tf.flags.FLAGS``. The line that gives it to the variable says what there is to say; of one that imports a
-    module by another name (``import tensorflow.contrib.slim as slim``) nothing is said."""
+    """Return True if the name was already missing when a variable got its first part: ``FLAGS.depth`` after ``FLAGS =
+    tf.flags.FLAGS``. The finding at the assignment is enough. An import of a module under another name (``import
+    tensorflow.contrib.slim as slim``) is not reported here."""
     if use.origin != "attribute" or "(" in use.text:
         return False
     held = use.name.rsplit(".", use.text.count("."))[0]
@@ -53,18 +55,19 @@ def is_of_variable(use: Use, program: Program) -> bool:
 
 @functools.lru_cache(maxsize=4)
 def _modules_of(tree: ast.Module) -> frozenset[str]:
-    """The names under which a file imports modules."""
+    """Return the names under which a file imports modules."""
     imports = (node for node in ast.walk(tree) if isinstance(node, ast.Import))
     return frozenset(alias.asname or alias.name.partition(".")[0] for node in imports for alias in node.names)
 
 
 def fallbacks(program: Program) -> list[Span]:
-    """Where a handler gives other values to what a ``try`` that only looks names up could not find: the names there may
-    be those of releases older than all that are known."""
+    """Return the ``try`` blocks that only look up names and whose handler assigns other values instead: they may use
+    names of releases older than all known ones."""
     return [
         program.source.span(handler)
         for node in ast.walk(program.tree)
-        if isinstance(node, ast.Try) and all(isinstance(one, _LOOKING_UP) and not _calls(one) for one in node.body)
+        if isinstance(node, ast.Try)
+        and all(isinstance(statement, _LOOKING_UP) and not _calls(statement) for statement in node.body)
         for handler in node.handlers
     ]
 
@@ -73,11 +76,11 @@ _LOOKING_UP = (ast.Assign, ast.Import, ast.ImportFrom, ast.Expr)
 
 
 def _calls(statement: ast.stmt) -> bool:
-    return any(isinstance(one, ast.Call) for one in ast.walk(statement))
+    return any(isinstance(part, ast.Call) for part in ast.walk(statement))
 
 
 def of_made_up(use: Use, missing: str, target: Target) -> dict[str, Any]:
-    """The fields of a finding about a name that no release ever had."""
+    """Return the fields of a finding about a name that no release ever had."""
     near = names.nearest(missing, target)
     error = "ImportError" if use.origin == "import" else "AttributeError"
     return {
@@ -91,10 +94,10 @@ def of_made_up(use: Use, missing: str, target: Target) -> dict[str, Any]:
 
 
 def why(name: str, target: Target, new: str | None = None) -> str:
-    """Why ``target`` lacks a name that some release has, as it reads behind a colon.
+    """Return the reason why ``target`` lacks a name that some release has, as it reads after a colon.
 
-    ``it comes with 2.5``, ``its last release was 1.15``, ``only 2.3 to 2.11 had it``; with ``new``, which is where it
-    has gone, ``its last release was 1.15, and it is tf.random.normal now``.
+    ``it comes with 2.5``, ``its last release was 1.15``, ``only 2.3 to 2.11 had it``; with ``new``, the name's new
+    place, ``its last release was 1.15, and it is tf.random.normal now``.
     """
     since, until = names.since(name), names.until(name)
     if since is not None and position(since) > target.index:
@@ -112,8 +115,8 @@ def why(name: str, target: Target, new: str | None = None) -> str:
 
 
 def successor(name: str, missing: str, target: Target) -> str | None:
-    """What ``name``, of which ``target`` lacks the part ``missing``, is called there; what a class or function that has
-    moved holds has moved with it."""
+    """Return the name that ``target`` has instead of ``name``, of which it lacks the part ``missing``. The members of a
+    class or function that has moved have moved with it."""
     new = names.replacement(name, target) or names.older_twin(name, target)
     part = name
     while new is None and len(part) >= len(missing):
@@ -124,8 +127,8 @@ def successor(name: str, missing: str, target: Target) -> str | None:
 
 
 def place_now(name: str, target: Target) -> str | None:
-    """Where a name that is imported (``tensorflow.placeholder``) is in ``target``, if no longer there; None for one
-    that stays, or that is gone for good."""
+    """Return the place of an imported name (``tensorflow.placeholder``) in ``target`` if it has moved, or None for a
+    name that stays or that is gone without a successor."""
     canonical = name.replace("tensorflow", "tf", 1)
     if not name.startswith("tensorflow.") or names.exists(canonical, target):
         return None
@@ -135,9 +138,8 @@ def place_now(name: str, target: Target) -> str | None:
 
 
 def without_successor(program: Program) -> tuple[str, int] | None:
-    """The first name that the target has no more and for which it has nothing else, as the part that is missing, and
-    the row. Those behind ``hasattr`` or in a ``try`` that does without don't count, nor does what tells of memory: it
-    can be rewritten."""
+    """Return the first name that the target lacks without a successor, as the missing part and the row. Names behind
+    ``hasattr`` or in a ``try`` with a fallback don't count, nor do memory reports, which can be rewritten."""
     own = own_names(program)
     for use in program.of(Use):
         if use.probed or "(" in use.name or is_of_import(use, program) or use.name.startswith(_REWRITTEN):
@@ -160,7 +162,8 @@ def without_successor(program: Program) -> tuple[str, int] | None:
 
 
 _TUTORIALS = "tensorflow.examples.tutorials"
-"""No public name, but imported by many: in the package of 1.15, and in none of 2.1, 2.4, 2.15 and 2.21."""
+"""Not a public name, but imported by many programs: it is in the package of 1.15, and in none of 2.1, 2.4, 2.15 and
+2.21."""
 _REWRITTEN = "tf.contrib.memory_stats"
 
 
@@ -169,8 +172,8 @@ def _error(use: Use) -> str:
 
 
 def in_part(missing: str, target: Target) -> str:
-    """Which of the releases that the code is for lack a name, where some have it: ``of 2.4 to 2.15, 2.4 lacks it``; ""
-    where the code is for one release, or all lack it."""
+    """Return words for the targeted releases that lack a name if some have it: ``of 2.4 to 2.15, 2.4 lacks it``; "" if
+    the code targets one release, or all lack the name."""
     if target.oldest is None or target.oldest.index >= target.index:
         return ""
     without = names.lacking_in(missing, target)
@@ -181,7 +184,7 @@ def in_part(missing: str, target: Target) -> str:
 
 
 def _spans(releases: Sequence[str]) -> str:
-    """Releases in words, those that follow one another together: ``1.13 to 2.7 and 2.16``."""
+    """Return releases in words, with consecutive releases as a range: ``1.13 to 2.7 and 2.16``."""
     spans: list[list[int]] = []
     for release in releases:
         place = KNOWN.index(release)
@@ -193,16 +196,25 @@ def _spans(releases: Sequence[str]) -> str:
 
 
 def of_lack(missing: str, target: Target, new: str | None, name: str = "") -> str:
-    """What to do about a name that ``target`` lacks and another release has: its new name, or the nearest one. ``name``
-    is the whole of it, where ``missing`` is its first part that is not there."""
+    """Return advice about a name that ``target`` lacks and another release has: its new name, or the nearest one.
+    ``name`` is the whole name; ``missing`` is its first part that does not exist."""
     if new is not None:
         return f"In {target} it is {new}"
+    way = next((_WAYS[end] for end in _WAYS if f"{missing}.".endswith(f"keras.backend.{end}.")), None)
+    if way is not None:
+        return way
     near = _IN_ITS_PLACE.get(missing)
     if near is None or not names.exists(near, target):
         near = (names.nearest(name, target) if names.is_module(missing) else None) or names.nearest(missing, target)
     return f"The nearest name that {target} has is {near}" if near else ""
 
 
+_WAYS = {
+    "get_session": "Keras uses no session: leave it out, and what is done to the session",
+    "set_session": "Keras uses no session: configure the physical devices by tf.config, before the first operation",
+}
+"""The way to do what functions of ``keras.backend`` were for. No function is in their place: Keras does not run in a
+session any more."""
 _IN_ITS_PLACE = {"tf.config.experimental.get_memory_info": "tf.config.experimental.get_memory_usage"}
-"""What does a part of the same in releases that lack a name. Source: ``get_memory_usage(d)`` is
+"""The expression that replaces a name in releases that lack it. Source: ``get_memory_usage(d)`` is
 ``get_memory_info(d)['current']`` in every release that has both."""

@@ -1,4 +1,4 @@
-"""What a rule is, how its page is read, and how rules are found."""
+"""The base class of rules, the pages of rules, and the registry that finds rules."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Rule(ABC):
     name: ClassVar[str]
     severity: ClassVar[Severity]
     fixable: ClassVar[str] = "never"
-    """``always``, ``sometimes`` or ``never``: whether the rule offers a rewrite."""
+    """``always``, ``sometimes`` or ``never``: how often the rule offers a rewrite."""
     supersedes: ClassVar[tuple[str, ...]] = ()
-    """Codes of rules that keep silent where this one has seen the same defect at the same place."""
+    """Codes of rules whose findings are dropped if this rule reports the same defect at the same place."""
 
     whole_program: ClassVar[bool] = False
-    """It is about what a program does as a whole: it also speaks of modules other than the one that is run."""
+    """The rule is about a program as a whole: it also reports modules other than the one that is run."""
 
     triggers: ClassVar[tuple[str, ...] | None] = None
     """Regular expressions; a file in none of whose lines one of them matches is not read for this rule. They are stated
@@ -52,64 +52,68 @@ class Rule(ABC):
     """Triggers that count only for programs that a configuration file launches."""
 
     any_tensorflow_file: ClassVar[bool] = False
-    """It is not about GPU memory alone: where a selection names it, its triggers do not count, and every file that
+    """The rule is not about GPU memory alone: if a selection names it, its triggers do not count, and every file that
     mentions TensorFlow is read."""
 
     any_file: ClassVar[bool] = False
-    """It is not about TensorFlow: where a selection names it, every file with one of its triggers is read."""
+    """The rule is not about TensorFlow: if a selection names it, every file with one of its triggers is read."""
 
     sees_launch_environment: ClassVar[bool] = False
-    """It is about variables in force: it also speaks of programs that a configuration file starts with some set."""
+    """The rule is about variables in force: it also reports programs that a configuration file starts with variables
+    set."""
 
     default_in_documents: ClassVar[bool] = False
-    """It is advice in a program; of a text that is no program it is said without being asked for."""
+    """The rule is advice in a program; in a text that is not a program it is on by default."""
 
     text_defects: ClassVar[tuple[TextDefect, ...]] = ()
     """The defects in texts, as opposed to programs, that this rule reports."""
 
     of_another_release: ClassVar[bool] = False
-    """It is about names that other releases have: the release for which a file is judged may be the wrong one."""
+    """The rule is about names that other releases have: a file may be judged for the wrong release."""
 
     between_alternatives: ClassVar[bool] = False
-    """It is about two settings that exclude each other: nobody takes both where a document numbers them."""
+    """The rule is about two settings that exclude each other: if a document numbers them as alternatives, nobody uses
+    both."""
 
     for_any_gpu_count: ClassVar[bool] = False
-    """Its findings hold for any number of GPUs; with a known number `plan` works the outcome out by itself."""
+    """Findings of the rule hold for any number of GPUs; with a known number, `plan` computes the outcome itself."""
 
     about_earlier_settings: ClassVar[bool] = False
-    """Its finding is at a session, but the setting that is lost is another one, made before it."""
+    """The finding is at a session, but the setting that is lost was made before the session."""
 
     raises_when_runtime_starts: ClassVar[bool] = False
-    """What it reports raises where the runtime starts, not at the finding."""
+    """The reported defect raises when the runtime starts, not at the finding."""
 
     @abstractmethod
     def check(self, program: Program) -> Iterator[Finding]:
-        """Yield what is wrong with ``program``."""
+        """Yield the findings in ``program``."""
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Mend ``finding`` by means of ``editor``; raise ``editor.Withheld`` with the reason where that isn't safe.
+        """Fix ``finding`` with ``editor``; raise ``editor.Withheld`` with the reason if that is not safe.
 
-        The first thing a rewrite does is to find the place anew in the concrete tree (``editor.call_at`` and kin), so
-        that two readings of the code have to agree before a byte is changed.
+        A rewrite first finds the place again in the concrete tree (``editor.call_at`` and similar), so that two
+        readings of the code must agree before a byte changes.
         """
         raise NotImplementedError
 
     def correction(self, finding: Finding, text: str, target: Target) -> Correction:
-        """Return what is wrong in ``finding`` and what to write instead, for programs that write code.
+        """Return the wrong code in ``finding`` and its replacement, for programs that write code.
 
         Args:
-            finding: a finding of this rule. text: the code at its place. target: the release that it was judged for.
+            finding: a finding of this rule.
+            text: the code at its place.
+            target: the release that it was judged for.
         """
         from tfmemlint.rulekit.correction import of_use
 
         return of_use(text)
 
     def finding(self, program: Program, event: Event, message: str, **more: Any) -> Finding:
-        """A finding of this rule at ``event``; ``more`` are fields of `Finding`, by their names."""
+        """Return a finding of this rule at ``event``; ``more`` are fields of `Finding` by name."""
         span = more.pop("span", event.span)
         severity = more.pop("severity", self.severity)
         if severity is Severity.ERROR and self.whole_program and event.state.entry_unknown and program.comes_by(event):
-            # Nobody calls the function that it is found through; whoever comes by here comes another way.
+            # Nothing calls the function that leads to the event; every other path reaches it in another way.
             severity = Severity.WARNING
         return Finding(
             code=self.code,
@@ -125,17 +129,17 @@ class Rule(ABC):
 
     @classmethod
     def url(cls) -> str:
-        """Where the rule's page is published."""
+        """Return the address of the rule's published page."""
         return DOCS_URL.format(code=cls.code)
 
     @classmethod
     def page(cls) -> Page:
-        """The rule's page."""
+        """Return the rule's page."""
         return Page(inspect.getdoc(cls) or "")
 
 
 class Page:
-    """A rule's docstring, cut into its sections."""
+    """A rule's docstring, divided into its sections."""
 
     _HEADING = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}$", re.MULTILINE)
     _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -146,14 +150,15 @@ class Page:
         self.sections = {heading: body.strip() for heading, body in zip(parts[1::2], parts[2::2], strict=True)}
 
     def code(self, section: str, language: str = "python") -> list[str]:
-        """The blocks of one section that are in one language; in any, with ``""``."""
+        """Return the code blocks of one section in one language; in any language with ``""``."""
         blocks = self._BLOCK.findall(self.sections.get(section, ""))
         return [body for found, body in blocks if language in ("", found)]
 
 
 @lru_cache(maxsize=1)
 def rules() -> tuple[Rule, ...]:
-    """Every rule: the modules of ``tfmemlint.rules``, and those that other packages bring, in the order of codes.
+    """Return every rule in the order of codes: the modules of ``tfmemlint.rules``, and those of other installed
+    packages.
 
     Raises:
         ValueError: two rules claim one code.
@@ -177,10 +182,11 @@ def rules() -> tuple[Rule, ...]:
 def classes_in(module: Any) -> Iterator[type[Rule]]:
     """Yield the rules that a module defines."""
     for cls in vars(module).values():
-        # To Python 3.10 `tuple[str, ...]` is an instance of `type` as well, but no class.
-        if not isinstance(cls, type) or isinstance(cls, GenericAlias) or not issubclass(cls, Rule):
+        # To Python 3.10 `tuple[str, ...]` is an instance of `type` as well, but no class. What is imported is left out
+        # first: asking an abstract class for its subclasses takes long.
+        if not isinstance(cls, type) or isinstance(cls, GenericAlias) or cls.__module__ != module.__name__:
             continue
-        if cls.__module__ == module.__name__ and not cls.__abstractmethods__:
+        if issubclass(cls, Rule) and not cls.__abstractmethods__:
             yield cls
 
 
@@ -195,15 +201,17 @@ def modules_of_others() -> tuple[Any, ...]:
 
 
 def _others_bring_rules() -> bool:
-    """Whether some installed package has an entry point for rules. `importlib.metadata` would tell as well, but takes
-    longer to import than a small file takes to check."""
+    """Return True if some installed package has an entry point for rules.
+
+    `importlib.metadata` could tell as well, but takes longer to import than checking a small file takes.
+    """
     for directory in dict.fromkeys(sys.path):
         try:
             with os.scandir(directory or ".") as scan:
                 names = [entry.name for entry in scan if entry.name.endswith((".dist-info", ".egg-info"))]
         except OSError:
             if os.path.isfile(directory):
-                # An archive: what is in it takes more than a look.
+                # An archive: reading it takes longer.
                 return True
             continue
         for name in names:
@@ -223,5 +231,5 @@ def codes_where(holds: Callable[[Rule], bool]) -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def codes() -> frozenset[str]:
-    """The code of every rule."""
+    """Return the code of every rule."""
     return frozenset(rule.code for rule in rules())

@@ -1,4 +1,5 @@
-"""Two ways through a program, to what starts the runtime and to what comes too late; and where they part."""
+"""Two paths through a program, to what starts the runtime and to what comes too late, and the point where they
+diverge."""
 
 from __future__ import annotations
 
@@ -13,19 +14,20 @@ _STARTED = {
 
 
 def written(text: str, limit: int = 60) -> str:
-    """A piece of code as it reads in a sentence: on one line, shortened in the middle."""
+    """Return a piece of code as it reads in a sentence: on one line, shortened in the middle."""
     line = " ".join(text.split())
     return line if len(line) <= limit else f"{line[: limit - 20]} ... {line[-15:]}"
 
 
 def start_step(start: RuntimeStart) -> Step:
-    """The step of a trace in which something starts the runtime."""
+    """Return the step of a trace in which something starts the runtime."""
     where = f"{start.where} " if start.where else ""
     return Step(start.path, start.span, f"{where}{written(start.text)} {_STARTED[start.what]}")
 
 
 def start_trace(start: RuntimeStart | None, call: Event, words: str) -> tuple[Step, ...]:
-    """From the entry point to what starts the runtime, and from there to ``call``, which comes too late."""
+    """Return the steps from the entry point to what starts the runtime, and from there to ``call``, which comes too
+    late."""
     last = Step(call.path, call.span, words)
     if start is None:
         return (*call.frames, last)
@@ -33,7 +35,7 @@ def start_trace(start: RuntimeStart | None, call: Event, words: str) -> tuple[St
 
 
 def start_anchors(start: RuntimeStart | None, call: Event) -> dict[str, Span]:
-    """The places that a rewrite which moves ``call`` above ``start`` has to know, as far as they are in one file."""
+    """Return the places that a rewrite which moves ``call`` above ``start`` needs, if they are in one file."""
     if start is None:
         return {"call": call.span}
     if start.path == call.path:
@@ -43,13 +45,14 @@ def start_anchors(start: RuntimeStart | None, call: Event) -> dict[str, Span]:
 
 
 def start_details(start: RuntimeStart | None, call: Event) -> dict[str, object]:
-    """Where in a `start_trace` the ways part, and where the runtime has been started, by the numbers of the steps."""
+    """Return the indices of the steps in a `start_trace` at which the paths diverge, and at which the runtime has
+    started."""
     return {} if start is None else {"parting": _shared(start, call), "started": len(start.frames)}
 
 
 def where_to(start: RuntimeStart, call: Event, what: str = "Move this") -> str:
-    """What is to be done so that ``call`` comes before ``start``, as an order: in its own file, where a line of that
-    leads there, else in the file where the ways part."""
+    """Return an instruction that makes ``call`` run before ``start``: in its own file if a line of that file leads to
+    the start, else in the file where the paths diverge."""
     own = call.path
     shared = _shared(start, call)
     first = [*start.frames, start_step(start)][shared]
@@ -74,18 +77,18 @@ def where_to(start: RuntimeStart, call: Event, what: str = "Move this") -> str:
 
 
 def _said(step: Step) -> str:
-    """What a step does, without the function in which it does so."""
+    """Return what a step does, without the function in which it does so."""
     return step.words[max(step.words.find("calls "), step.words.find("makes "), 0) :]
 
 
-def _shared(one: Event, other: Event) -> int:
-    """How many of the calls and imports that lead to the one lead to the other, too."""
-    pairs = zip(one.frames, other.frames, strict=False)
-    return next((number for number, (a, b) in enumerate(pairs) if a != b), min(len(one.frames), len(other.frames)))
+def _shared(first: Event, second: Event) -> int:
+    """Return the number of calls and imports that lead to both events."""
+    pairs = zip(first.frames, second.frames, strict=False)
+    return next((number for number, (a, b) in enumerate(pairs) if a != b), min(len(first.frames), len(second.frames)))
 
 
 def _lead(start: RuntimeStart, call: Event) -> Step | None:
-    """Where the way to ``start`` leaves that to ``call``: the import or call in the same file that leads to what starts
-    the runtime; None where that is in another file."""
+    """Return the step at which the path to ``start`` leaves that to ``call``: the import or call in the same file that
+    leads to the start of the runtime, or None if it is in another file."""
     steps = [*start.frames[_shared(start, call) :], start_step(start)]
     return next((step for step in steps if step.path == call.path), None)

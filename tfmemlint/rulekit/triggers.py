@@ -1,8 +1,8 @@
-"""The triggers of all rules: the words without which no rule fires, so that most files need not be read closely.
+"""The triggers of all rules: the words without which no rule fires, so that most files need not be parsed.
 
-Each rule states its own (`Rule.triggers`). To know them, the rules are not imported, which takes longer than checking a
-small project: the statements are read from the source files, where they are literals. Where that does not work, the
-rules are imported after all.
+Each rule states its own (`Rule.triggers`). This module reads the statements from the source files, where they are
+literals, since importing the rules takes longer than checking a small project. If that does not work, it imports the
+rules.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ class _Triggers:
     """The triggers of some rules.
 
     Attributes:
-        words: of all rules. launch_words: those that count only where a configuration file launches the program.
+        words: triggers of all the rules.
+        launch_words: triggers that count only if a configuration file launches the program.
         everything: some rule states no triggers, and may fire in any file.
     """
 
@@ -36,7 +37,7 @@ class _Triggers:
         self.everything = False
 
     def add(self, words: Iterable[str] | None, launch_words: Iterable[str] = ()) -> None:
-        """Count in the triggers of one rule."""
+        """Add the triggers of one rule."""
         self.everything = self.everything or words is None
         self.words.update(words or ())
         self.launch_words.update(launch_words)
@@ -45,7 +46,7 @@ class _Triggers:
 class _RulePrefilter:
     """The prefilter's questions, compiled from the rules when they are first asked.
 
-    The rules of other packages are only looked for once a file has none of the tool's own triggers.
+    The rules of other packages are only looked up once a file has none of the tool's own triggers.
     """
 
     @cached_property
@@ -114,7 +115,7 @@ def own_triggers() -> _Triggers:
             if name.endswith(".py") and name != "__init__.py" and not _read(os.path.join(directory, name), found):
                 _add_rules(importlib.import_module(f"{package.__name__}.{name[:-3]}"), found)
     if not found.words:
-        # There are no source files to read.
+        # There are no source files.
         from tfmemlint.rulekit.rule import rules
 
         for rule in rules():
@@ -123,7 +124,7 @@ def own_triggers() -> _Triggers:
 
 
 def _read(path: str, found: _Triggers) -> bool:
-    """Read what the rules in a source file state; False if that is not written as literals."""
+    """Read the triggers of the rules in a source file; return False if they are not literals."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     try:
@@ -169,9 +170,9 @@ def reads_every_tensorflow_file(selected: Collection[str]) -> bool:
 
 
 def search_of_any_file(selected: Collection[str]) -> Callable[[bytes], bool] | None:
-    """Return the search for files of any kind, about TensorFlow or not, in which the rules fire that a selection names.
+    """Return the search for files of any kind, about TensorFlow or not, in which the selected rules may fire.
 
-    None if it names no such rule.
+    None if the selection names no such rule.
     """
     if not selected:
         return None

@@ -6,6 +6,9 @@ import os
 
 from tfmemlint.sources.text import NOTEBOOK, Source, decode_python, read_bytes
 
+_last: list[tuple[str, bytes, Source]] = []
+"""The notebook that was decoded last: one run asks for each several times in a row, and a large one takes seconds."""
+
 
 def decode(path: str, data: bytes) -> Source:
     """Decode a file of Python, or a notebook (as a `Notebook`).
@@ -16,12 +19,14 @@ def decode(path: str, data: bytes) -> Source:
     if path.endswith(NOTEBOOK):
         from tfmemlint.sources.notebook import decode_notebook  # most runs meet none
 
-        return decode_notebook(path, data)
+        if not _last or _last[0][:2] != (path, data):
+            _last[:] = [(path, data, decode_notebook(path, data))]
+        return _last[0][2]
     return decode_python(path, data)
 
 
 def read(path: str | os.PathLike[str], shown: str | None = None) -> Source:
-    """A file as a Python text.
+    """Return a file as a Python text.
 
     Raises:
         Unreadable: it can't be opened, is binary, or is not in the encoding that it declares.

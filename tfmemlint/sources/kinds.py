@@ -1,4 +1,4 @@
-"""What kind of file a path is, by its name."""
+"""The kind of a file, by its name."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ MARKDOWN, RST, TEXT = "markdown", "rst", "text"
 DOCKER, SHELL, ENV, YAML = "docker", "shell", "env", "yaml"
 
 ALL = (PYTHON, NOTEBOOK, MARKDOWN, RST, DOCSTRING, TEXT, DOCKER, SHELL, ENV, YAML)
-"""Every kind, in the order in which they are spoken of. `DOCSTRING` is no file: the examples within those of Python."""
+"""Every kind, in the order of the documentation. `DOCSTRING` is not a file: the examples within Python files."""
 DEFAULT = frozenset(ALL) - {TEXT}
-"""What is looked for where nothing else is said. Plain texts are mostly data: they are read where they are named."""
+"""The kinds to look for by default. Plain texts are mostly data: they are read only if they are named."""
 SETTINGS = frozenset({DOCKER, SHELL, ENV, YAML})
-"""Kinds whose files set variables, or start programs."""
+"""Kinds of configuration files: they set variables, or start programs."""
+PROGRAMS = frozenset({PYTHON, NOTEBOOK})
+"""Kinds that are programs: a person or a configuration file can run them."""
 DOCUMENTS = frozenset({MARKDOWN, RST, TEXT}) | SETTINGS
-"""Kinds that hold code of several languages, or none."""
+"""Kinds that contain code of several languages, or none."""
 
 _ENDINGS = {
     ".py": PYTHON, ".pyw": PYTHON, ".pyi": PYTHON,
@@ -37,7 +39,7 @@ _SHELLS = (b"sh", b"bash", b"dash", b"zsh", b"ksh")
 
 
 def kind_of(name: str) -> str | None:
-    """The kind of a file of this name, without its directory; None for any other."""
+    """Return the kind of a file of this name, without its directory; None for any other."""
     dot = name.rfind(".")
     if dot > 0:
         kind = _ENDINGS.get(name[dot:])
@@ -52,7 +54,7 @@ def kind_of(name: str) -> str | None:
 
 
 def kind_of_text(data: bytes) -> str:
-    """The kind of a file whose name says nothing, by its first line: a shell's script, or else Python."""
+    """Return the kind of a file with an unknown name, by its first line: a shell script, else Python."""
     first = data[:200].partition(b"\n")[0]
     if first.startswith(b"#!"):
         words = first[2:].replace(b"/", b" ").split()
@@ -62,10 +64,10 @@ def kind_of_text(data: bytes) -> str:
 
 
 def checked(names: Iterable[str]) -> tuple[str, ...]:
-    """These names of kinds.
+    """Return these names of kinds.
 
     Raises:
-        ValueError: one is no kind.
+        ValueError: a name is not a kind.
     """
     found = tuple(names)
     for name in found:

@@ -1,9 +1,8 @@
 """One row for every line of a program of several files.
 
-Plans and proofs are made of rows. So that a row says which line it is whatever file that is in, the files of a program
-are read as if they stood one below the other, the file that is run first: each begins with as many empty lines as there
-are lines above it. Nothing that tells of a program need know of this; whoever reads of it does: `Rows` says which file
-and which line a row is.
+Plans and proofs refer to rows. The files of a program are read as if one followed the other, the main file first: each
+begins with as many empty lines as there are lines above it. So a row identifies a line of any file. Only code that
+shows rows to people needs this map: `Rows` returns the file and the line of a row, in a notebook the cell as well.
 """
 
 from __future__ import annotations
@@ -15,14 +14,15 @@ from pathlib import Path
 
 from tfmemlint.model.finding import Span
 from tfmemlint.sources import Source
+from tfmemlint.sources.notebook import Notebook
 
 _IN_FILE = re.compile(r"(?P<path>[^\s:]+\.\w+):(?P<row>\d+)\b")
-_IN_LINE = re.compile(r"\bline (?P<row>\d+)\b")
+_IN_LINE = re.compile(r"\bline (?P<row>\d+)\b(?! of cell)")
 _IN_PYTHON = re.compile(r'File "(?P<path>[^"\n]+)", line (?P<row>\d+)\b')
 
 
 _SPARE = 10
-"""Rows below the file that is run, for what is added at its end to call one of its functions."""
+"""Rows below the main file, for lines that are added at its end to call one of its functions."""
 
 
 @dataclass(slots=True)
@@ -30,8 +30,9 @@ class Rows:
     """The rows of a program's files.
 
     Attributes:
-        main: the file that is run, whose rows are its own. files: the others, as they were read, in the order of their
-            rows. firsts: how many rows stand above each of these.
+        main: the main file, which keeps its rows.
+        files: the other files, in the order of their rows.
+        firsts: the number of rows above each of these.
     """
 
     main: Source
@@ -42,8 +43,13 @@ class Rows:
     def __post_init__(self) -> None:
         self._height = len(self.main.lines) + _SPARE
 
+    @property
+    def renames(self) -> bool:
+        """True if people know some rows by other names: those of other files, and of the cells of a notebook."""
+        return bool(self.files) or isinstance(self.main, Notebook)
+
     def below(self, source: Source) -> Source:
-        """``source`` as it stands below all files so far."""
+        """Return ``source`` moved below all files so far."""
         first = self._height
         self.files.append(source)
         self.firsts.append(first)
@@ -51,39 +57,52 @@ class Rows:
         return replace(source, text="\n" * first + source.text, ends="\n", _lines=[])
 
     def file_of(self, row: int) -> tuple[Source, int]:
-        """The file that a row is in, and how many rows stand above that."""
+        """Return the file of a row, and the number of rows above the file."""
         number = bisect_right(self.firsts, row - 1) - 1
         return (self.files[number], self.firsts[number]) if number >= 0 else (self.main, 0)
 
     def place(self, row: int) -> tuple[str, int]:
-        """The file's path, and the line in it."""
+        """Return the path of the file, and the line in it."""
         source, above = self.file_of(row)
         return source.path, min(row - above, max(len(source.lines), 1))
 
+    def cell(self, row: int) -> tuple[int, int] | None:
+        """Return the number of the notebook's cell that a row is in, and the line in the cell; None elsewhere."""
+        return self.main.cell_of(self.place(row)[1]) if isinstance(self.main, Notebook) and self._is_main(row) else None
+
+    def _is_main(self, row: int) -> bool:
+        return self.file_of(row)[0] is self.main
+
     def shown(self, row: int) -> str:
-        """A row as a person reads it: ``12``, ``core/model.py:12``."""
+        """Return a row for people: ``12``, ``core/model.py:12``, ``cell 3:1``."""
+        cell = self.cell(row)
+        if cell is not None:
+            return f"cell {cell[0]}:{cell[1]}"
         path, line = self.place(row)
         return str(line) if path == self.main.path else f"{path}:{line}"
 
     def line(self, row: int) -> str:
-        """The same as it stands in a sentence: ``line 12``, ``core/model.py:12``."""
+        """Return a row as part of a sentence: ``line 12``, ``core/model.py:12``, ``line 1 of cell 3``."""
+        cell = self.cell(row)
+        if cell is not None:
+            return f"line {cell[1]} of cell {cell[0]}"
         path, line = self.place(row)
         return f"line {line}" if path == self.main.path else f"{path}:{line}"
 
     def text(self, row: int) -> str:
-        """The text of a row."""
+        """Return the text of a row."""
         source, above = self.file_of(row)
         lines = source.lines
         return lines[row - above - 1] if row - above <= len(lines) else ""
 
     def segment(self, span: Span) -> str:
-        """The text of a place."""
+        """Return the text of a place."""
         source, above = self.file_of(span.row)
         return source.segment(Span(span.row - above, span.column, span.end_row - above, span.end_column))
 
     def words(self, text: str) -> str:
-        """A sentence whose rows are those of the program, as a person reads it."""
-        if not self.files:
+        """Return a sentence with the rows of the program replaced by files and lines for people."""
+        if not self.renames:
             return text
 
         def in_file(match: re.Match[str]) -> str:
@@ -94,7 +113,7 @@ class Rows:
         return _IN_LINE.sub(lambda match: self.line(int(match["row"])), text)
 
     def output(self, text: str) -> str:
-        """What Python has printed about the program, with the lines that its files really have."""
+        """Return output of Python about the program, with the real lines of the files."""
         if not self.files:
             return text
         own = {str(Path(source.path).resolve()) for source in self.files}

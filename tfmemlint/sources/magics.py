@@ -1,4 +1,4 @@
-"""IPython's own syntax: lines and cells that are no Python, written so that Python can read the rest.
+"""IPython's own syntax: lines and cells that are not Python, rewritten so that Python can read the rest.
 
 Source: IPython's documentation of its input transformations (line magics, cell magics, shell escapes, help).
 """
@@ -11,7 +11,7 @@ import warnings
 from dataclasses import dataclass, field
 
 KEPT = "#@tfmemlint:"
-"""Begins the comment that holds a line as it was."""
+"""The beginning of the comment that keeps the original line."""
 PYTHON = frozenset({"capture", "debug", "prun", "python", "python3", "time", "timeit"})
 """Cell magics whose cells are Python that runs here (``%%python`` runs it elsewhere, and it is read all the same)."""
 _CELL = re.compile(r"%%(\w[\w.]*)")
@@ -20,9 +20,9 @@ _LINE = re.compile(
 )
 _HELP = re.compile(r"\s*(?:\?{1,2}\s*[\w.*%]+|[%\w.*\[\]'\"()]+\?{1,2})\s*;?\s*")
 _AUTO = re.compile(r"(?:pip3?|conda|cd|ls|pwd|mkdir|rmdir|rm|cp|mv|cat|less|man)\s+[^=(\s].*")
-"""Commands that IPython takes without a sign before them, where no variable is called so."""
+"""Commands that IPython accepts without a sign before them, unless a variable has that name."""
 _CALL = re.compile(r"\s*[,;/]\s*[A-Za-z_]")
-"""Calls whose arguments stand without quotes (``,f a b``, ``;f a b``) or parentheses (``/f a, b``)."""
+"""Calls whose arguments have no quotes (``,f a b``, ``;f a b``) or parentheses (``/f a, b``)."""
 _ENV = re.compile(r"(?:set_)?env\s+(?P<name>[A-Za-z_]\w*)(?:\s*=\s*|\s+)(?P<value>.+?)\s*$")
 _SET = re.compile(
     rf"\s*import os; os\.environ\[(['\"])(?P<name>\w+)\1\] = (['\"])(?P<value>[^'\"\\$={{}}]*)\3  {KEPT}(?P<old>.*)"
@@ -35,10 +35,11 @@ class Python:
     """A cell as Python.
 
     Attributes:
-        lines: its lines, as many as the cell has. instead: those that stand for no Python, each with what it stands
-            for. problem: where and why it is no Python even so; then all lines are comments.
-        prefix: what IPython takes away from the beginning of each line: an indentation, a prompt.
-        fixed: why no line of it can be changed, or "".
+        lines: its lines, as many as the cell has.
+        instead: lines that replace other syntax, each with the original.
+        problem: the place and the reason if it is still not Python; then all lines are comments.
+        prefix: the indentation or prompt that IPython removes from each line.
+        fixed: the reason why no line of it can be changed, or "".
     """
 
     lines: list[str]
@@ -48,13 +49,13 @@ class Python:
     fixed: str = ""
 
     def restored(self, line: str, prefix: str | None = None) -> str:
-        """Return what to write for a line of Python that is new, or stands elsewhere now.
+        """Return the text to write for a line of Python that is new or was moved.
 
         Args:
-            prefix: what stands in front of it; None for what stands in front of most lines.
+            prefix: the prefix of the line; None for the prefix of most lines.
 
         Raises:
-            ValueError: it stands for what is no Python, and has been changed; or nothing here can be changed.
+            ValueError: it replaces other syntax and was changed; or nothing here can be changed.
         """
         if line in self.instead:
             return self.instead[line]
@@ -171,19 +172,19 @@ def _without_prompts(lines: list[str], pattern: re.Pattern[str]) -> tuple[list[s
 
 
 def _silent(lines: list[str], problem: tuple[int, str] | None) -> Python:
-    """All of a cell as comments."""
+    """Return a whole cell as comments."""
     made = [f"{KEPT}{_printable(line)}" if line.strip(" \t") else line for line in lines]
     return Python(made, {new: old for new, old in zip(made, lines, strict=True) if new != old}, problem)
 
 
 def _printable(line: str) -> str:
-    """A line as it can stand in a comment: what Python takes for the end of a line is spelled out."""
+    """Return a line as it can be written in a comment: characters that end a line in Python are spelled out."""
     return line if line.isprintable() else line.encode("unicode_escape").decode("ascii")
 
 
 def _as_pass(line: str) -> str:
-    """Return what IPython does with a line outside of strings and brackets, where that matters, with the line itself
-    as a comment; a line of Python as it is."""
+    """Return the Python equivalent of a line outside strings and brackets, with the original as a comment; a line of
+    Python is unchanged."""
     match = _LINE.fullmatch(line)
     if match is None and _AUTO.fullmatch(line) and _error(line) is not None:
         return f"pass  {KEPT}{line}"
@@ -204,7 +205,7 @@ def _as_pass(line: str) -> str:
 
 
 def changed_setting(line: str) -> str | None:
-    """The ``%env`` line for one whose Python has been changed; None where it was none, or is none any more."""
+    """Return the ``%env`` line for a line whose Python was changed; None if it was not one, or no longer is."""
     made = _SET.fullmatch(line)
     old = _LINE.fullmatch(made["old"]) if made is not None else None
     setting = _ENV.fullmatch(old["rest"]) if old is not None else None
@@ -237,7 +238,7 @@ _TOKEN = re.compile(r"#.*|\"\"\"|'''|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|
 
 @dataclass(slots=True)
 class _State:
-    """Whether the next line begins inside of a string, of brackets, or goes on behind a backslash."""
+    """The state at the end of a line: inside a string, inside brackets, or after a continuation backslash."""
 
     quote: str = ""
     depth: int = 0

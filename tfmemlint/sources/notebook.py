@@ -1,14 +1,14 @@
-"""Jupyter notebooks: the code cells as one Python text, and back, byte for byte where nothing has changed.
+"""Jupyter notebooks: the code cells as one Python text, and back, byte for byte if nothing has changed.
 
-The text has one line more for each cell (`MARK`), so that rows can be told apart by cell. IPython's own syntax, which
-is no Python, stands in it as comments, or as what it does where that matters; it is put back as it was.
+The text has an additional line for each cell (`MARK`), which separates the rows of the cells. IPython's own syntax is
+kept in comments, or translated if its effect matters; it is restored on writing.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
@@ -16,14 +16,15 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 from tfmemlint.sources.magics import KEPT, Python, as_python
-from tfmemlint.sources.text import LARGEST_NOTEBOOK, Source, Unreadable
+from tfmemlint.sources.text import MAX_NOTEBOOK_BYTES, Source, Unreadable
 
 MARK = f"pass  {KEPT}cell "
-"""How the line in front of a cell begins; the number follows."""
+"""The beginning of the line before a cell; the number follows."""
 _SPACE = re.compile(r"[ \t\r\n]*")
 _CODE = ("code",)
 _EMPTY = re.compile(r"^[ \t]*\r$", re.MULTILINE)
 _WINDOWS = "IPython reads it differently with its Windows line ends: change it by hand"
+_END = re.compile(r"\n")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)|\n", re.DOTALL)
 
@@ -33,8 +34,11 @@ class Cell:
     """One code cell.
 
     Attributes:
-        number: its place among all cells, from 1. start, end: where its source stands in the file's text.
-        source: its code. row: the first row of it in the Python text. python: its code as Python, as it was read.
+        number: its place among all cells, from 1.
+        start, end: the place of its source in the file's text.
+        source: its code.
+        row: its first row in the Python text.
+        python: its code as Python, as it was read.
     """
 
     number: int
@@ -45,10 +49,10 @@ class Cell:
     python: Python
 
     def with_lines(self, lines: list[str]) -> str:
-        """Return the code with other lines of Python; those that stay are as they were.
+        """Return the code with other lines of Python; unchanged lines stay as they are.
 
         Raises:
-            ValueError: what isn't Python has changed, or IPython would not read those lines from it.
+            ValueError: other syntax was changed, or IPython would not read those lines from it.
         """
         old = self.python.lines
         if lines == old:
@@ -83,23 +87,51 @@ class Cell:
         return new
 
 
+@dataclass(slots=True)
+class CellIndex:
+    """An index of the cells of a notebook by their rows and their numbers.
+
+    Attributes:
+        rows: the first row of each cell in the Python text.
+        places: the place of each cell among the code cells, by its number; the first, where worksheets repeat one.
+        texts: the code of cells that were asked for, by their numbers.
+        parts: the lines of each cell of the text, once they are needed.
+        ends: the places of the line ends in the file, once they are needed.
+    """
+
+    rows: list[int]
+    places: dict[int, int]
+    texts: dict[int, str] = field(default_factory=dict)
+    parts: list[list[str]] | None = None
+    ends: list[int] | None = None
+
+    @classmethod
+    def of(cls, cells: Sequence[Cell]) -> CellIndex:
+        """Return the index of these cells."""
+        places: dict[int, int] = {}
+        for place, cell in enumerate(cells):
+            places.setdefault(cell.number, place)
+        return cls([cell.row for cell in cells], places)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Notebook(Source):
-    """A notebook. ``text`` is Python; ``raw`` the file, decoded; ``cells`` its code cells as they are in ``raw``."""
+    """A notebook: ``text`` is Python, ``raw`` the decoded file, ``cells`` its code cells in ``raw``."""
 
     raw: str = ""
     cells: tuple[Cell, ...] = field(default=(), repr=False)
+    _index: list[CellIndex] = field(default_factory=list, repr=False)
 
     def encode(self, text: str) -> bytes:
-        """The bytes of the file with ``text`` in the place of its own.
+        """Return the bytes of the file with ``text`` in place of its own.
 
         Raises:
-            ValueError: ``text`` has changed what isn't Python, or the cells can't be told apart any more.
+            ValueError: ``text`` has changed other syntax, or the cells can no longer be separated.
         """
         return super(Notebook, self).encode(self.as_file(text))
 
     def as_file(self, text: str) -> str:
-        """The file's JSON with ``text`` in the place of its own.
+        """Return the file's JSON with ``text`` in place of its own.
 
         Raises:
             ValueError: as for `encode`.
@@ -114,7 +146,7 @@ class Notebook(Source):
         return "".join([*pieces, self.raw[at:]])
 
     def _parts(self, text: str) -> list[list[str]]:
-        """The lines of each cell."""
+        """Return the lines of each cell."""
         parts: list[list[str]] = []
         loose: list[str] = []
         # The text ends in a newline that no cell has.
@@ -135,33 +167,47 @@ class Notebook(Source):
         return parts
 
     def cell_of(self, row: int) -> tuple[int, int] | None:
-        """The number of the cell that a row of the text is in, and the row within it; None where there is no cell."""
-        index = bisect_right([cell.row for cell in self.cells], row) - 1
+        """Return the number of the cell of a row of the text, and the row within it; None outside of cells."""
+        index = bisect_right(self._indexed.rows, row) - 1
         if index < 0:
             return (self.cells[0].number, 1) if self.cells else None
         return self.cells[index].number, row - self.cells[index].row + 1
 
     def cell_text(self, number: int) -> str:
-        """The code of a cell, as it is in the notebook."""
-        for cell, lines in zip(self.cells, self._parts(self.text), strict=True):
-            if cell.number == number:
-                return cell.with_lines(lines)
-        return ""
+        """Return the code of a cell, as it is in the notebook."""
+        index = self._indexed
+        place = index.places.get(number)
+        if place is None:
+            return ""
+        if number not in index.texts:
+            if index.parts is None:
+                index.parts = self._parts(self.text)
+            index.texts[number] = self.cells[place].with_lines(index.parts[place])
+        return index.texts[number]
+
+    @property
+    def _indexed(self) -> CellIndex:
+        """The index of the cells: a notebook may have a hundred thousand."""
+        if not self._index:
+            self._index.append(CellIndex.of(self.cells))
+        return self._index[0]
+
+    def _cell(self, number: int) -> Cell:
+        return self.cells[self._indexed.places[number]]
 
     def shift(self, row: int) -> int:
         """Return how many characters of the cell stand in front of a row of the text: an indentation, a prompt."""
         place = self.cell_of(row)
         if place is None or row > len(self.lines):
             return 0
-        prefix = next(cell.python.prefix for cell in self.cells if cell.number == place[0])
-        if not prefix:
+        if not self._cell(place[0]).python.prefix:
             return 0
         lines = self.cell_text(place[0]).split("\n")
         return max(len(lines[place[1] - 1]) - len(self.lines[row - 1]), 0) if place[1] <= len(lines) else 0
 
     def as_in_cell(self, number: int, content: str) -> str:
         """Return whole lines of Python as they are to be written into a cell."""
-        python = next(cell.python for cell in self.cells if cell.number == number)
+        python = self._cell(number).python
         if MARK in content:
             return content
         lines = content.split("\n")
@@ -169,27 +215,30 @@ class Notebook(Source):
         return "\n".join([*map(python.restored, lines[:-1]), python.restored(lines[-1]) if lines[-1] else ""])
 
     def is_magic(self, row: int) -> bool:
-        """Whether a row of the text stands for a line that is no Python."""
+        """Return True if a row of the text replaces a line of other syntax."""
         return KEPT in self.lines[row - 1] if row <= len(self.lines) else False
 
     def raw_row(self, number: int, row: int) -> int:
-        """The row of the file that a row of a cell is in, where each has one of its own."""
-        cell = next(cell for cell in self.cells if cell.number == number)
-        first = self.raw.count("\n", 0, cell.start) + 1
+        """Return the row in the file of a row of a cell, if each has a row of its own."""
+        cell = self._cell(number)
+        index = self._indexed
+        if index.ends is None:
+            index.ends = [match.start() for match in _END.finditer(self.raw)]
+        first = bisect_left(index.ends, cell.start) + 1
         several = "\n" in self.raw[cell.start : cell.end]
         return first + (min(row, cell.source.count("\n") + 1) if several else 0)
 
     def replace_text(self, text: str) -> Source:
-        """The same notebook with another text; what it was read from stays what it was."""
+        """Return the same notebook with another text, and the same original."""
         rows = [row + 2 for row, line in enumerate(text.split("\n")) if line.startswith(MARK)]
         cells = self.cells
         if len(rows) == len(cells):
             cells = tuple(replace(cell, row=row) for cell, row in zip(cells, rows, strict=True))
-        return replace(self, text=text, cells=cells, is_ascii=text.isascii(), _lines=[])
+        return replace(self, text=text, cells=cells, is_ascii=text.isascii(), _lines=[], _index=[])
 
     @property
     def problems(self) -> Iterator[tuple[int, str]]:
-        """The rows of the text at which a cell stops being Python, and why."""
+        """Yield the rows of the text at which a cell stops being Python, each with the reason."""
         for cell in self.cells:
             problem = cell.python.problem
             if problem is not None:
@@ -197,13 +246,13 @@ class Notebook(Source):
 
 
 def decode_notebook(path: str, data: bytes) -> Notebook:
-    """The bytes of a notebook.
+    """Decode a notebook.
 
     Raises:
-        Unreadable: it is no notebook.
+        Unreadable: it is not a notebook.
     """
-    if len(data) > LARGEST_NOTEBOOK:
-        raise Unreadable(f"larger than {LARGEST_NOTEBOOK // 2**20} MiB")
+    if len(data) > MAX_NOTEBOOK_BYTES:
+        raise Unreadable(f"larger than {MAX_NOTEBOOK_BYTES // 2**20} MiB")
     if not data.strip():
         raise Unreadable("is empty: no notebook")
     bom = data.startswith(b"\xef\xbb\xbf")
@@ -229,17 +278,18 @@ def decode_notebook(path: str, data: bytes) -> Notebook:
 
 
 class _Reader:
-    """Finds the code cells in the JSON of a notebook. Everything else is passed over by the JSON decoder."""
+    """Find the code cells in the JSON of a notebook. The JSON decoder skips everything else."""
 
     def __init__(self, raw: str) -> None:
         self.raw = raw
         self._decode = json.JSONDecoder(strict=False).raw_decode
 
     def cells(self) -> Iterator[tuple[int, int, int, str]]:
-        """The number of each code cell, where its source stands, and the source.
+        """Yield the number of each code cell, the place of its source, and the source.
 
         Raises:
-            ValueError: this is no notebook. json.JSONDecodeError: it is not JSON.
+            ValueError: it is not a notebook.
+            json.JSONDecodeError: it is not JSON.
         """
         # Of several members of one name, JSON has the last.
         found: dict[str, list[tuple[int, int, int, str]]] = {}
@@ -272,7 +322,7 @@ class _Reader:
                     kind = self._decode(self.raw, value)[0]
                 elif key == name:
                     given, end = self._decode(self.raw, value)
-                    if isinstance(given, list) and all(isinstance(one, str) for one in given):
+                    if isinstance(given, list) and all(isinstance(line, str) for line in given):
                         given = "".join(given)
                     if isinstance(given, str):
                         place, source = (value, end), given
@@ -280,7 +330,7 @@ class _Reader:
                 yield number, *place, source
 
     def _members(self, at: int) -> Iterator[tuple[str, int]]:
-        """The keys of an object, each with the place of its value."""
+        """Yield the keys of an object, each with the place of its value."""
         at = self._expect(at, "{")
         if self.raw[at : at + 1] == "}":
             return
@@ -296,7 +346,7 @@ class _Reader:
             at = self._expect(at, ",")
 
     def _items(self, at: int) -> Iterator[int]:
-        """The places of the items of a list."""
+        """Yield the places of the items of a list."""
         at = self._expect(at, "[")
         if self.raw[at : at + 1] == "]":
             return
@@ -319,7 +369,7 @@ class _Reader:
 
 
 def _language(metadata: Any) -> str:
-    """The language of a notebook, "" where it says nothing."""
+    """Return the language of a notebook, "" if it states none."""
     if not isinstance(metadata, dict):
         return ""
     for part, key in (("kernelspec", "language"), ("language_info", "name")):
@@ -331,7 +381,7 @@ def _language(metadata: Any) -> str:
 
 
 def _before(raw: str, line: str) -> str | None:
-    """Return what stands in a cell before a line of Python; None where it is another line."""
+    """Return the text before a line of Python in a cell; None if it is another line."""
     raw = raw.removesuffix("\r")
     return raw.removesuffix(line) if line.strip() and raw.endswith(line) else None
 
@@ -346,7 +396,7 @@ def _as_python(source: str) -> Python:
 
 
 def _reads_as(source: str, lines: list[str]) -> bool:
-    """True if a cell with this code has these lines of Python, but for what isn't Python."""
+    """Return True if a cell with this code has these lines of Python, apart from other syntax."""
     python = _as_python(source)
     if python.problem is not None or python.fixed or len(python.lines) != len(lines := lines or [""]):
         return False
@@ -376,7 +426,7 @@ def _written(raw: str, cell: Cell, new: str, cells: Sequence[Cell]) -> str:
 
 
 def _tokens(old: Sequence[str], parts: Sequence[str], raw: str) -> Iterator[str]:
-    """The parts of a source as JSON strings: those that stay as they were written."""
+    """Yield the parts of a source as JSON strings: unchanged ones as they were written."""
     values = [scanstring(token, 1, False)[0] for token in old]
     plain = raw.isascii()
     for kind, start, end, other, until in SequenceMatcher(None, values, parts, autojunk=False).get_opcodes():
@@ -387,7 +437,7 @@ def _tokens(old: Sequence[str], parts: Sequence[str], raw: str) -> Iterator[str]
 
 
 def _string_style(old: str) -> list[str]:
-    """The lines of a string, each as a string in JSON of its own."""
+    """Return the lines of a string, each as a JSON string of its own."""
     pieces: list[str] = []
     start = 1
     for match in _ESCAPE.finditer(old, 1, len(old) - 1):
@@ -398,7 +448,7 @@ def _string_style(old: str) -> list[str]:
 
 
 def _list_style(old: str) -> tuple[list[str], str, str, str]:
-    """The items of a list of strings as they are written, and what stands before, between and behind them."""
+    """Return the items of a list of strings as written, and the text before, between and after them."""
     tokens: list[str] = []
     gaps: list[str] = []
     at = 1

@@ -37,7 +37,11 @@ def read_regular(path: str | os.PathLike[str], limit_bytes: int) -> bytes:
         OSError: it can't be opened, or is a FIFO, a socket, a device or a directory.
     """
     with open_regular(path) as file:
-        return file.read(limit_bytes)
+        size = os.fstat(file.fileno()).st_size
+        # Python asks the kernel for as many bytes as are to be read, and gives back what is not needed, but never the
+        # mapping itself: a process that keeps 60,000 files read to a large limit can map nothing more.
+        data = file.read(min(size + 1, limit_bytes))
+        return data if len(data) <= size else data + file.read(limit_bytes - len(data))
 
 
 def read_text(path: str | os.PathLike[str], limit_bytes: int = TEXT_BYTES) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import re
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tfmemlint.model.finding import Finding, Span
+from tfmemlint.sources.tokens import python_tokens
 
 _PRESENT = re.compile(r"noqa|tfmemlint:", re.IGNORECASE)
 _NOQA = re.compile(r"#\s*noqa(?P<codes>\s*:\s*[A-Z]+[0-9]+(?:[\s,]+[A-Z]+[0-9]+)*)?", re.IGNORECASE)
@@ -20,14 +20,14 @@ _SIGN = re.compile(r"(?:^|(?<=\s))#")
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """One comment: its row, the codes that it names with their places; no codes silence everything."""
+    """One comment: its row, the codes that it names with their places; without codes it silences everything."""
 
     row: int
     span: Span
     codes: tuple[tuple[str, Span], ...]
 
     def silences(self, code: str) -> bool:
-        """Whether the comment speaks of ``code``: by its full code, or by a prefix (``TFM1``)."""
+        """Return True if the comment names ``code``: the full code, or a prefix (``TFM1``)."""
         return not self.codes or any(code.startswith(named) for named, _ in self.codes)
 
 
@@ -39,7 +39,8 @@ class Suppressions:
     comments: tuple[Suppression, ...] = ()
 
     def for_finding(self, finding: Finding) -> Suppression | None:
-        """The comment that silences a finding: on its first line, on its last, or on the last one of its statement."""
+        """Return the comment that silences a finding: on its first line, on its last, or on the last one of its
+        statement."""
         rows = {finding.span.row, finding.span.end_row, finding.noqa_row}
         for comment in self.comments:
             if comment.row in rows and comment.silences(finding.code):
@@ -48,7 +49,7 @@ class Suppressions:
 
 
 def read_suppressions(text: str, *, python: bool = True) -> Suppressions:
-    """The comments of a file; strings of Python that look like comments are none."""
+    """Return the comments of a file; Python strings that look like comments are left out."""
     if not _PRESENT.search(text):
         return Suppressions()
     found: list[Suppression] = []
@@ -77,16 +78,14 @@ def _suppression(row: int, column: int, match: re.Match[str]) -> Suppression:
 
 
 def _comments(text: str) -> Iterator[tuple[int, int, str]]:
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.COMMENT:
-                yield token.start[0], token.start[1], token.string
-    except (tokenize.TokenError, SyntaxError):
-        return
+    for token in python_tokens(text):
+        if token.type == tokenize.COMMENT:
+            yield token.row, token.column, token.text
 
 
 def _after_signs(text: str) -> Iterator[tuple[int, int, str]]:
-    """The comments of a text in any language whose comments begin with a number sign, at the beginning of a word."""
+    """Yield the comments of a text in any language in which a number sign at the beginning of a word begins a
+    comment."""
     for row, line in enumerate(text.split("\n"), 1):
         for match in _SIGN.finditer(line):
             before = line[: match.start()]

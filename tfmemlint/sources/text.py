@@ -1,4 +1,4 @@
-"""One Python text: decoded for reading, with all that is needed to write it back byte for byte."""
+"""One Python text: decoded for reading, with everything that is needed to write it back byte for byte."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from dataclasses import dataclass, field, replace
 from tfmemlint.model.finding import Span
 from tfmemlint.sources.regular import read_regular
 
-LARGEST = 32 * 2**20
-"""Bytes; a larger file holds data, not a program that a person wrote."""
+MAX_TEXT_BYTES = 32 * 2**20
+"""A larger file is data, not a program that a person wrote."""
 NOTEBOOK = ".ipynb"
-LARGEST_NOTEBOOK = 256 * 2**20
-"""Bytes. Most of a large notebook are outputs, which are passed over."""
+MAX_NOTEBOOK_BYTES = 256 * 2**20
+"""Most of a large notebook is output, which is skipped."""
 
 _ENDS = re.compile(r"\r\n|\r|\n")
 _COOKIE = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\f]*#.*?coding[:=]")
 
 
 class Unreadable(Exception):
-    """A file that can't be read as Python text; the message says why, ``row`` where (0: the file as a whole)."""
+    """A file that can't be read as Python text; the message states the reason, ``row`` the place (0: the whole
+    file)."""
 
     def __init__(self, message: str, row: int = 0) -> None:
         super().__init__(message)
@@ -37,10 +38,12 @@ class Source:
     """One Python text.
 
     Attributes:
-        path: as shown to the user. text: decoded, with ``\\n`` line ends and without a byte order mark.
-        encoding: what the bytes are in (PEP 263). bom: they begin with a UTF-8 byte order mark.
-        is_ascii: the text is known to be plain ASCII, where bytes and characters are one.
-        ends: the end of every line, in order, as it stands in the file ("" for a last line without one).
+        path: as shown to the user.
+        text: decoded, with ``\\n`` line ends and without a byte order mark.
+        encoding: the encoding of the bytes (PEP 263).
+        bom: True if they begin with a UTF-8 byte order mark.
+        is_ascii: True if the text is known to be ASCII, where bytes and characters are the same.
+        ends: the end of every line, in order, as in the file ("" for an unterminated last line).
     """
 
     path: str
@@ -52,7 +55,7 @@ class Source:
     _lines: list[str] = field(default_factory=list, repr=False)
 
     def as_file(self, text: str) -> str:
-        """What the file holds with ``text`` in the place of its own, for people to compare.
+        """Return the content of the file with ``text`` in place of its own, for people to compare.
 
         Raises:
             ValueError: it can't be written there.
@@ -61,7 +64,8 @@ class Source:
 
     @property
     def problems(self) -> Iterator[tuple[int, str]]:
-        """Rows at which parts of the file stop being Python, and why, where the rest can be read all the same."""
+        """The rows at which parts of the file stop being Python, each with the reason, if the rest can be
+        read."""
         return iter(())
 
     @property
@@ -72,7 +76,7 @@ class Source:
         return self._lines
 
     def span(self, node: ast.AST) -> Span:
-        """The place of a syntax node, in characters (`ast` counts UTF-8 bytes)."""
+        """Return the place of a syntax node, in characters (`ast` counts UTF-8 bytes)."""
         if self.is_ascii and isinstance(node, (ast.expr, ast.stmt)) and node.end_lineno is not None:
             return Span(node.lineno, node.col_offset + 1, node.end_lineno, (node.end_col_offset or 0) + 1)
         row: int = getattr(node, "lineno", 1)
@@ -90,7 +94,7 @@ class Source:
         return offset + 1
 
     def segment(self, span: Span) -> str:
-        """The text of a span."""
+        """Return the text of a span."""
         lines = self.lines[span.row - 1 : span.end_row]
         if not lines:
             return ""
@@ -99,16 +103,16 @@ class Source:
         return "\n".join(lines)
 
     def replace_text(self, text: str) -> Source:
-        """The same file with another text."""
+        """Return the same file with another text."""
         ends = self.ends if isinstance(self.ends, str) else (*self._ends_of(text, self.ends), "")
         return replace(self, text=text, ends=ends, is_ascii=text.isascii(), _lines=[])
 
     def encode(self, text: str) -> bytes:
-        """The bytes of the file with ``text`` in the place of its own: encoding, byte order mark and line ends as they
-        were. New lines get the end that most lines have; in a file with mixed ends, unchanged lines keep theirs.
+        """Return the bytes of the file with ``text`` in place of its own: with its encoding, byte order mark and line
+        ends. New lines get the end that most lines have; in a file with mixed ends, unchanged lines keep theirs.
 
         Raises:
-            UnicodeEncodeError: the file's encoding has no way to write ``text``.
+            UnicodeEncodeError: the file's encoding can't represent ``text``.
         """
         if isinstance(self.ends, str):
             data = text if self.ends == "\n" else text.replace("\n", self.ends)
@@ -118,7 +122,7 @@ class Source:
 
     @property
     def language(self) -> str:
-        """What the text is written in: a name of `tfmemlint.sources.documents.blocks`."""
+        """The language of the text: a name of `tfmemlint.sources.documents.blocks`."""
         return "python"
 
     def _with_ends(self, text: str, ends: tuple[str, ...]) -> str:
@@ -126,7 +130,7 @@ class Source:
         return "".join(line + end for line, end in zip(lines, [*self._ends_of(text, ends), ""], strict=True))
 
     def _ends_of(self, text: str, ends: tuple[str, ...]) -> list[str]:
-        """The end of each line of another text but its last one; lines that are new have the usual one."""
+        """Return the end of each line of another text except its last one; new lines have the usual end."""
         from difflib import SequenceMatcher
 
         usual = max(set(ends) - {""}, key=ends.count)
@@ -140,13 +144,13 @@ class Source:
 
 
 def decode_python(path: str, data: bytes) -> Source:
-    """Decode a file of Python, as Python itself does.
+    """Decode a Python file, as Python itself does.
 
     Raises:
         Unreadable: it is binary, too large, or not in the encoding that it declares.
     """
-    if len(data) > LARGEST:
-        raise Unreadable(f"larger than {LARGEST // 2**20} MiB: this is data, not a program")
+    if len(data) > MAX_TEXT_BYTES:
+        raise Unreadable(f"larger than {MAX_TEXT_BYTES // 2**20} MiB: this is data, not a program")
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except (SyntaxError, UnicodeDecodeError, ValueError) as error:
@@ -166,7 +170,7 @@ def decode_python(path: str, data: bytes) -> Source:
         raise Unreadable("contains null bytes: this is no Python source", body[:zero].count(b"\n") + 1)
     try:
         raw = body.decode(plain)
-    except (UnicodeDecodeError, LookupError) as error:
+    except (UnicodeError, LookupError) as error:  # "undefined" and "punycode" raise a bare UnicodeError
         start = error.start if isinstance(error, UnicodeDecodeError) else 0
         row = body[:start].count(b"\n") + 1
         raise Unreadable(f"is not valid {plain}: {getattr(error, 'reason', error)}", row) from None
@@ -179,7 +183,7 @@ def _source(path: str, raw: str, encoding: str, bom: bool) -> Source:
 
 
 def normalized(raw: str) -> tuple[str, tuple[str, ...] | str]:
-    """A text with ``\\n`` line ends, and the ends that it has, as `Source.ends` keeps them."""
+    """Return a text with ``\\n`` line ends, and its original ends, as `Source.ends` keeps them."""
     if "\r" not in raw:
         return raw, "\n"
     ends = _ENDS.findall(raw)
@@ -187,12 +191,12 @@ def normalized(raw: str) -> tuple[str, tuple[str, ...] | str]:
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """A file's bytes.
+    """Return a file's bytes.
 
     Raises:
         Unreadable: it can't be opened, or is not a regular file.
     """
     try:
-        return read_regular(path, (LARGEST_NOTEBOOK if os.fspath(path).endswith(NOTEBOOK) else LARGEST) + 1)
+        return read_regular(path, (MAX_NOTEBOOK_BYTES if os.fspath(path).endswith(NOTEBOOK) else MAX_TEXT_BYTES) + 1)
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from None

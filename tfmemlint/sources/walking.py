@@ -1,4 +1,4 @@
-"""Finding files as git would: ignore files respected, environments and caches left out, each file once."""
+"""Find files as git would: ignore files respected, environments and caches left out, each file once."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _directory(
     marks: Marks | None,
     found: Walk,
 ) -> Iterator[str]:
-    """The files of these kinds under one directory, in the order of their names."""
+    """Yield the files of these kinds under one directory, in the order of their names."""
     entered = [os.path.join(os.path.realpath(top), "")]
     pending = [top]
     while pending:

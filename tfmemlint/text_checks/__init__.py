@@ -1,9 +1,9 @@
-"""What a text says of TensorFlow where it can't be read as a program: names and values in sentences, in code that does
-not parse, in comments of configuration files.
+"""Findings about TensorFlow in text that cannot be parsed as a program: names and values in sentences, in code that
+does not parse, in comments of configuration files.
 
-Each thing that is wrong has the code of the rule that knows it. What a sentence says is less certain than what a
-program does, so that all of it are warnings; and a sentence that says of a name that it does not exist, a quoted error,
-a question, a list of what was removed are left alone.
+Each finding has the code of the rule that knows the defect. A sentence is less certain evidence than a program, so all
+findings are warnings. A sentence that says that a name does not exist, a quoted error, a question and a list of removed
+names are left alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
 _COMMENTS = ("<!--", "..", "#", "//", "[//]", "{/*")
-"""How lines begin that documents of all kinds have their comments in."""
+"""The first characters of comment lines in documents of all kinds."""
 
 __all__ = ["Mention", "findings", "mentions"]
 
@@ -36,13 +36,14 @@ def mentions(
     code: Collection[int] = (),
     own: Collection[str] = (),
 ) -> list[Mention]:
-    """What is wrong in a text, in the order of its rows and columns.
+    """Return the defects in a text, in the order of rows and columns.
 
     Args:
-        text: the text; rows in which other things have been looked at may be empty.
+        text: the text; rows that were checked in another way may be empty.
         target: the release that it is for.
-        whole: the whole text that ``text`` is a part of, in which it is told what it is about; ``text`` by default.
-        code: rows that are known to be code. own: variables that are read by somebody else than TensorFlow.
+        whole: the whole text that contains ``text`` and shows its subject; ``text`` by default.
+        code: rows that are known to be code.
+        own: variables that something other than TensorFlow reads.
     """
     from tfmemlint.text_checks import apis, broken, values, variables
     from tfmemlint.text_checks.reading import Reading
@@ -51,12 +52,12 @@ def mentions(
     if not reading.about_tensorflow:
         return []
     found: list[Mention] = []
-    for look in (apis.look, values.look, broken.look):
-        found += look(reading, target)
-    # Those who read configuration files take such a line as it is meant: it is looked for in all of them.
+    for scan in (apis.scan, values.scan, broken.scan):
+        found += scan(reading, target)
+    # The readers of configuration files accept such a line as it is meant, so it is searched for in all of them.
     everywhere = reading if whole is None else Reading(whole, whole, code)
     found += variables.two_on_a_line(everywhere)
-    found += variables.look(reading, own)
+    found += variables.scan(reading, own)
     return _once(found)
 
 
@@ -70,7 +71,7 @@ def findings(
     code: Collection[int] = (),
     own: Collection[str] = (),
 ) -> list[Finding]:
-    """The same as findings of those of ``rules`` that know them; what can't be read is always said."""
+    """Return `mentions` as findings of those ``rules`` that know the defects; unreadable code is always reported."""
     from tfmemlint.model.codes import RUN_CODES
     from tfmemlint.rulekit.rule import rules as all_rules
 
@@ -81,17 +82,17 @@ def findings(
         **_reporters(rule for rule in all_rules() if rule.code in RUN_CODES),
         **_reporters(rules),
     }
-    told = [one.as_finding(path, reporters[one.defect]) for one in found if one.defect in reporters]
-    return [finding for finding in told if not silenced(text if whole is None else whole, finding)]
+    reported = [mention.as_finding(path, reporters[mention.defect]) for mention in found if mention.defect in reporters]
+    return [finding for finding in reported if not silenced(text if whole is None else whole, finding)]
 
 
 def _reporters(rules: Iterable[Rule]) -> dict[TextDefect, Rule]:
-    """The rule that reports each defect."""
+    """Return the rule that reports each defect."""
     return {defect: rule for rule in rules for defect in rule.text_defects}
 
 
 def in_comments(path: str, text: str, rules: Iterable[Rule], target: Target) -> list[Finding]:
-    """The made-up names that are mentioned in the comments of a configuration file: advice, as in those of Python."""
+    """Return the made-up names in the comments of a configuration file: advice, as in comments of Python."""
     from tfmemlint.model.finding import Severity
     from tfmemlint.text_checks import apis
     from tfmemlint.text_checks.reading import Reading
@@ -102,12 +103,14 @@ def in_comments(path: str, text: str, rules: Iterable[Rule], target: Target) -> 
     lines = []
     for line in text.split("\n"):
         comment = _COMMENT.search(line)
-        # As a sentence: that it is one of code goes without saying.
+        # As a sentence: the comment's mark would make it code.
         lines.append(" " * (comment.start() + 1) + comment[0][1:] if comment is not None else "")
     reading = Reading("\n".join(lines), text)
-    found = [one for one in apis.look(reading, target) if one.defect is not TextDefect.OTHER_RELEASE]
-    told = [dataclasses.replace(one.as_finding(path, reporter), severity=Severity.ADVICE) for one in _once(found)]
-    return [finding for finding in told if not silenced(text, finding)]
+    found = [mention for mention in apis.scan(reading, target) if mention.defect is not TextDefect.OTHER_RELEASE]
+    reported = [
+        dataclasses.replace(mention.as_finding(path, reporter), severity=Severity.ADVICE) for mention in _once(found)
+    ]
+    return [finding for finding in reported if not silenced(text, finding)]
 
 
 def silenced(text: str, finding: Finding) -> bool:
@@ -131,14 +134,14 @@ def silenced(text: str, finding: Finding) -> bool:
 
 
 def _once(found: Sequence[Mention]) -> list[Mention]:
-    """One of those at the same place: the first that was found."""
+    """Return the mentions without those at the same place as an earlier one."""
     kept: list[Mention] = []
     places: dict[tuple[int, int], list[Mention]] = {}
-    for one in found:
-        # Only what stands close by can be at the same place.
-        row, stretch = one.span.row, one.span.column // 512
-        near = [other for at in (stretch - 1, stretch, stretch + 1) for other in places.get((row, at), ())]
-        if not any(one.span.contains(other.span) or other.span.contains(one.span) for other in near):
-            places.setdefault((row, stretch), []).append(one)
-            kept.append(one)
-    return sorted(kept, key=lambda one: (one.span, one.defect))
+    for mention in found:
+        # Only mentions nearby can be at the same place.
+        row, stretch = mention.span.row, mention.span.column // 512
+        near = [earlier for at in (stretch - 1, stretch, stretch + 1) for earlier in places.get((row, at), ())]
+        if not any(mention.span.contains(earlier.span) or earlier.span.contains(mention.span) for earlier in near):
+            places.setdefault((row, stretch), []).append(mention)
+            kept.append(mention)
+    return sorted(kept, key=lambda mention: (mention.span, mention.defect))

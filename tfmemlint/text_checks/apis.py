@@ -1,4 +1,4 @@
-"""Names of functions and modules in a text: those that TensorFlow never had, and those that the release lacks."""
+"""Names of functions and modules in a text: names that TensorFlow never had, and names that the release lacks."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.knowledge import names, wishes
+from tfmemlint.knowledge import names, purposes
 from tfmemlint.knowledge.instead import NEAREST, SAME, Instead, of_api
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import attribute_error
 from tfmemlint.rulekit.made_up import ADVICE
@@ -31,7 +31,7 @@ _OLD = re.compile(
     r"tf\.(?:contrib\.memory_stats(?:\.|$)|GPUOptions$|ConfigProto$|Session$|InteractiveSession$|random_normal$"
     r"|random_uniform$|placeholder$|global_variables_initializer$|report_|config\.experimental\.)"
 )
-"""Names of other releases that are looked for in code that can't be read; in sentences they may well be history."""
+"""Names of other releases that are reported in code that cannot be parsed; in sentences they may well be history."""
 _TF1 = re.compile(
     r"TensorFlow\s?1|TF\s?1\b|TF-?v1|(?<![.\w])v1\b|\b1\.x|1\.1[0-5]\b|disable_(?:eager|v2)|migrat|upgrad|legacy|tf\.app\.",
     re.IGNORECASE,
@@ -42,8 +42,8 @@ _TF2 = re.compile(
 _SESSIONS = frozenset({"tf.Session", "tf.InteractiveSession", "tf.ConfigProto", "tf.GPUOptions"})
 
 
-def look(reading: Reading, target: Target) -> Iterator[Mention]:
-    """Every name that is none."""
+def scan(reading: Reading, target: Target) -> Iterator[Mention]:
+    """Yield every name that does not exist."""
     for match in NAME.finditer(reading.text):
         if not reading.short and not match[0].startswith("tensorflow"):
             continue
@@ -58,8 +58,8 @@ def look(reading: Reading, target: Target) -> Iterator[Mention]:
     yield from _imported(reading, target)
     for match in _EXTENDED.finditer(reading.text):
         name = _STRATEGY + match[1]
-        if wishes.wish_of(name) is not None and not reading.denied(match.start(), match.end()):
-            advice = ADVICE[Wish.DEVICES]
+        if purposes.purpose_of(name) is not None and not reading.denied(match.start(), match.end()):
+            advice = ADVICE[Purpose.DEVICES]
             instead = of_api("tf.config.list_gpus", target)
             yield Mention(
                 TextDefect.MADE_UP_SETTING,
@@ -67,7 +67,7 @@ def look(reading: Reading, target: Target) -> Iterator[Mention]:
                 f"tf.distribute.Strategy.extended.{match[1]} {NEVER}",
                 attribute_error(name),
                 advice,
-                Intent(Wish.DEVICES),
+                Intent(Purpose.DEVICES),
                 details={"name": f"tf.distribute.Strategy.extended.{match[1]}", "instead": instead},
             )
 
@@ -75,12 +75,12 @@ def look(reading: Reading, target: Target) -> Iterator[Mention]:
 def _made_up(reading: Reading, match: re.Match[str], name: str, target: Target) -> Mention:
     row = reading.row(match.start())
     behind = reading.text[match.end() : match.end() + 60]
-    wanted = wishes.wish_of(name)
+    wanted = purposes.purpose_of(name)
     instead = of_api(name, target)
-    # In a comment it is a mention, even where the line has been a call once.
+    # In a comment it is a mention, even if the line used to be a call.
     commented = reading.in_comment(match.start())
     is_call = not commented and (_CALLED.match(behind) is not None or reading.is_code(row))
-    assigned = wishes.assigned(name) if not commented and _SET.match(behind) else None
+    assigned = purposes.assigned(name) if not commented and _SET.match(behind) else None
     span = reading.span(match.start(), match.start() + _length(match[0], name))
     outcome = attribute_error(name)
     if assigned is not None:
@@ -95,50 +95,51 @@ def _made_up(reading: Reading, match: re.Match[str], name: str, target: Target) 
         span,
         f"{name} {NEVER}{preview}",
         outcome,
-        _advice(wanted.wish if wanted is not None else None, instead),
-        Intent(wanted.wish) if wanted is not None else None,
+        _advice(wanted.purpose if wanted is not None else None, instead),
+        Intent(wanted.purpose) if wanted is not None else None,
         details={"name": name, "instead": instead},
     )
 
 
 def _length(written: str, name: str) -> int:
-    """How much of what is written is the name that is missing."""
+    """Return the length of the part of the written text that is the missing name."""
     return len(written) - len("tf" + written.removeprefix("tensorflow").removeprefix("tf")) + len(name)
 
 
-def _advice(wish: Wish | None, instead: Instead | None) -> str:
+def _advice(purpose: Purpose | None, instead: Instead | None) -> str:
     if instead is not None and instead.relation == SAME:
         return f"Use {instead.name}"
-    if wish is not None:
-        return ADVICE.get(wish, "Leave it out: there is nothing to set")
+    if purpose is not None:
+        return ADVICE.get(purpose, "Leave it out: there is nothing to set")
     if instead is not None and instead.relation == NEAREST:
         return f"The nearest real name is {instead.name}"
     return ""
 
 
 def _imported(reading: Reading, target: Target) -> Iterator[Mention]:
-    """``from tensorflow.config import set_memory_limit``, where it can't be read as Python."""
+    """Yield names such as ``from tensorflow.config import set_memory_limit`` in text that cannot be parsed as
+    Python."""
     for match in _IMPORTED.finditer(reading.text):
         for word in re.finditer(r"\w+", match[2]):
             name = made_up(f"{match[1]}.{word[0]}")
             start, end = match.start(2) + word.start(), match.start(2) + word.end()
             if name is None or name.rpartition(".")[2] != word[0] or reading.denied(start, end):
                 continue
-            wanted = wishes.wish_of(name)
+            wanted = purposes.purpose_of(name)
             instead = of_api(name, target)
             yield Mention(
                 TextDefect.MADE_UP_SETTING if wanted is not None else TextDefect.MADE_UP_CALL,
                 reading.span(start, end),
                 f"{name} {NEVER}",
                 attribute_error(name, "ImportError", name),
-                _advice(wanted.wish if wanted is not None else None, instead),
-                Intent(wanted.wish) if wanted is not None else None,
+                _advice(wanted.purpose if wanted is not None else None, instead),
+                Intent(wanted.purpose) if wanted is not None else None,
                 details={"name": name, "instead": instead},
             )
 
 
 def _of_another_release(reading: Reading, match: re.Match[str], target: Target) -> Iterator[Mention]:
-    """A name that other releases have."""
+    """Yield a name that other releases have."""
     name = canonical(match[0])
     if _OLD.match(name) is None:
         return
@@ -155,7 +156,7 @@ def _of_another_release(reading: Reading, match: re.Match[str], target: Target) 
     defect = TextDefect.SESSION if missing in _SESSIONS else TextDefect.OTHER_RELEASE
     advice = of_lack(missing, target, new)
     if name.startswith("tf.contrib.memory_stats"):
-        advice = ADVICE[Wish.REPORT]
+        advice = ADVICE[Purpose.REPORT]
         instead = of_api("tf.report_memory_usage", target)
         if defect == TextDefect.OTHER_RELEASE and "(" in reading.text[match.end() : match.end() + 2]:
             defect = TextDefect.CONTRIB_MEMORY

@@ -1,4 +1,4 @@
-"""Code in a text that can't be read: statements that have run together, and names that were masked."""
+"""Code in a text that cannot be parsed: statements that have run together, and names that were masked."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _MASKED = re.compile(r"(?<![*\w])\*{3,}(?P<rest>\w*(?:\.\w+)+)\s?\((?![^\n]*\*{3
 _WORDS = re.compile(r"(?<![\w.'\"#(=,-])[a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,}")
 
 
-def look(reading: Reading, target: Target) -> Iterator[Mention]:
-    """Lines of code that are damaged."""
+def scan(reading: Reading, target: Target) -> Iterator[Mention]:
+    """Yield damaged lines of code."""
     del target
     for row, line in enumerate(reading.lines, 1):
         if len(line) > 5000:
@@ -63,7 +63,8 @@ def _masked(reading: Reading, row: int, line: str) -> Iterator[Mention]:
 
 
 def _unmasked(rest: str) -> str:
-    """The name of which all but the end was masked: ``tf.compat.v1.Session`` for ``pat.v1.Session``; "" for none."""
+    """Return the name of which all but the end was masked: ``tf.compat.v1.Session`` for ``pat.v1.Session``; "" for
+    none."""
     piece, _, tail = rest.partition(".")
     for place in sorted(names.places(), key=len):
         head = f"tf{place.removeprefix('tf')}"

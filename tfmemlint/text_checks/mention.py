@@ -19,9 +19,10 @@ class Mention:
     """A name or a value in a text that TensorFlow does not know.
 
     Attributes:
-        defect: what is wrong. span: the place in the text that was searched.
+        defect: the kind of defect.
+        span: the place in the text that was searched.
         message, outcome, advice, notes, intent: as in `Finding`.
-        details: as in `Finding`: ``name`` is the canonical name, ``instead`` what to write in its place.
+        details: as in `Finding`: ``name`` is the canonical name, ``instead`` its replacement.
     """
 
     defect: TextDefect

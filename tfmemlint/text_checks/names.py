@@ -1,10 +1,10 @@
-"""Names of TensorFlow in a text: which of them are made up, and which sentences say so themselves."""
+"""Names of TensorFlow in a text: those that are made up, and sentences that say so themselves."""
 
 from __future__ import annotations
 
 import re
 
-from tfmemlint.knowledge import names, wishes
+from tfmemlint.knowledge import names, purposes
 from tfmemlint.knowledge.releases import Target
 
 NAME = re.compile(
@@ -14,19 +14,19 @@ _PLACES = re.compile(
     r"tf\.(?:compat\.v[12]\.)?(?:config|gpu|gpus|memory|vram|cuda|device|devices|distribute|test)(?:\.|$)"
 )
 _WORDS = re.compile(r"memory|gpu|growth|vram", re.IGNORECASE)
-"""What these names are about; any other may be no more than a manner of speaking (a ``tf.Optimizer``)."""
+"""Words in the names that are checked; any other name may be no more than a manner of speaking (a ``tf.Optimizer``)."""
 _FILES = frozenset({
     "py", "pyc", "ipynb", "md", "rst", "txt", "csv", "json", "yaml", "yml", "toml", "log", "proto", "pb", "pbtxt", "so",
     "h", "cc", "cpp", "html", "org", "io", "dev", "com", "sh", "gz", "tar", "zip", "whl", "js", "lite", "tflite", "git",
 })  # fmt: skip
-"""Ends of names of files and hosts."""
+"""Endings of file names and host names."""
 DENIED = re.compile(
     r"\b(?:no|not|never|none|nor|without|neither|nonexist\w*|removed|gone|dropped|missing|invented|made[- ]up|fictional"
     r"|hallucinated|imaginary|lacks?|wrong|invalid|used to be|called|named|own|custom|hypothetical|future|proposed)\b"
     r"|n't\b|AttributeError|ModuleNotFoundError|ImportError|has no attribute",
     re.IGNORECASE,
 )
-"""Words of a sentence that may well say that a name is none."""
+"""Words of a sentence that may say that a name does not exist."""
 _SENTENCE = re.compile(r"[.!?](?:\s+(?=[A-Z])|\s*$)|\n\s*\n")
 BINDS = re.compile(
     r"^[ \t]*(?:import[ \t]+(?!tensorflow\b)[\w.]+[ \t]+as[ \t]+tf\b"
@@ -34,23 +34,23 @@ BINDS = re.compile(
     r"|(?:[\w, ]+,[ \t]*)?tf[ \t]*(?:,[\w, ]+)?=(?!=)|for[ \t]+tf[ \t]+in\b|with\b[^#\n]*\bas[ \t]+tf\b)",
     re.MULTILINE,
 )
-"""Where ``tf`` is bound to something else than TensorFlow."""
+"""Matches lines that bind ``tf`` to something other than TensorFlow."""
 
 
 def sentence(words: str, match: re.Match[str]) -> str:
-    """The sentence that a name stands in, from the end of the one before it."""
-    start = max((one.end() for one in _SENTENCE.finditer(words, 0, match.start())), default=0)
+    """Return the sentence that contains a name, from the end of the previous sentence up to the name."""
+    start = max((end.end() for end in _SENTENCE.finditer(words, 0, match.start())), default=0)
     end = _SENTENCE.search(words, match.end())
     return words[start : match.start()] + " " + words[match.end() : end.start() if end is not None else len(words)]
 
 
 def canonical(written: str) -> str:
-    """``tf.config.x`` for ``tensorflow.config.x``."""
+    """Return ``tf.config.x`` for ``tensorflow.config.x``."""
     return "tf" + written.removeprefix("tensorflow").removeprefix("tf")
 
 
 def made_up(written: str) -> str | None:
-    """The canonical name, where it is made up."""
+    """Return the canonical name if it is made up, else None."""
     name = canonical(written)
     if name.rpartition(".")[2] in _FILES or name.endswith("_"):
         return None
@@ -59,6 +59,6 @@ def made_up(written: str) -> str | None:
         missing = names.missing_part(spelled, Target.newest())
         if missing is None or names.ever_existed(missing) or names.ever_existed(missing.removesuffix("s")):
             return None
-    if wishes.wish_of(name) is not None:
+    if purposes.purpose_of(name) is not None:
         return name
     return names.missing_part(name, Target.newest()) if _PLACES.match(name) or _WORDS.search(name) else None

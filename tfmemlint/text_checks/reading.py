@@ -1,4 +1,4 @@
-"""A text and what stands around each place of it: its line, its sentence, the heading and the words above a list."""
+"""A text and the context of each place in it: its line, its sentence, the heading and the words above a list."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ _STRONG = re.compile(
     r"|wrong(?:ly)?|incorrect(?:ly)?|invalid|mistake\w*|typos?|misspel\w*|unlike|myths?|nonsense)\b",
     re.IGNORECASE,
 )
-"""Words that say of a name in the same sentence that it is none, wherever they stand in it."""
+"""Words that say that a name in the same sentence does not exist, wherever they are in it."""
 _WEAK = re.compile(
     r"\b(?:no|not|never|none|nor|without|neither|gone|missing|lacks?|used to be|called|named|own|custom|future)\b"
     r"|n[\u2019']t\b",
     re.IGNORECASE,
 )
-"""Words that do so only where they stand close to it."""
+"""Words that say so only if they are close to the name."""
 _ELSEWHERE = re.compile(
     r"\b(?:keine?[nrms]?|nicht|nie(?:mals)?|existiert|erfunden|falsch|entfernt|n[\u2019']existe|aucune?|jamais|inexistant\w*"
     r"|pas|faux|não|inexistente|errado|nunca|ningun\w*|inventad\w*|non esiste|inesistente|sbagliat\w*|nessun\w*"
     r"|нет|не|никогда|неверн\w*)\b|[不没無无錯错误误誤]|ない|ません|없|않|아니|잘못",
     re.IGNORECASE,
 )
-"""The same in other languages, as far as few words go."""
+"""The same in other languages, in few words."""
 _CLAUSE = re.compile(
     r"[,;:()\u2014\u2013]|\b(?:so|to|in order|for|if|when|while|because|and|but|then|use|using|call)\b", re.IGNORECASE
 )
@@ -68,7 +68,7 @@ _ABOVE = re.compile(
     r"|do not (?:use|copy|write)|myth|mistake|pitfall|breaking change|change\s?log|release notes|typo",
     re.IGNORECASE,
 )
-"""Words above a list, a table or a piece of code that say it shows what is wrong, or what is gone."""
+"""Words above a list, a table or a piece of code which say that it shows something wrong or removed."""
 _AFTER = re.compile(
     r"\s*(?:It|This|That|These|They|Those|Neither|None|Both|But|No|However|Unfortunately|In fact|Here|The (?:first|last"
     r"|second|code|line|call|function|name|above))\b",
@@ -81,20 +81,22 @@ _HISTORY = re.compile(
 _DESIGN = re.compile(r"\bRFC\b|design (?:doc|proposal)|\|\s*\*{0,2}Status\*{0,2}\s*\|", re.IGNORECASE)
 
 
-_MOST = 600
-"""Characters before and behind a place that are looked at for what is said of it."""
+_MAX_CONTEXT_CHARACTERS = 600
+"""Characters before and after a place that are searched for statements about it."""
 
 
 class Reading:
-    """A text, and how it is to be understood.
+    """A text, with questions about the context of its parts.
 
     Args:
-        text: the text. whole: what it is a part of. code: rows that are known to be code.
+        text: the text.
+        whole: the text that contains it.
+        code: rows that are known to be code.
     """
 
     def __init__(self, text: str, whole: str, code: Collection[int] = ()) -> None:
         self.whole = whole
-        # Where backslashes have stood, in the text without them.
+        # The places of removed backslashes, in the text without them.
         self._cuts = [match.start() - number for number, match in enumerate(_ESCAPED.finditer(text))]
         self.text = _ESCAPED.sub("", text) if self._cuts else text
         self.lines = self.text.split("\n")
@@ -104,42 +106,42 @@ class Reading:
 
     @cached_property
     def about_tensorflow(self) -> bool:
-        """Whether the whole text mentions TensorFlow at all."""
+        """Return True if the whole text mentions TensorFlow."""
         return _ABOUT.search(self.whole) is not None
 
     @cached_property
     def short(self) -> bool:
-        """Whether ``tf`` stands for TensorFlow."""
+        """Return True if ``tf`` means TensorFlow."""
         return BINDS.search(self.whole) is None
 
     @cached_property
     def about_javascript(self) -> bool:
-        """Whether ``tf`` may be TensorFlow.js as well, which has other names."""
+        """Return True if ``tf`` may also mean TensorFlow.js, which has other names."""
         return _JAVASCRIPT.search(self.whole) is not None
 
     @cached_property
     def is_of_another_time(self) -> bool:
-        """Whether it proposes what is to be, or tells what has been."""
+        """Return True if the text proposes future changes, or describes past ones."""
         return _DESIGN.search(self.whole, 0, 3000) is not None or _HISTORY.search(self.whole, 0, 400) is not None
 
     @cached_property
     def starts(self) -> list[int]:
-        """Where each row begins."""
+        """Return the offsets at which the rows begin."""
         starts = [0]
         for line in self.lines:
             starts.append(starts[-1] + len(line) + 1)
         return starts
 
     def row(self, offset: int) -> int:
-        """The row, from 1, of a place."""
+        """Return the row, from 1, of an offset."""
         return bisect_right(self.starts, offset)
 
     def line(self, offset: int) -> str:
-        """The line of a place."""
+        """Return the line of an offset."""
         return self.lines[self.row(offset) - 1]
 
     def span(self, start: int, end: int) -> Span:
-        """A stretch of the text, in rows and columns of the text as it was given."""
+        """Return the span of a stretch of the text, in rows and columns of the original text."""
         return Span(*self._written(start), *self._written(end))
 
     def _written(self, offset: int) -> tuple[int, int]:
@@ -147,12 +149,12 @@ class Reading:
         column = offset - self.starts[row - 1] + 1
         if not self._cuts:
             return row, column
-        # Signs that were escaped stand one column further right for each backslash in front of them.
+        # Escaped characters are one column further right for each backslash before them.
         before = bisect_right(self._cuts, offset) - bisect_left(self._cuts, self.starts[row - 1])
         return row, column + before
 
     def is_code(self, row: int) -> bool:
-        """Whether a row is code, as far as can be told."""
+        """Return True if a row is code, as far as the text shows."""
         known = self._is_code.get(row)
         if known is None:
             line = self.lines[row - 1]
@@ -161,21 +163,22 @@ class Reading:
         return known
 
     def mentions(self, pattern: re.Pattern[str]) -> bool:
-        """Whether the whole text has a pattern in it."""
+        """Return True if a pattern matches in the whole text."""
         known = self._has.get(pattern)
         if known is None:
             known = self._has[pattern] = pattern.search(self.whole) is not None
         return known
 
     def in_comment(self, offset: int) -> bool:
-        """Whether a place is behind the number sign of a line of code."""
+        """Return True if an offset is behind the number sign of a line of code."""
         row = self.row(offset)
-        before = self.text[max(self.starts[row - 1], offset - _MOST) : offset]
+        before = self.text[max(self.starts[row - 1], offset - _MAX_CONTEXT_CHARACTERS) : offset]
         bare = re.sub(r"'[^']*'|\"[^\"]*\"", "", before)
         return "#" in bare and _HEADING.match(self.lines[row - 1]) is None
 
     def denied(self, start: int, end: int) -> bool:
-        """Whether the words around a name say that it is none, that it is gone, or that it is only asked for."""
+        """Return True if the words around a name say that it does not exist, that it is gone, or that it is only
+        proposed."""
         row = self.row(start)
         if self.is_of_another_time or self._in_traceback(row):
             return True
@@ -200,8 +203,8 @@ class Reading:
         return self.is_code(row) or _ITEM.match(line) is not None
 
     def denied_above(self, row: int) -> bool:
-        """Whether the heading above a row, or the words above the list, table or code there, say that it shows what is
-        wrong or gone."""
+        """Return True if the heading above a row, or the words above the list, table or code there, say that it shows
+        something wrong or removed."""
         heading = self._heading(row)
         if heading and _ABOVE.search(heading):
             return True
@@ -221,7 +224,7 @@ class Reading:
         return ""
 
     def _words_above(self, row: int) -> str:
-        """The last sentence above a list, a table or a piece of code; of a table, its head too."""
+        """Return the last sentence above a list, a table or a piece of code; for a table, with its header."""
         head: list[str] = []
         looked = 0
         for number in range(row - 1, 0, -1):
@@ -235,7 +238,7 @@ class Reading:
             if not line.strip() or _FENCE.match(line) or self.is_code(number) or _ITEM.match(line):
                 continue
             if line[:1] in " \t":
-                # Goes on from the line above, or is code.
+                # It continues the line above, or is code.
                 continue
             paragraph = [line]
             while number > 1 and self.lines[number - 2].strip() and not self.is_code(number - 1) and len(paragraph) < 8:
@@ -246,7 +249,7 @@ class Reading:
         return " ".join(head)
 
     def _denied_below(self, row: int) -> bool:
-        """Whether the first sentence below a piece of code or a list says that it is wrong."""
+        """Return True if the first sentence below a piece of code or a list says that it is wrong."""
         for number, line in enumerate(self.lines[row : row + 12], row + 1):
             if not line.strip() or _FENCE.match(line) or self.is_code(number) or _ITEM.match(line):
                 continue
@@ -255,24 +258,24 @@ class Reading:
         return False
 
     def _is_taken_out(self, row: int) -> bool:
-        """Whether a row is one that a patch takes out."""
+        """Return True if a row is one that a patch removes."""
         if not self.lines[row - 1][:40].lstrip().startswith("-"):
             return False
         below = [line.lstrip() for line in self.lines[row : row + 20] if not line.lstrip().startswith("-")]
         return bool(below) and below[0].startswith("+")
 
     def _in_traceback(self, row: int) -> bool:
-        """Whether a row is quoted by an error, or is one."""
-        line = self.lines[row - 1][:_MOST]
+        """Return True if an error quotes the row, or if the row is an error."""
+        line = self.lines[row - 1][:_MAX_CONTEXT_CHARACTERS]
         if _ERROR.match(line) or _FRAME.match(line):
             return True
-        if row > 1 and _FRAME.match(self.lines[row - 2][:_MOST]):
+        if row > 1 and _FRAME.match(self.lines[row - 2][:_MAX_CONTEXT_CHARACTERS]):
             return True
-        below = [one[:_MOST] for one in self.lines[row : row + 4] if one.strip()]
-        return any(_ERROR.match(one) or _FRAME.match(one) for one in below[:2])
+        below = [line[:_MAX_CONTEXT_CHARACTERS] for line in self.lines[row : row + 4] if line.strip()]
+        return any(_ERROR.match(line) or _FRAME.match(line) for line in below[:2])
 
     def _sentence(self, start: int, end: int) -> tuple[str, str, str]:
-        """What stands before and behind a place in its sentence, and the sentence that follows."""
+        """Return the text before and after a place in its sentence, and the sentence that follows."""
         row = self.row(start)
         first = last = row
         if not self._apart(row):
@@ -281,15 +284,15 @@ class Reading:
         while last < len(self.lines) and self._goes_on(last, last + 1) and last - row < 12:
             last += 1
         top, bottom = self.starts[first - 1], self.starts[last] - 1
-        before = self.text[max(top, start - _MOST) : start]
-        after = self.text[end : min(bottom, end + _MOST)]
+        before = self.text[max(top, start - _MAX_CONTEXT_CHARACTERS) : start]
+        after = self.text[end : min(bottom, end + _MAX_CONTEXT_CHARACTERS)]
         ends = [match.end() for match in _SENTENCE.finditer(before)]
         before = before[ends[-1] :] if ends else before
         parts = _sentences(after.lstrip("`'\"*)")) if after else [""]
         return before, parts[0], parts[1] if len(parts) > 1 else ""
 
     def _goes_on(self, row: int, following: int) -> bool:
-        """Whether a paragraph goes on from one row to the next."""
+        """Return True if a paragraph continues from one row to the next."""
         upper, lower = self.lines[row - 1], self.lines[following - 1]
         if not upper.strip() or not lower.strip():
             return False
@@ -299,7 +302,7 @@ class Reading:
 
 
 def _sentences(words: str) -> list[str]:
-    """A stretch of text, cut where sentences end; each keeps its end sign."""
+    """Return a stretch of text, divided into sentences; each keeps its punctuation."""
     parts: list[str] = []
     place = 0
     for match in _SENTENCE.finditer(words):

@@ -1,5 +1,5 @@
-"""Amounts and arguments in a text that are not what TensorFlow takes: shares where MiB are meant, keys and keywords
-that were never there."""
+"""Amounts and arguments in a text that TensorFlow does not accept: fractions in place of MiB, keys and keywords that
+never existed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.knowledge import wishes
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.knowledge import purposes
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.made_up import LEAST_BYTES
 from tfmemlint.text_checks.mention import Mention
@@ -38,8 +38,8 @@ _OURS = re.compile(rf"{_MAKER}|\btf\.config\b")
 _OTHERS = re.compile(r"\bdask\b|LocalCluster|\brmm\b", re.IGNORECASE)
 
 
-def look(reading: Reading, target: Target) -> Iterator[Mention]:
-    """Every amount, key and keyword that is none."""
+def scan(reading: Reading, target: Target) -> Iterator[Mention]:
+    """Yield every amount, key and keyword that TensorFlow does not accept."""
     del target  # all of this is the same in every release
     for look_for in (_limits, _keywords, _shares, _keys, _switches, _infos):
         yield from look_for(reading)
@@ -55,32 +55,32 @@ def _limits(reading: Reading) -> Iterator[Mention]:
             judged = _judge_limit(match[1])
             if judged is None or reading.denied(match.start(), match.end()):
                 continue
-            defect, message, outcome, wish, advice = judged
+            defect, message, outcome, purpose, advice = judged
             yield Mention(
                 defect,
                 reading.span(match.start(1), match.end(1)),
                 message,
                 outcome,
                 advice,
-                Intent(wish, "", None, match[1]),
+                Intent(purpose, "", None, match[1]),
                 details={"written": match[1]},
             )
 
 
 def _of_tensorflow(reading: Reading, offset: int) -> bool:
-    """Whether a ``memory_limit`` is that of a logical device: what makes one stands in the same place, or the text
-    knows of no other."""
+    """Return True if a ``memory_limit`` belongs to a logical device: a constructor of logical devices is nearby, or the
+    text mentions no other."""
     before = reading.text[max(offset - 120, 0) : offset]
     return _MADE.search(before) is not None or (reading.mentions(_MADE) and not reading.mentions(_OTHERS))
 
 
-def _judge_limit(written: str) -> tuple[TextDefect, str, str, Wish, str] | None:
+def _judge_limit(written: str) -> tuple[TextDefect, str, str, Purpose, str] | None:
     if written[0] in "'\"":
         return (
             TextDefect.LIMIT_UNIT,
             f"memory_limit is a number of MiB, not a string: {written}",
             "TensorFlow raises TypeError when it starts",
-            Wish.LIMIT,
+            Purpose.LIMIT,
             "Give the number of MiB",
         )
     try:
@@ -93,7 +93,7 @@ def _judge_limit(written: str) -> tuple[TextDefect, str, str, Wish, str] | None:
             TextDefect.LIMIT_IS_SHARE,
             f"memory_limit is in MiB: {written} is {size}",
             "The first operation on the GPU raises FailedPreconditionError",
-            Wish.FRACTION if value else Wish.LIMIT,
+            Purpose.FRACTION if value else Purpose.LIMIT,
             "Give the limit in MiB, for a share that share of the GPU's memory",
         )
     if value >= LEAST_BYTES or value < 0:
@@ -102,7 +102,7 @@ def _judge_limit(written: str) -> tuple[TextDefect, str, str, Wish, str] | None:
             TextDefect.LIMIT_UNIT,
             f"memory_limit is in MiB: {written} {what}",
             "Nothing is raised, and nothing is limited",
-            Wish.LIMIT,
+            Purpose.LIMIT,
             "Give the limit in MiB" + (f": {value / 2**20:g}" if value > 0 else ""),
         )
     return None
@@ -110,16 +110,16 @@ def _judge_limit(written: str) -> tuple[TextDefect, str, str, Wish, str] | None:
 
 def _keywords(reading: Reading) -> Iterator[Mention]:
     for match in _KEYWORD.finditer(reading.text):
-        if match[1] not in wishes.KEYWORDS or reading.denied(match.start(), match.end()):
+        if match[1] not in purposes.KEYWORDS or reading.denied(match.start(), match.end()):
             continue
-        share = wishes.KEYWORDS[match[1]] == "fraction"
+        share = purposes.KEYWORDS[match[1]] == "fraction"
         yield Mention(
             TextDefect.KEYWORD,
             reading.span(match.start(1), match.end(1)),
             f"LogicalDeviceConfiguration has no argument {match[1]}",
             f"Python raises TypeError: unexpected keyword argument '{match[1]}'",
             "Write memory_limit, in MiB" + (", with that share of the GPU's memory" if share else ""),
-            Intent(Wish.FRACTION if share else Wish.LIMIT, "", None, match[2].strip()),
+            Intent(Purpose.FRACTION if share else Purpose.LIMIT, "", None, match[2].strip()),
             details={"written": match[1], "replacement": None if share else "memory_limit"},
         )
 
@@ -142,7 +142,7 @@ def _shares(reading: Reading) -> Iterator[Mention]:
             f"per_process_gpu_memory_fraction is a number between 0 and 1: {match[1]} is {kind}",
             outcome,
             f"Write {value / 100:g}" if percent else "Give the share of the memory",
-            Intent(Wish.FRACTION, "every GPU", value / 100 if percent else value),
+            Intent(Purpose.FRACTION, "every GPU", value / 100 if percent else value),
             details={"written": match[1], "replacement": f"{value / 100:g}" if percent else None},
         )
 
@@ -152,22 +152,22 @@ def _keys(reading: Reading) -> Iterator[Mention]:
         function, key = f"tf.config.experimental.{match[1]}", match[2]
         before = reading.text[max(match.start() - 40, 0) : match.start()]
         known = before.endswith(("config.experimental.", "experimental.", "tf.config."))
-        if not known or key in wishes.REAL_KEYS[function] or reading.denied(match.start(), match.end()):
+        if not known or key in purposes.REAL_KEYS[function] or reading.denied(match.start(), match.end()):
             continue
-        report = wishes.KEYS.get(key)
+        report = purposes.KEYS.get(key)
         advice = "The number of bytes in use is tf.config.experimental.get_memory_info('GPU:0')['current']"
         if report == "peak":
             advice = "The highest number of bytes is tf.config.experimental.get_memory_info('GPU:0')['peak']"
         elif report in ("total", "free"):
             advice = "NVML knows the total memory of a GPU and how much of it is free"
-        keys = " and ".join(repr(one) for one in wishes.REAL_KEYS[function])
+        keys = " and ".join(repr(key) for key in purposes.REAL_KEYS[function])
         yield Mention(
             TextDefect.KEY,
             reading.span(match.start(2), match.end(2)),
             f"{match[1]} has no key {key!r}: its keys are {keys}",
             f"Python raises KeyError: {key!r}",
             advice if report else "",
-            Intent(Wish.REPORT, value=report) if report else None,
+            Intent(Purpose.REPORT, value=report) if report else None,
             details={"written": key, "name": f"{function}()[{key!r}]"},
         )
 
@@ -187,7 +187,7 @@ def _switches(reading: Reading) -> Iterator[Mention]:
             if alone
             else f"TensorFlow raises ValueError: Unrecognized device: {match[1]}",
             "Use tf.config.experimental.set_memory_growth(gpu, True) for every GPU",
-            Intent(Wish.GROWTH, "every GPU"),
+            Intent(Purpose.GROWTH, "every GPU"),
             details={"written": match[1]},
         )
 
@@ -204,6 +204,6 @@ def _infos(reading: Reading) -> Iterator[Mention]:
             "get_memory_info takes the name of a logical device, such as 'GPU:0', not a physical device",
             "TensorFlow raises TypeError",
             "Write 'GPU:0', or f'GPU:{i}' in a loop",
-            Intent(Wish.REPORT),
+            Intent(Purpose.REPORT),
             details={"written": match[1]},
         )

@@ -1,4 +1,4 @@
-"""Environment variables in a text: names that TensorFlow never reads, values that it does not take, two settings in
+"""Environment variables in a text: names that TensorFlow never reads, values that it does not accept, two settings in
 one."""
 
 from __future__ import annotations
@@ -20,14 +20,19 @@ from tfmemlint.knowledge.variables import (
     run_together,
     shows_owner,
 )
-from tfmemlint.model.intent import Intent, Wish
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.text_checks.mention import Mention
 
 if TYPE_CHECKING:
     from tfmemlint.text_checks.reading import Reading
 
-_NAME = re.compile(r"(?<![\w$%.\-/{}\\])(?:TF|CUDA|CUDAVIS|XLA|PYTORCH|GPU)\w*_\w+(?![\w*<{(])")
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+"""Characters of no width, as they are copied from web pages."""
+_PART = rf"[\w{_INVISIBLE}]"
+_NAME = re.compile(
+    rf"(?<![\w$%.\-/{{}}\\])(?:TF|\uff34\uff26|CUDA|CUDAVIS|XLA|PYTORCH|GPU){_PART}*_{_PART}+(?<![{_INVISIBLE}])(?![\w*<{{(])"
+)
 _MARKS = r"[`'\"*]{0,3}"
 _VALUE = r"(?:\"(?P<double>[^\"\n]*)\"|'(?P<single>[^'\n]*)'|(?P<bare>[^\s\"'`;)\]}<>|&]*))"
 _AFTER = (
@@ -51,20 +56,22 @@ _ABOUT = re.compile(
     r"tensorflow|\btf\.|environment variable|env(?:ironment)?\.? var|\bgrowth\b|gpu memory", re.IGNORECASE
 )
 _TWO = re.compile(
-    r"\b(?:ENV|export)[ \t]+(?P<first>[A-Z][A-Z0-9_]*)(?P<sign>[ \t]*=[ \t]*|[ \t]+)(?P<value>[^\s=]*?)(?P<gap>[ \t]*)"
-    r"(?P<word>ENV|(?<=[a-z0-9])export)[ \t]+(?P<second>[A-Z][A-Z0-9_]*)[ \t]*[= \t][ \t]*(?P<other>[^\s`'\"]*)"
+    r"\b(?:ENV|export)[ \t]{1,8}(?P<first>[A-Z][A-Z0-9_]{0,63})(?P<sign>[ \t]{0,8}=[ \t]{0,8}|[ \t]{1,8})"
+    r"(?P<value>[^\s=]{0,200}?)(?P<gap>[ \t]{0,8})(?P<word>ENV|(?<=[a-z0-9])export)[ \t]{1,8}"
+    r"(?P<second>[A-Z][A-Z0-9_]{0,63})[ \t]{0,8}[= \t][ \t]{0,8}(?P<other>[^\s`'\"]*)"
 )
+"""All is bounded: runs of blanks in four places, each of any length, would make the search quadratic."""
 _ADVICE = {
-    Wish.GROWTH: "Set TF_FORCE_GPU_ALLOW_GROWTH=true",
-    Wish.LIMIT: "Call tf.config.set_logical_device_configuration with a memory_limit in MiB",
-    Wish.FRACTION: "Call tf.config.set_logical_device_configuration with a memory_limit in MiB",
-    Wish.ALLOCATOR: "Set TF_GPU_ALLOCATOR=cuda_malloc_async where that is what is wanted",
-    Wish.VISIBLE: "Set CUDA_VISIBLE_DEVICES",
+    Purpose.GROWTH: "Set TF_FORCE_GPU_ALLOW_GROWTH=true",
+    Purpose.LIMIT: "Call tf.config.set_logical_device_configuration with a memory_limit in MiB",
+    Purpose.FRACTION: "Call tf.config.set_logical_device_configuration with a memory_limit in MiB",
+    Purpose.ALLOCATOR: "Set TF_GPU_ALLOCATOR=cuda_malloc_async where that is what is wanted",
+    Purpose.VISIBLE: "Set CUDA_VISIBLE_DEVICES",
 }
 
 
-def look(reading: Reading, own: Collection[str]) -> Iterator[Mention]:
-    """Every variable that TensorFlow does not know, and every value that it does not take."""
+def scan(reading: Reading, own: Collection[str]) -> Iterator[Mention]:
+    """Yield every variable that TensorFlow does not know, and every value that it does not accept."""
     for match in _NAME.finditer(reading.text):
         name = match[0]
         if name != name.upper() or name in own:
@@ -81,7 +88,7 @@ def look(reading: Reading, own: Collection[str]) -> Iterator[Mention]:
 
 
 def _setting(text: str, match: re.Match[str]) -> tuple[str, int, int] | None:
-    """The value that a variable gets behind its name, and where it stands; None where it gets none there."""
+    """Return the value that a variable gets after its name, with its place; None if it gets none there."""
     before = text[max(match.start() - 16, 0) : match.start()]
     patterns = (*_AFTER, _SPACED) if re.search(r"\b(?:ENV|setenv)\s$", before) else _AFTER
     for pattern in patterns:
@@ -102,15 +109,15 @@ def _setting(text: str, match: re.Match[str]) -> tuple[str, int, int] | None:
 
 
 def _is_meant(reading: Reading, match: re.Match[str], bad: BadName, is_set: bool) -> bool:
-    """Whether a variable that TensorFlow does not know is meant for it."""
+    """Return True if a variable that TensorFlow does not know is meant for TensorFlow."""
     if reading.mentions(re.compile(_READ.format(re.escape(match[0])))):
-        # Somebody reads it.
+        # The text reads the variable.
         return False
     if bad.kind == "foreign":
         about = is_set and re.search(r"tensorflow|\btf\.", reading.whole, re.IGNORECASE) is not None
         return about and not shows_owner(reading.whole, bad.owner)
     if bad.kind == "made-up" and _CONSTANT.match(reading.text, match.end()):
-        # `TF_GPU_ALLOW_GROWTH = True`: a constant of somebody's program.
+        # `TF_GPU_ALLOW_GROWTH = True`: a constant of a program.
         return False
     if (
         is_set
@@ -139,9 +146,9 @@ def _of_name(reading: Reading, match: re.Match[str], bad: BadName) -> Mention:
         TextDefect.VARIABLE,
         reading.span(match.start(), match.end()),
         message,
-        "TensorFlow goes on as if it were not set; nothing is raised",
-        f"Write {bad.real}" if plain else _ADVICE.get(bad.wish, "Leave it out"),
-        Intent(bad.wish),
+        "TensorFlow behaves as if it were not set; nothing is raised",
+        f"Write {bad.real}" if plain else _ADVICE.get(bad.purpose, "Leave it out"),
+        Intent(bad.purpose),
         details={"name": name, "kind": bad.kind, "real": bad.real},
     )
 
@@ -150,14 +157,14 @@ def _of_value(reading: Reading, match: re.Match[str], setting: tuple[str, int, i
     name, (value, start, end) = match[0], setting
     settings = run_together(name, value)
     if settings:
-        others = ", ".join(other for other, _ in settings[1:])
+        never_set = ", ".join(name for name, _ in settings[1:])
         return Mention(
             TextDefect.RUN_TOGETHER,
             reading.span(match.start(), end),
-            f"The value of {name} holds a second setting: {others} is never set",
+            f"The value of {name} holds a second setting: {never_set} is never set",
             f"{name} gets {value!r}, which TensorFlow does not take; nothing is raised",
-            f"Set {' and '.join(one for one, _ in settings)} each on its own",
-            Intent(Wish.OTHER, text=", ".join(f"{one}={given}" for one, given in settings)),
+            f"Set {' and '.join(name for name, _ in settings)} each on its own",
+            Intent(Purpose.OTHER, text=", ".join(f"{name}={given}" for name, given in settings)),
             details={"settings": settings},
         )
     bad = judge_value(name, value)
@@ -166,7 +173,7 @@ def _of_value(reading: Reading, match: re.Match[str], setting: tuple[str, int, i
     meant = bad.meant or _meant_allocator(name, value)
     if name == GROWTH:
         message = f"{name} is either 'true' or 'false', in small letters: {value!r} is ignored"
-        outcome = "TensorFlow logs that the value could not be parsed, and goes on as if it were not set"
+        outcome = "TensorFlow logs that the value could not be parsed, and behaves as if it were not set"
     elif name == ALLOCATOR:
         message = f"TensorFlow has no allocator {value!r}: {name} is ignored"
         outcome = "TensorFlow uses its own allocator (BFC), and says nothing"
@@ -176,20 +183,20 @@ def _of_value(reading: Reading, match: re.Match[str], setting: tuple[str, int, i
     else:
         message = f"CUDA identifies GPUs by number: {value!r} in {name} hides every GPU"
         outcome = "TensorFlow finds no GPU, and the program runs on the CPU"
-    wish = {GROWTH: Wish.GROWTH, ALLOCATOR: Wish.ALLOCATOR, VISIBLE: Wish.VISIBLE}[name]
+    purpose = {GROWTH: Purpose.GROWTH, ALLOCATOR: Purpose.ALLOCATOR, VISIBLE: Purpose.VISIBLE}[name]
     return Mention(
         TextDefect.VARIABLE_VALUE,
         reading.span(start, end),
         message,
         outcome,
         f"Write {meant!r}" if meant else "Use one of the values that TensorFlow knows",
-        Intent(wish, text=meant or value),
+        Intent(purpose, text=meant or value),
         details={"name": name, "value": value, "meant": meant},
     )
 
 
 def _is_sure(name: str, value: str, bad: BadValue) -> bool:
-    """Whether a value is one that somebody would set, and no placeholder."""
+    """Return True if a value is one that somebody would set, and not a placeholder."""
     if name == ALLOCATOR:
         return bool(bad.meant or _meant_allocator(name, value))
     if name == VISIBLE and bad.kind == "visible":
@@ -198,18 +205,18 @@ def _is_sure(name: str, value: str, bad: BadValue) -> bool:
 
 
 def _meant_allocator(name: str, value: str) -> str:
-    """The allocator that a value is a misspelling of."""
+    """Return the allocator whose name is misspelled in a value."""
     if name != ALLOCATOR:
         return ""
     allowed = environment.allowed(name) or ()
     words = sorted(value.lower().replace("-", "_").split("_"))
-    same = [one for one in allowed if sorted(one.split("_")) == words]
+    same = [allocator for allocator in allowed if sorted(allocator.split("_")) == words]
     near = same or difflib.get_close_matches(value.lower().replace("-", "_"), allowed, n=1, cutoff=0.8)
     return near[0] if near else ""
 
 
 def two_on_a_line(reading: Reading) -> Iterator[Mention]:
-    """Two instructions of a Dockerfile, or two exports, that have run together on one line."""
+    """Yield two instructions of a Dockerfile, or two exports, that have run together on one line."""
     for match in _TWO.finditer(reading.text):
         first, second, value = match["first"], match["second"], match["value"]
         if not (_is_known(first) or _is_known(second)) or reading.denied(match.start(), match.end()):
@@ -226,7 +233,7 @@ def two_on_a_line(reading: Reading) -> Iterator[Mention]:
             f"Two settings have run together on one line: {first} and {second}",
             outcome,
             f"Set {first} and {second} each in a line of its own",
-            Intent(Wish.OTHER, text=f"{first}={value}, {second}={match['other']}"),
+            Intent(Purpose.OTHER, text=f"{first}={value}, {second}={match['other']}"),
             details={"settings": ((first, value), (second, match["other"]))},
         )
 

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfmemlint.verify.shared_options import add_options, folder, progress, say, seconds, size
+from tfmemlint.reporters.say import say
+from tfmemlint.verify.shared_options import add_options, folder, progress, seconds, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfmemlint.deployment.launches import Launch
-    from tfmemlint.engine.context import Context
+    from tfmemlint.engine.context import RunContext
     from tfmemlint.engine.item import Item
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.sources import Source
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
 
 FAILED = 2
 _ABOUT = """\
-Runs the part of each program that configures GPU memory (its slice) on the installed TensorFlow, in a process of its
-own, and says for each thing that the program wants whether it takes effect. THIS RUNS THE PROGRAM'S CODE: with a time
-limit, a memory limit and an empty working directory, but with your rights. `check` and `fix` run nothing.
+Runs the part of each program that configures GPU memory (its slice) on the installed TensorFlow, in a separate
+process, and reports for each intent of the program whether it takes effect. THIS RUNS THE PROGRAM'S CODE: with a time
+limit, a memory limit and an empty working directory, but with your permissions. `check` and `fix` run no code.
 """
 _AFTER = """\
-Arguments after -- are the program's own. Exit code: 0 where all that could be judged takes effect, 1 where something
-does not, 2 where a program could not be judged at all.
+Arguments after -- are passed to the program. Exit code: 0 if every intent that could be tested takes effect, 1 if one
+does not, 2 if a program could not be tested at all.
 """
 
 
@@ -39,16 +40,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("paths", nargs="+", metavar="PATH", help="programs, or directories of programs, to run")
     add("--whole", action="store_true", help="run the program itself up to its first use of a GPU, not its slice")
-    add("--original", action="store_true", help="run it as it is and as `fix` would leave it, and show both")
-    add("--unsafe-fixes", action="store_true", help="with --original: apply the unsafe fixes, too")
+    add("--original", action="store_true", help="run each program before and after `fix`, and show both results")
+    add("--unsafe-fixes", action="store_true", help="with --original: apply unsafe fixes as well")
     add(
         "--device",
         choices=("auto", "gpu", "driver", "edge"),
         default="auto",
-        help="what to run on: a real GPU; TensorFlow's GPU build over a simulated driver; GPUs simulated at"
+        help="the device to run on: a real GPU; TensorFlow's GPU build over a simulated driver; GPUs simulated at"
         " TensorFlow's Python edge (default: the best that this machine has)",
     )
-    add("--gpus", type=int, metavar="N", help="how many simulated GPUs (default: as many as the program names)")
+    add("--gpus", type=int, metavar="N", help="the number of simulated GPUs (default: as many as the program names)")
     add("--gpu-memory", metavar="SIZE", default="16GiB", help="the memory of a simulated GPU (default: 16GiB)")
     add_options(parser, timeout=60, cwd="an empty one", json="the verdicts")
     add("-v", "--verbose", action="store_true", help="show the slices, and the output of every program that failed")
@@ -57,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Verify the programs and return the exit code."""
     from tfmemlint.config.files import ConfigError, load
-    from tfmemlint.engine.context import Context
+    from tfmemlint.engine.context import RunContext
     from tfmemlint.verify.prove import RunOptions
     from tfmemlint.verify.report import GroundInfo, as_json, exit_code, show
     from tfmemlint.verify.result import GroundError
@@ -76,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
         say(str(error))
         return FAILED
     try:
-        context = Context(unsafe=arguments.unsafe_fixes, kinds=load().file_kinds())
+        context = RunContext(unsafe=arguments.unsafe_fixes, kinds=load().file_kinds())
     except ConfigError as error:
         say(str(error))
         return FAILED
@@ -97,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
                 proofs = list(_proofs(runs, ground, conditions, context, arguments.original, tell))
                 version = ground.version
     except GroundError as error:
-        say(f"{error}\n`tfmemlint doctor` says what this machine has, and what is missing")
+        say(str(error), "`tfmemlint doctor` says what this machine has, and what is missing")
         return FAILED
     where = GroundInfo(ground.kind, version, ground.python, conditions.memory_mib, why)
     failed = not _write_json(arguments.json, as_json(proofs, where)) or failed
@@ -125,7 +126,7 @@ def _proofs(
     runs: list[tuple[Source, Launch | None]],
     ground: Ground,
     conditions: RunOptions,
-    context: Context,
+    context: RunContext,
     original: bool,
     tell: Callable[[str], None],
 ) -> Iterator[Proof]:
@@ -154,7 +155,7 @@ def _proofs(
             raise
 
 
-def _starts(sources: list[Source], context: Context, *, original: bool) -> Iterator[tuple[Source, Launch | None]]:
+def _starts(sources: list[Source], context: RunContext, *, original: bool) -> Iterator[tuple[Source, Launch | None]]:
     """Yield each program as it is started by hand, and as the configuration files in its project start it.
 
     Before and after fixes it is started by hand alone, as fixes are made for that.
@@ -172,7 +173,7 @@ def _proof(
     source: Source,
     ground: Ground,
     conditions: RunOptions,
-    context: Context,
+    context: RunContext,
     launch: Launch | None,
     *,
     original: bool,
@@ -192,7 +193,7 @@ def _proof(
         return Proof(source.path, problem=str(error))
 
 
-def _proof_of_fixes(source: Source, ground: Ground, conditions: RunOptions, context: Context) -> Proof:
+def _proof_of_fixes(source: Source, ground: Ground, conditions: RunOptions, context: RunContext) -> Proof:
     from tfmemlint.engine.python_file import PythonFile
     from tfmemlint.verify.prove import prove_fixed
 
@@ -201,14 +202,15 @@ def _proof_of_fixes(source: Source, ground: Ground, conditions: RunOptions, cont
     return prove_fixed(source, fixed.text, ground, conditions, target, len(fixed.applied))
 
 
-def _sources(paths: list[str], context: Context) -> tuple[list[Source], bool]:
+def _sources(paths: list[str], context: RunContext) -> tuple[list[Source], bool]:
     """Return the programs, and whether some path could not be followed."""
     from tfmemlint.config.files import Config
     from tfmemlint.engine.front_end import find_files, read_items
     from tfmemlint.facts.prefilter import MATTERS
     from tfmemlint.sources import Unreadable, decode
+    from tfmemlint.sources.kinds import PROGRAMS
 
-    walk, files = find_files(list(dict.fromkeys(paths)), Config())
+    walk, files = find_files(list(dict.fromkeys(paths)), Config(), kinds=context.kinds & PROGRAMS)
     for path, problem in walk.problems:
         say(f"{path}: {problem}")
     failed = bool(walk.problems)

@@ -6,16 +6,16 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tfmemlint.intents import Wanted
+from tfmemlint.intents import StatedIntent
 from tfmemlint.interpreter.program import EnvWrite
 from tfmemlint.interpreter.values import EACH, Const
 from tfmemlint.knowledge import environment, variables
-from tfmemlint.model.intent import Wish
+from tfmemlint.model.intent import Purpose
 from tfmemlint.verify.cuda_visible_devices import cards_lost
 from tfmemlint.verify.observation import ConfigCall, Observation, gpu_number
 from tfmemlint.verify.verdict import GroundFacts, Verdict, VerdictKind
 
-Decide = Callable[[Wanted, Observation, GroundFacts, Sequence[ConfigCall]], Verdict]
+Decide = Callable[[StatedIntent, Observation, GroundFacts, Sequence[ConfigCall]], Verdict]
 
 GROWTH_VARIABLE = "TF_FORCE_GPU_ALLOW_GROWTH"
 ALLOCATOR_VARIABLE = "TF_GPU_ALLOCATOR"
@@ -23,38 +23,38 @@ LIMIT_VARIABLE = "TF_PER_DEVICE_MEMORY_LIMIT_MB"
 VISIBLE_VARIABLE = "CUDA_VISIBLE_DEVICES"
 
 
-def growth(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
+def growth(stated: StatedIntent, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
     """Check memory growth, one setting for the whole process."""
     config = _in_force(seen)
     got = config["allow_growth"]
     told = [call.args[1] for call in asked if len(call.args) > 1]
     forced = seen.result.environment.get(GROWTH_VARIABLE)
     want: object = told[-1] if told else True
-    if isinstance(wanted.intent.value, bool):
-        want = wanted.intent.value
-    elif wanted.by == "environment" and _written(wanted) is None:
+    if isinstance(stated.intent.value, bool):
+        want = stated.intent.value
+    elif stated.by == "environment" and _written(stated) is None:
         want = forced != "false"  # the run shows what the program put there
     words = "allow_growth unset" if got is None else f"allow_growth={got}"
-    if wanted.by == "environment" and wanted.name == GROWTH_VARIABLE:
+    if stated.by == "environment" and stated.name == GROWTH_VARIABLE:
         words += f", {GROWTH_VARIABLE}={forced}" if forced is not None else f", {GROWTH_VARIABLE} not set in time"
     if not seen.visible:
-        return Verdict(wanted, VerdictKind.UNPROVEN, words, reason="no GPU is visible to TensorFlow in this run")
-    if wanted.by == "environment" and wanted.name == GROWTH_VARIABLE:
-        written = _written(wanted)
+        return Verdict(stated, VerdictKind.UNPROVEN, words, reason="no GPU is visible to TensorFlow in this run")
+    if stated.by == "environment" and stated.name == GROWTH_VARIABLE:
+        written = _written(stated)
         if forced is None:
-            return Verdict(wanted, VerdictKind.NOTHING, words, reason="it is set after the devices were made")
+            return Verdict(stated, VerdictKind.NOTHING, words, reason="it is set after the devices were made")
         if written is not None and forced != written:
-            return Verdict(wanted, VerdictKind.NOTHING, words, reason="another value was there when it was read")
+            return Verdict(stated, VerdictKind.NOTHING, words, reason="another value was there when it was read")
         if forced not in ("true", "false"):
-            return Verdict(wanted, VerdictKind.NOTHING, words, reason=_why_no_growth(seen, forced, want=bool(want)))
+            return Verdict(stated, VerdictKind.NOTHING, words, reason=_why_no_growth(seen, forced, want=bool(want)))
     if bool(want) == (got is True):
-        return Verdict(wanted, VerdictKind.HOLDS, words)
-    return Verdict(wanted, VerdictKind.NOTHING, words, reason=_why_no_growth(seen, forced, want=bool(want)))
+        return Verdict(stated, VerdictKind.HOLDS, words)
+    return Verdict(stated, VerdictKind.NOTHING, words, reason=_why_no_growth(seen, forced, want=bool(want)))
 
 
-def _written(wanted: Wanted) -> str | None:
+def _written(stated: StatedIntent) -> str | None:
     """Return the value that the program's text assigns to a variable; None if it isn't known."""
-    event = wanted.event
+    event = stated.event
     value = event.value.value if isinstance(event, EnvWrite) and isinstance(event.value, Const) else None
     return value if isinstance(value, str) else None
 
@@ -86,34 +86,34 @@ def _made_before(seen: Observation) -> str:
     return ""
 
 
-def limit(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
+def limit(stated: StatedIntent, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
     """Check limits in MiB, GPU by GPU."""
-    targets = _targets(wanted, seen, asked)
+    targets = _targets(stated, seen, asked)
     words = describe_limits(seen, facts, targets)
-    if wanted.by == "environment" and wanted.name == LIMIT_VARIABLE:
+    if stated.by == "environment" and stated.name == LIMIT_VARIABLE:
         got = seen.result.environment.get(LIMIT_VARIABLE)
         if got is None:
             return Verdict(
-                wanted, VerdictKind.NOTHING, words, reason=f"{LIMIT_VARIABLE} is set after the devices were made"
+                stated, VerdictKind.NOTHING, words, reason=f"{LIMIT_VARIABLE} is set after the devices were made"
             )
-        return Verdict(wanted, VerdictKind.HOLDS, f"{LIMIT_VARIABLE}={got}")
+        return Verdict(stated, VerdictKind.HOLDS, f"{LIMIT_VARIABLE}={got}")
     told = _asked_sizes(asked)
     if not targets:
-        return _no_target(wanted, seen, words)
-    if wanted.gpu == EACH:
+        return _no_target(stated, seen, words)
+    if stated.gpu == EACH:
         # Hidden GPUs use no memory anyway.
         targets = [gpu for gpu in targets if gpu in seen.visible] or targets
     for gpu in targets:
         found = seen.limits_of(gpu)
         if found is None:
-            return Verdict(wanted, VerdictKind.NOTHING, words, reason=f"GPU {gpu} isn't visible")
+            return Verdict(stated, VerdictKind.NOTHING, words, reason=f"GPU {gpu} isn't visible")
         if not found:
-            return Verdict(wanted, VerdictKind.NOTHING, words, reason=_made_before(seen))
-        sizes = told.get(gpu, wanted.sizes)
+            return Verdict(stated, VerdictKind.NOTHING, words, reason=_made_before(seen))
+        sizes = told.get(gpu, stated.sizes)
         if sizes is not None and not _same(found, sizes):
-            return Verdict(wanted, VerdictKind.NOTHING, words, reason="another limit is in force")
+            return Verdict(stated, VerdictKind.NOTHING, words, reason="another limit is in force")
     return _sane(
-        Verdict(wanted, VerdictKind.HOLDS, words),
+        Verdict(stated, VerdictKind.HOLDS, words),
         [size for gpu in targets for size in seen.limits_of(gpu) or ()],
         seen,
         facts,
@@ -132,70 +132,72 @@ def _sane(verdict: Verdict, sizes: Sequence[float], seen: Observation, facts: Gr
         reason = "only an allocator can show if cuda_malloc_async keeps to a limit (--device driver)"
     elif any(not 1 <= size <= most for size in sizes):
         reason = "only an allocator can show the effect of such a limit (--device driver)"
-    return Verdict(verdict.wanted, VerdictKind.UNPROVEN, verdict.configuration, reason=reason) if reason else verdict
+    return Verdict(verdict.stated, VerdictKind.UNPROVEN, verdict.configuration, reason=reason) if reason else verdict
 
 
-def fraction(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
+def fraction(stated: StatedIntent, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
     """Check a share of each GPU's memory: TensorFlow's own option, or an equivalent limit in MiB."""
     config = _in_force(seen)
     own = config["per_process_gpu_memory_fraction"]
-    value = wanted.intent.value
+    value = stated.intent.value
     share = float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-    targets = _targets(wanted, seen, asked)
+    targets = _targets(stated, seen, asked)
     words = f"per_process_gpu_memory_fraction={own:g}" if own else describe_limits(seen, facts, targets)
     if not targets:
-        return _no_target(wanted, seen, words)
+        return _no_target(stated, seen, words)
     if own and (share is None or math.isclose(own, share, rel_tol=1e-6)):
         if not 0 < own <= 1 and not facts.allocates:
             reason = "only an allocator can show the effect of such a share (--device driver)"
-            return Verdict(wanted, VerdictKind.UNPROVEN, words, reason=reason)
-        return Verdict(wanted, VerdictKind.HOLDS, words)
+            return Verdict(stated, VerdictKind.UNPROVEN, words, reason=reason)
+        return Verdict(stated, VerdictKind.HOLDS, words)
     for gpu in targets:
         found = seen.limits_of(gpu)
         if not found:
             reason = "0 means the default" if share == 0 else _made_before(seen)
-            return Verdict(wanted, VerdictKind.NOTHING, words, reason=reason)
+            return Verdict(stated, VerdictKind.NOTHING, words, reason=reason)
         total = facts.total_mib[gpu] if gpu < len(facts.total_mib) else None
         if share is not None and total and abs(sum(found) - share * total) > max(1.0, total / 1000):
-            given = wanted.by == "call" and _same(found, wanted.sizes or ())
+            given = stated.by == "call" and _same(found, stated.sizes or ())
             reason = "memory_limit is in MiB, not a share of the memory" if given else "another limit is in force"
-            return Verdict(wanted, VerdictKind.NOTHING, words, reason=reason)
-    return Verdict(wanted, VerdictKind.HOLDS, words)
+            return Verdict(stated, VerdictKind.NOTHING, words, reason=reason)
+    return Verdict(stated, VerdictKind.HOLDS, words)
 
 
-def visible(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
+def visible(stated: StatedIntent, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
     """Check the GPUs that TensorFlow uses."""
     result = seen.result
     own = (
-        result.config if wanted.by == "call" and not (result.sessions and (result.config or {}).get("forced")) else None
+        result.config if stated.by == "call" and not (result.sessions and (result.config or {}).get("forced")) else None
     )
     # Devices that `device_lib` made don't change what the eager context sees.
     now = list(own["visible"] if own is not None else seen.visible)
     numbers = ", ".join(map(str, now))
     words = f"GPU{'s' if len(now) > 1 else ''} {numbers} of {result.physical}" if now else f"none of {result.physical}"
-    if wanted.by == "environment":
+    if stated.by == "environment":
         got = result.environment.get(VISIBLE_VARIABLE)
         words = f"{VISIBLE_VARIABLE}={got}" if got is not None else f"{VISIBLE_VARIABLE} unset"
         words += " when it was read"
-        value = wanted.intent.value
+        value = stated.intent.value
         same = value is None or got == str(value)
         none_wanted = value is not None and variables.hides_all(str(value))
         if got is not None and (same or (none_wanted and not result.physical)):
             words += f": TensorFlow sees {_gpus(result.physical)}"
             lost = "" if none_wanted or variables.hides_all(got) else cards_lost(got, result.physical, facts)
             if lost:
-                there_is_none = lost.startswith("there is no")
+                there_is_none = lost.startswith("there is no") and not facts.has_all_gpus
+                if facts.has_all_gpus:
+                    lost = lost.partition(" in this run")[0]
                 return Verdict(
-                    wanted, VerdictKind.UNPROVEN if there_is_none else VerdictKind.NOTHING, words, reason=lost
+                    stated, VerdictKind.UNPROVEN if there_is_none else VerdictKind.NOTHING, words, reason=lost
                 )
-            return Verdict(wanted, VerdictKind.HOLDS, words)
+            return Verdict(stated, VerdictKind.HOLDS, words)
         reason = "it was read before this line set it" if got is None else "another value was there when it was read"
-        return Verdict(wanted, VerdictKind.NOTHING, words, reason=reason)
-    if wanted.by == "made-up":
+        return Verdict(stated, VerdictKind.NOTHING, words, reason=reason)
+    if stated.by == "made-up":
         kind = VerdictKind.NOTHING if now else VerdictKind.HOLDS
-        return Verdict(wanted, kind, words, reason=f"TensorFlow never reads {wanted.name}" if now else "")
-    if wanted.by in ("session", "proto", "handed-on"):
-        value = wanted.intent.value
+        return Verdict(stated, kind, words, reason=f"TensorFlow never reads {stated.name}" if now else "")
+    if stated.by in ("session", "proto", "handed-on"):
+        value = stated.intent.value
         want = (
             [int(part) for part in str(value).split(",") if part.strip().isdigit()] if isinstance(value, str) else None
         )
@@ -204,36 +206,36 @@ def visible(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequen
         names = last if isinstance(last, list) else [last]
         want = sorted(number for number in map(gpu_number, names) if number is not None) if asked else None
     if want is None:
-        return Verdict(wanted, VerdictKind.UNPROVEN, words, reason="the intended devices aren't known")
+        return Verdict(stated, VerdictKind.UNPROVEN, words, reason="the intended devices aren't known")
     if set(want) == set(now):
-        return Verdict(wanted, VerdictKind.HOLDS, words)
-    return Verdict(wanted, VerdictKind.NOTHING, words, reason=_made_before(seen))
+        return Verdict(stated, VerdictKind.HOLDS, words)
+    return Verdict(stated, VerdictKind.NOTHING, words, reason=_made_before(seen))
 
 
-def allocator(wanted: Wanted, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
+def allocator(stated: StatedIntent, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
     """Check the allocator that the environment asks for."""
     got = seen.result.environment.get(ALLOCATOR_VARIABLE)
     words = f"{ALLOCATOR_VARIABLE}={got}" if got is not None else f"{ALLOCATOR_VARIABLE} unset"
-    if wanted.by != "environment":
-        return Verdict(wanted, VerdictKind.NOTHING, words, reason=f"TensorFlow never reads {wanted.name}")
+    if stated.by != "environment":
+        return Verdict(stated, VerdictKind.NOTHING, words, reason=f"TensorFlow never reads {stated.name}")
     if not seen.result.physical:
-        return Verdict(wanted, VerdictKind.UNPROVEN, words, reason="TensorFlow saw no GPU in this run")
+        return Verdict(stated, VerdictKind.UNPROVEN, words, reason="TensorFlow saw no GPU in this run")
     known = environment.allowed(ALLOCATOR_VARIABLE) or ()
-    value = wanted.intent.value
+    value = stated.intent.value
     if got is None or (value is not None and got != value):
         reason = "it is set after the devices were made" if got is None else "another value was there when it was read"
-        return Verdict(wanted, VerdictKind.NOTHING, words, reason=reason)
+        return Verdict(stated, VerdictKind.NOTHING, words, reason=reason)
     if got not in known:
-        return Verdict(wanted, VerdictKind.NOTHING, words, reason=f"TensorFlow knows only {', '.join(known)}")
-    return Verdict(wanted, VerdictKind.HOLDS, words)
+        return Verdict(stated, VerdictKind.NOTHING, words, reason=f"TensorFlow knows only {', '.join(known)}")
+    return Verdict(stated, VerdictKind.HOLDS, words)
 
 
-BY_WISH: Mapping[Wish, Decide] = {
-    Wish.GROWTH: growth,
-    Wish.LIMIT: limit,
-    Wish.FRACTION: fraction,
-    Wish.VISIBLE: visible,
-    Wish.ALLOCATOR: allocator,
+BY_PURPOSE: Mapping[Purpose, Decide] = {
+    Purpose.GROWTH: growth,
+    Purpose.LIMIT: limit,
+    Purpose.FRACTION: fraction,
+    Purpose.VISIBLE: visible,
+    Purpose.ALLOCATOR: allocator,
 }
 
 
@@ -256,23 +258,23 @@ def _gpus(number: int) -> str:
     return f"{number} GPU" if number == 1 else f"{number} GPUs"
 
 
-def _targets(wanted: Wanted, seen: Observation, asked: Sequence[ConfigCall]) -> list[int]:
+def _targets(stated: StatedIntent, seen: Observation, asked: Sequence[ConfigCall]) -> list[int]:
     """Return the physical GPUs that an intent is about: those that the run named, or that the program says."""
     named = [gpu_number(call.args[0]) for call in asked if call.args]
     known = sorted({number for number in named if number is not None})
     if known:
         return known
-    if isinstance(wanted.gpu, int):
-        return [wanted.gpu] if wanted.gpu < seen.result.physical else []
+    if isinstance(stated.gpu, int):
+        return [stated.gpu] if stated.gpu < seen.result.physical else []
     return list(seen.visible)
 
 
-def _no_target(wanted: Wanted, seen: Observation, words: str) -> Verdict:
-    if isinstance(wanted.gpu, int) and seen.result.physical:
-        reason = f"there is no GPU {wanted.gpu} in this run (--gpus {wanted.gpu + 1} makes one)"
+def _no_target(stated: StatedIntent, seen: Observation, words: str) -> Verdict:
+    if isinstance(stated.gpu, int) and seen.result.physical:
+        reason = f"there is no GPU {stated.gpu} in this run (--gpus {stated.gpu + 1} makes one)"
     else:
         reason = "no GPU is visible to TensorFlow in this run"
-    return Verdict(wanted, VerdictKind.UNPROVEN, words, reason=reason)
+    return Verdict(stated, VerdictKind.UNPROVEN, words, reason=reason)
 
 
 def _asked_sizes(asked: Sequence[ConfigCall]) -> dict[int, tuple[float, ...]]:
@@ -290,11 +292,11 @@ def _asked_sizes(asked: Sequence[ConfigCall]) -> dict[int, tuple[float, ...]]:
     return found
 
 
-def _same(found: Sequence[float], wanted: Sequence[float]) -> bool:
+def _same(found: Sequence[float], stated: Sequence[float]) -> bool:
     # TensorFlow keeps sizes as 32-bit floats.
-    return len(found) == len(wanted) and all(
+    return len(found) == len(stated) and all(
         math.isclose(size, other, rel_tol=1e-6) or (math.isnan(size) and math.isnan(other))
-        for size, other in zip(found, wanted, strict=True)
+        for size, other in zip(found, stated, strict=True)
     )
 
 

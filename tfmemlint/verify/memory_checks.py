@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from tfmemlint.model.intent import Wish
+from tfmemlint.model.intent import Purpose
 from tfmemlint.verify.observation import Observation
 from tfmemlint.verify.verdict import GroundFacts, Verdict, VerdictKind
 
@@ -24,12 +24,12 @@ def confirm(verdict: Verdict, seen: Observation, facts: GroundFacts) -> Verdict:
     if probe.get("error"):
         return replace(verdict, kind=VerdictKind.UNPROVEN, reason=f"the memory could not be measured: {probe['error']}")
     devices: list[dict[str, Any]] = probe["devices"]
-    wish = verdict.wanted.intent.wish
-    if isinstance(verdict.wanted.gpu, int):
-        devices = [device for device in devices if device["physical"] == verdict.wanted.gpu]
-    if wish is Wish.GROWTH:
+    purpose = verdict.stated.intent.purpose
+    if isinstance(verdict.stated.gpu, int):
+        devices = [device for device in devices if device["physical"] == verdict.stated.gpu]
+    if purpose is Purpose.GROWTH:
         return _growth(verdict, devices, facts)
-    if wish in (Wish.LIMIT, Wish.FRACTION):
+    if purpose in (Purpose.LIMIT, Purpose.FRACTION):
         return _limit(verdict, devices, facts)
     return verdict
 
@@ -45,7 +45,7 @@ def _growth(verdict: Verdict, devices: Sequence[dict[str, Any]], facts: GroundFa
         words.append(f"{device['name']}: {own:.0f} MiB at first use, {grown}{_left(device)}")
         holds = holds and own <= SLACK_MIB + device["held_mib"]
     observed = "; ".join(words)
-    wants = verdict.wanted.intent.value is not False
+    wants = verdict.stated.intent.value is not False
     if holds == wants or not words:
         return replace(verdict, observed=observed)
     if verdict.kind is VerdictKind.HOLDS:

@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.whole_program import Whole, whole_of
-from tfmemlint.intents import Wanted, entries, wanted_by
+from tfmemlint.intents import StatedIntent, entries, intents_of
 from tfmemlint.interpreter.program import Program
 from tfmemlint.sources import Source
 from tfmemlint.sources.line_map import Rows
+from tfmemlint.verify.counterparts import counterparts, without_those_taken_out
 from tfmemlint.verify.judge import asked_for, died_elsewhere, judge, judge_elsewhere
 from tfmemlint.verify.observation import Observation
 from tfmemlint.verify.run_options import RunOptions, facts_of, gpus_named
 from tfmemlint.verify.slicing.slices import CannotSlice, Slice, missing_argument, slice_program
-from tfmemlint.verify.verdict import Verdict, VerdictKind
+from tfmemlint.verify.verdict import GroundFacts, Verdict, VerdictKind
 
 __all__ = ["Proof", "ProofRun", "RunOptions", "gpus_named", "prove", "prove_fixed"]
 
@@ -33,11 +34,14 @@ class ProofRun:
     """One run of an entry point.
 
     Attributes:
-        entry: ``module``, or the function that was called. slice: the slice that was run; None for the whole program.
-        seen: its observations; None if nothing could be run. verdicts: one for each intent of the entry point.
+        entry: ``module``, or the function that was called.
+        slice: the slice that was run; None for the whole program.
+        seen: its observations; None if nothing could be run.
+        verdicts: one for each intent of the entry point.
         before: the verdicts on the text before its fixes, if ``verdicts`` are those on the text after them.
         written: then, one verdict for each intent that the fixes themselves have written, with rows of the new text.
-        notes: what a reader has to know, a sentence each. failure: the output of a program that failed.
+        notes: what a reader has to know, a sentence each.
+        failure: the output of a program that failed.
     """
 
     entry: str
@@ -55,10 +59,14 @@ class Proof:
     """The result for one file.
 
     Attributes:
-        path: the file. gpus: the number of GPUs of its runs. runs: one for each entry point with an intent.
-        problem: why nothing could be run, or "". fixes: the number of fixes that were applied, None if none were tried.
-        rows: of the program's files. rows_after: those after the fixes.
-        begun: how a configuration file starts the program; None for a start by hand.
+        path: the file.
+        gpus: the number of GPUs of its runs.
+        runs: one for each entry point with an intent.
+        problem: the reason why nothing could be run, or "".
+        fixes: the number of fixes that were applied, None if none were tried.
+        rows: the rows of the program's files.
+        rows_after: those after the fixes.
+        begun: the launch of the program by a configuration file; None for a start by hand.
     """
 
     path: str
@@ -81,11 +89,11 @@ class Proof:
 
 
 def prove(source: Source, ground: Ground, conditions: RunOptions, target: Target, begun: Launch | None = None) -> Proof:
-    """Return the proof of a program: its intents, and what the running TensorFlow makes of each.
+    """Return the proof of a program: its intents, and their effect in the running TensorFlow.
 
     Args:
-        begun: how a configuration file starts it. It is run with the variables of that start, and functions that
-            nothing calls are left out.
+        begun: the launch by a configuration file. The program is run with the variables of that launch, and functions
+            that nothing calls are left out.
 
     Raises:
         SyntaxError, ValueError: it can't be parsed.
@@ -93,24 +101,27 @@ def prove(source: Source, ground: Ground, conditions: RunOptions, target: Target
     """
     whole_program = whole_of(source, target, begun=begun)
     program = whole_program.program
-    wishes = [one for one in _wishes(whole_program) if begun is None or one.entry == "module"]
-    gpus = conditions.gpus if conditions.gpus is not None else gpus_named(program, wishes)
+    intents = [stated for stated in _stated_intents(whole_program) if begun is None or stated.entry == "module"]
+    of_container = begun.gpus if begun is not None and conditions.gpus is None else None
+    gpus = next((n for n in (conditions.gpus, of_container) if n is not None), None)
+    gpus = gpus_named(program, intents) if gpus is None else gpus
     proof = Proof(source.path, gpus, rows=whole_program.rows, begun=begun)
-    whole = _whole(whole_program, wishes, ground, conditions, gpus) if wishes else None
-    for entry in dict.fromkeys(one.entry for one in wishes):
-        mine = [one for one in wishes if one.entry == entry]
-        run = _run(whole_program, mine, entry, ground, conditions, gpus, whole)
+    whole = _whole(whole_program, intents, ground, conditions, gpus) if intents else None
+    for entry in dict.fromkeys(stated.entry for stated in intents):
+        of_entry = [stated for stated in intents if stated.entry == entry]
+        run = _run(whole_program, of_entry, entry, ground, conditions, gpus, whole)
         if run.seen is not None:
-            # What it is started with is there before its first line.
-            run.seen.reached.update(one.statement.row for one in whole_program.environment)
+            # The variables of the launch are set before its first line.
+            run.seen.reached.update(stated.statement.row for stated in whole_program.environment)
             facts = facts_of(ground, run.seen.result, conditions, gpus)
-            run.verdicts = [judge(one, run.seen, facts, [other.span for other in mine]) for one in mine]
+            facts = replace(facts, has_all_gpus=of_container is not None)
+            run.verdicts = [judge(nearby, run.seen, facts, [stated.span for stated in of_entry]) for nearby in of_entry]
             missing = missing_argument(program, entry, run.seen.result.traceback_line) if run.slice is not None else ""
             if missing:
                 reason = f"{entry}() is called here without arguments, and fails as {missing} is None then"
                 reason += "; verify the program that calls it"
-                run.verdicts = [Verdict(one, VerdictKind.UNPROVEN, reason=reason) for one in mine]
-        run.verdicts = _told(run.verdicts, whole_program.rows)
+                run.verdicts = [Verdict(stated, VerdictKind.UNPROVEN, reason=reason) for stated in of_entry]
+        run.verdicts = _with_file_names(run.verdicts, whole_program.rows)
         proof.runs.append(run)
     return proof
 
@@ -126,59 +137,84 @@ def prove_fixed(
     """
     proof = prove(source, ground, conditions, target)
     proof.fixes = fixes
-    whole_program = whole_of(Source(source.path, fixed), target)
+    whole_program = whole_of(source.replace_text(fixed), target)
     proof.rows_after = whole_program.rows
-    wishes = _wishes(whole_program)
+    intents = _stated_intents(whole_program)
     changed = _changed(source.text, fixed)
-    whole = _whole(whole_program, wishes, ground, conditions, proof.gpus) if proof.runs else None
+    whole = _whole(whole_program, intents, ground, conditions, proof.gpus) if proof.runs else None
     for run in proof.runs:
-        mine = [one for one in wishes if one.entry == run.entry]
-        after = _run(whole_program, mine, run.entry, ground, conditions, proof.gpus, whole, changed)
-        run.before = run.verdicts
+        of_entry = [stated for stated in intents if stated.entry == run.entry]
+        after = _run(whole_program, of_entry, run.entry, ground, conditions, proof.gpus, whole, changed)
         run.notes += [note for note in after.notes if note not in run.notes]
         run.failure = after.failure
         fresh = [
-            one for one in mine if not set(changed).isdisjoint(range(one.statement.row, one.statement.end_row + 1))
+            stated
+            for stated in of_entry
+            if not set(changed).isdisjoint(range(stated.statement.row, stated.statement.end_row + 1))
         ]
+        run.before = run.verdicts
         if after.seen is None:
-            run.verdicts = after.verdicts or [Verdict(one.wanted, VerdictKind.UNPROVEN) for one in run.before]
-            run.written = [Verdict(one, VerdictKind.UNPROVEN) for one in fresh]
+            reason = next((verdict.reason for verdict in after.verdicts), "")
+            run.verdicts = [Verdict(verdict.stated, VerdictKind.UNPROVEN, reason=reason) for verdict in run.before]
+            run.written = [Verdict(stated, VerdictKind.UNPROVEN, reason=reason) for stated in fresh]
             continue
         facts = facts_of(ground, after.seen.result, conditions, proof.gpus)
-        run.written = [judge(one, after.seen, facts, [other.span for other in mine]) for one in fresh]
-        original = run.seen
-        run.verdicts = [
-            judge_elsewhere(
-                one.wanted, after.seen, facts, asked_for(one.wanted, original) if original is not None else []
-            )
-            for one in run.before
-        ]
+        run.written = [judge(nearby, after.seen, facts, [stated.span for stated in of_entry]) for nearby in fresh]
+        run.verdicts = _verdicts_after(run, after.seen, facts, of_entry, _changed(fixed, source.text))
         run.seen, run.slice = after.seen, after.slice
-        run.verdicts = _told(run.verdicts, whole_program.rows)
-        run.written = _told(run.written, whole_program.rows)
+        run.verdicts = _with_file_names(run.verdicts, whole_program.rows)
+        run.written = _with_file_names(run.written, whole_program.rows)
     return proof
 
 
-def _told(verdicts: Sequence[Verdict], rows: Rows) -> list[Verdict]:
-    """Return ``verdicts`` with the rows in their sentences as people read them."""
+def _verdicts_after(
+    run: ProofRun, seen: Observation, facts: GroundFacts, intents: Sequence[StatedIntent], changed: Sequence[int]
+) -> list[Verdict]:
+    """Return the verdicts on the intents of the old text, by the run of the new one.
+
+    An intent of a defective text may not say what is wanted: ``'True'``, or bytes for MiB. If it does not hold as it
+    was written, the intent that has taken its place is judged.
+
+    Args:
+        run: the run of the old text, with its verdicts. seen: the run of the new text.
+        intents: those of the new text. changed: the rows of the old text that the fixes have rewritten.
+    """
+    places = [stated.span for stated in intents]
+    found, missing = [], []
+    for number, (old, new) in enumerate(
+        zip(run.verdicts, counterparts([old.stated for old in run.verdicts], intents), strict=True)
+    ):
+        asked = asked_for(old.stated, run.seen) if run.seen is not None else []
+        verdict = judge_elsewhere(old.stated, seen, facts, asked)
+        if new is None:
+            missing.append(number)
+        elif VerdictKind.HOLDS not in (verdict.kind, old.kind):
+            verdict = replace(judge(new, seen, facts, places), stated=old.stated)
+        found.append(verdict)
+    return without_those_taken_out(run.verdicts, found, missing, changed)
+
+
+def _with_file_names(verdicts: Sequence[Verdict], rows: Rows) -> list[Verdict]:
+    """Return ``verdicts`` with the rows in their sentences as messages show them."""
     return [
-        replace(one, reason=rows.words(one.reason), configuration=rows.words(one.configuration)) for one in verdicts
+        replace(verdict, reason=rows.words(verdict.reason), configuration=rows.words(verdict.configuration))
+        for verdict in verdicts
     ]
 
 
-def _wishes(whole: Whole) -> list[Wanted]:
+def _stated_intents(whole: Whole) -> list[StatedIntent]:
     """Return the intents of a program, without functions of its other modules that it never calls."""
     path = whole.program.source.path
-    found: list[Wanted] = []
+    found: list[StatedIntent] = []
     for entry, events in entries(whole.program):
         if entry == "module" or any(event.path == path for event in events):
-            found.extend(wanted_by(entry, events))
+            found.extend(intents_of(entry, events))
     return found
 
 
 def _run(
     whole_program: Whole,
-    wishes: Sequence[Wanted],
+    intents: Sequence[StatedIntent],
     entry: str,
     ground: Ground,
     conditions: RunOptions,
@@ -188,31 +224,37 @@ def _run(
 ) -> ProofRun:
     program, rows = whole_program.program, whole_program.rows
     if whole is not None:
-        if entry != "module" and whole.reached.isdisjoint(one.statement.row for one in wishes):
+        if entry != "module" and whole.reached.isdisjoint(stated.statement.row for stated in intents):
             reason = f"the program never calls {entry}(), or not before it uses a GPU; verify the program that calls it"
-            return ProofRun(entry, None, None, [Verdict(one, VerdictKind.UNPROVEN, reason=reason) for one in wishes])
+            return ProofRun(
+                entry, None, None, [Verdict(stated, VerdictKind.UNPROVEN, reason=reason) for stated in intents]
+            )
         return ProofRun(entry, None, whole, [], failure=rows.output(_failure(whole.result)))
     try:
-        part = _cut(whole_program, wishes, entry, changed)
+        part = _cut(whole_program, intents, entry, changed)
     except CannotSlice as reason:
-        return ProofRun(entry, None, None, [Verdict(one, VerdictKind.UNPROVEN, reason=str(reason)) for one in wishes])
+        return ProofRun(
+            entry, None, None, [Verdict(stated, VerdictKind.UNPROVEN, reason=str(reason)) for stated in intents]
+        )
     result = _start(part.text, whole_program, ground, conditions, gpus, part.marks, modules=part.modules)
     notes: list[str] = []
     line = result.traceback_line
     if line is not None and result.error and (line in part.local or _lacks_something(result, line, program)):
-        # What a module of the project needs may be missing here; what it does can't be seen then.
+        # A module of the project may need something that is missing here; its effects are then unknown.
         where = "" if line <= len(program.source.lines) else f"{rows.shown(line)}: "
         notes.append(f"left out, because it fails here ({result.error}): {where}{rows.text(line).strip()}")
-        part = _cut(whole_program, wishes, entry, changed, local=False)
+        part = _cut(whole_program, intents, entry, changed, local=False)
         result = _start(part.text, whole_program, ground, conditions, gpus, part.marks, modules=part.modules)
     return ProofRun(entry, part, Observation(result), [], notes=notes, failure=rows.output(_failure(result)))
 
 
-def _cut(whole: Whole, wishes: Sequence[Wanted], entry: str, changed: Sequence[int], *, local: bool = True) -> Slice:
+def _cut(
+    whole: Whole, intents: Sequence[StatedIntent], entry: str, changed: Sequence[int], *, local: bool = True
+) -> Slice:
     """Return the slice of a program, with the call at its end that a command of its project makes."""
     end = whole.function if entry == "module" else ""
     return slice_program(
-        whole.program, wishes, entry, local=local, rows=changed, files=whole.files, own=whole.is_own, called=end
+        whole.program, intents, entry, local=local, rows=changed, files=whole.files, own=whole.is_own, called=end
     )
 
 
@@ -222,19 +264,19 @@ def _lacks_something(result: Result, line: int, program: Program) -> bool:
 
 
 def _whole(
-    whole: Whole, wishes: Sequence[Wanted], ground: Ground, conditions: RunOptions, gpus: int
+    whole: Whole, intents: Sequence[StatedIntent], ground: Ground, conditions: RunOptions, gpus: int
 ) -> Observation | None:
     """Return the one run of the program itself for all of its entry points, if it is requested."""
     if not conditions.whole:
         return None
-    given = {one.statement.row for one in whole.environment}
-    rows = frozenset(one.statement.row for one in wishes) - given
-    # Whether anything calls a function that nothing in the file calls shows up to the first use of a GPU, or never.
-    stop = frozenset(one.statement.row for one in wishes if one.entry == "module") - given
+    given = {stated.statement.row for stated in whole.environment}
+    rows = frozenset(stated.statement.row for stated in intents) - given
+    # If anything calls a function that nothing in the file calls, it does so before the first use of a GPU, or never.
+    stop = frozenset(stated.statement.row for stated in intents if stated.entry == "module") - given
     text = whole.program.source.text
     if whole.function:
         text = f"{text.rstrip()}\n\n{whole.function}()\n"
-    modules = {path: one.source.text for path, one in whole.files.items()}
+    modules = {path: module.source.text for path, module in whole.files.items()}
     return Observation(_start(text, whole, ground, conditions, gpus, rows, stop, modules=modules))
 
 

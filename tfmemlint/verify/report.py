@@ -27,6 +27,7 @@ _STYLE = {
     VerdictKind.NOTHING: "error",
     VerdictKind.RAISES: "error",
     VerdictKind.UNPROVEN: "warning",
+    VerdictKind.REMOVED: "dim",
 }
 _MEANING = {
     "gpu": "a real GPU: TensorFlow's own allocator, and NVML's view of it",
@@ -70,7 +71,8 @@ def _unjudged(proof: Proof) -> bool:
 def as_json(proofs: Sequence[Proof], where: GroundInfo) -> str:
     """Return the proofs as one JSON object.
 
-    ``verdict`` is one of ``takes effect``, ``no effect``, ``raises``, ``not provable here``.
+    ``verdict`` is one of ``takes effect``, ``no effect``, ``raises``, ``not provable here``, and after fixes
+    ``taken out``.
     """
     data = {
         "ground": where.ground,
@@ -111,13 +113,14 @@ def _entry(run: ProofRun, proof: Proof) -> dict[str, Any]:
     seen = run.seen
     rows = proof.rows_of(run)
     row = seen.start_line if seen is not None else None
-    start = rows.place(row) if rows is not None and row is not None else (None, row)
+    started_in = _place(row, rows) if row is not None else (None, None, None)
     return {
         "entry_point": run.entry,
         "lines_run": run.slice.rows if run.slice is not None else None,
         "lines": run.slice.of if run.slice is not None else None,
-        "runtime_started_in_line": start[1],
-        "runtime_started_in_file": start[0],
+        "runtime_started_in_line": started_in[1],
+        "runtime_started_in_file": started_in[0],
+        "runtime_started_in_cell": started_in[2],
         "configuration": seen.in_force if seen is not None else None,
         "memory": seen.result.probe if seen is not None else None,
         "notes": run.notes,
@@ -129,20 +132,30 @@ def _entry(run: ProofRun, proof: Proof) -> dict[str, Any]:
     }
 
 
+def _place(row: int, rows: Rows | None) -> tuple[str | None, int, int | None]:
+    """Return the file of a row, the line in it, and None; in a notebook the line in the cell, and the cell's number."""
+    if rows is None:
+        return None, row, None
+    path, line = rows.place(row)
+    cell = rows.cell(row)
+    return (path, cell[1], cell[0]) if cell is not None else (path, line, None)
+
+
 def _intent(verdict: Verdict, rows: Rows | None) -> dict[str, Any]:
-    wanted = verdict.wanted
-    path, row = rows.place(wanted.span.row) if rows is not None else (None, wanted.span.row)
+    stated = verdict.stated
+    path, row, cell = _place(stated.span.row, rows)
     return {
         "filename": path,
+        "cell": cell,
         "row": row,
-        "wanted": wanted.intent.describe(),
+        "wanted": stated.intent.describe(),
         "intent": {
-            "wish": wanted.intent.wish.value,
-            "devices": wanted.intent.devices,
-            "value": wanted.intent.value,
-            "text": wanted.intent.text,
+            "wish": stated.intent.purpose.value,
+            "devices": stated.intent.devices,
+            "value": stated.intent.value,
+            "text": stated.intent.text,
         },
-        "asked_by": wanted.by,
+        "asked_by": stated.by,
         **_outcome(verdict),
     }
 
@@ -267,9 +280,9 @@ def _table(run: ProofRun, rows: Rows | None) -> Padding:
     if run.before is None:
         table.add_column("verdict", ratio=4, overflow="fold")
     for index, verdict in enumerate(run.verdicts):
-        place = verdict.wanted.span.row
+        place = verdict.stated.span.row
         shown = rows.shown(place) if rows is not None else str(place)
-        row: list[Any] = [printable(shown), printable(verdict.wanted.intent.describe())]
+        row: list[Any] = [printable(shown), printable(verdict.stated.intent.describe())]
         if run.before is not None:
             row += [_cell(run.before[index]), _cell(verdict, full=True)]
         else:
@@ -320,4 +333,6 @@ def _plural(kind: VerdictKind, number: int) -> str:
         return "has no effect" if number == 1 else "have no effect"
     if kind is VerdictKind.RAISES:
         return "raises" if number == 1 else "raise"
+    if kind is VerdictKind.REMOVED:
+        return "is taken out" if number == 1 else "are taken out"
     return "not provable here"

@@ -13,7 +13,7 @@ class GroundError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How one program ended, and how it configured GPU memory.
+    """The way one program ended, and how it configured GPU memory.
 
     A configuration is a dictionary: ``allow_growth`` (True, False, or None where nothing was said), ``visible``
     (indices of the visible GPUs in TensorFlow's list), ``limits`` (for each visible GPU the sizes in MiB of its logical

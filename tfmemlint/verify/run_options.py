@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tfmemlint.intents import Wanted
+from tfmemlint.intents import StatedIntent
 from tfmemlint.interpreter.program import EnvWrite, Program
 from tfmemlint.interpreter.values import Const
-from tfmemlint.model.intent import Wish
+from tfmemlint.model.intent import Purpose
 from tfmemlint.verify.choose_ground import MAX_GPUS
 from tfmemlint.verify.edge.machine import DEFAULT_MIB
 from tfmemlint.verify.verdict import GroundFacts
@@ -55,16 +55,16 @@ def facts_of(ground: Ground, result: Result, conditions: RunOptions, gpus: int) 
     return GroundFacts(ground.kind, tuple(total), ground.overhead_mib())
 
 
-def gpus_named(program: Program, wishes: Sequence[Wanted]) -> int:
+def gpus_named(program: Program, intents: Sequence[StatedIntent]) -> int:
     """Return the number of GPUs of a machine that has all that a program names; at least one."""
-    numbers = [intent.gpu for intent in wishes if isinstance(intent.gpu, int)]
+    numbers = [intent.gpu for intent in intents if isinstance(intent.gpu, int)]
     for match in _NUMBERED.finditer(program.source.text):
         numbers.append(int(match[1] or match[2]))
     for write in program.of(EnvWrite):
         value = write.value.value if isinstance(write.value, Const) else None
         if write.name == "CUDA_VISIBLE_DEVICES" and isinstance(value, str):
             numbers += [int(part) for part in value.split(",") if part.strip().isdigit()]
-    for wish in wishes:
-        if wish.intent.wish is Wish.VISIBLE and isinstance(wish.intent.value, str):
-            numbers += [int(part) for part in wish.intent.value.split(",") if part.strip().isdigit()]
+    for stated in intents:
+        if stated.intent.purpose is Purpose.VISIBLE and isinstance(stated.intent.value, str):
+            numbers += [int(part) for part in stated.intent.value.split(",") if part.strip().isdigit()]
     return min(max(numbers, default=0) + 1, MAX_GPUS)

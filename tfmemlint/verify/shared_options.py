@@ -85,8 +85,3 @@ def progress() -> Iterator[Callable[[str], None]]:
 
     with Console(stderr=True).status("") as status:
         yield lambda words: status.update(escape(words))
-
-
-def say(message: str) -> None:
-    """Print a message on standard error."""
-    print(f"tfmemlint: {message}", file=sys.stderr)

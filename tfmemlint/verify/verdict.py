@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from tfmemlint.intents import Wanted
+from tfmemlint.intents import StatedIntent
 
 
 class VerdictKind(str, Enum):
@@ -16,6 +16,8 @@ class VerdictKind(str, Enum):
     NOTHING = "no effect"
     RAISES = "raises"
     UNPROVEN = "not provable here"
+    REMOVED = "taken out"
+    """After fixes: one of them has taken it out on purpose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class Verdict:
         reason: why, as a sentence without a full stop; "" if there is nothing to add.
     """
 
-    wanted: Wanted
+    stated: StatedIntent
     kind: VerdictKind
     configuration: str = ""
     observed: str = ""
@@ -44,11 +46,13 @@ class GroundFacts:
         ground: ``gpu``, ``driver`` or ``edge``.
         total_mib: the memory of each physical GPU in TensorFlow's order, in MiB, if it is known.
         overhead_mib: the memory of a GPU that a process takes before TensorFlow's allocator has any, in MiB, measured.
+        has_all_gpus: True if the program gets no other GPUs where it is meant to run, as in its container.
     """
 
     ground: str
     total_mib: Sequence[float] = ()
     overhead_mib: Sequence[float] = field(default=())
+    has_all_gpus: bool = False
 
     @property
     def allocates(self) -> bool:

@@ -1,13 +1,13 @@
-"""Which functions of NVIDIA's libraries does a TensorFlow release really call?
+"""List the functions of NVIDIA's libraries that a TensorFlow release calls.
 
 TensorFlow links a small trampoline for every function of every library that it opens at run time, thousands in all, and
-calls a few hundred. This reads the trampolines' addresses from the symbol table of the installed package's big library
-and searches the machine code and the relocations for references to them. Nothing is imported or run.
+calls a few hundred. This script reads the trampolines' addresses from the symbol table of the installed package's big
+library and searches the machine code and the relocations for references to them. It imports and runs nothing.
 
     python tools/driver/symbols.py PATH/TO/site-packages/tensorflow [...]
 
 writes the union over the given packages to ``tfmemlint/verify/driver/symbols/<library>.txt``; names that are in those
-files already stay. Needs numpy, and x86-64 packages.
+files already stay. It needs numpy, and x86-64 packages.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ PARTS = ("keras", "tensorflow-estimator", "tensorboard")
 """Packages that TensorFlow's own API consists of besides its wheel; which release of them its metadata says."""
 
 _NEEDED = re.compile(r"(?:^|/)__init__\.py$|/_api/.*\.py$|\.dist-info/METADATA$")
-_LARGEST = 4 * 2**20
+_MAX_FILE_BYTES = 4 * 2**20
 
 
 def fetch(release: str, folder: Path) -> Path:
@@ -57,7 +57,7 @@ def fetch(release: str, folder: Path) -> Path:
 
 def _download(wanted: str, python: str, place: Path) -> str:
     """Unpack the newest wheel that fits; its file name, or "" where there is none."""
-    platforms = [word for one in PLATFORMS for word in ("--platform", f"{one}_x86_64")]
+    platforms = [word for platform in PLATFORMS for word in ("--platform", f"{platform}_x86_64")]
     with tempfile.TemporaryDirectory(dir=place.parent) as scratch:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
         command += ["--python-version", python, "--implementation", "cp", *platforms, "--dest", scratch, wanted]
@@ -66,9 +66,9 @@ def _download(wanted: str, python: str, place: Path) -> str:
         if done.returncode or not wheels:
             return ""
         with zipfile.ZipFile(wheels[0]) as wheel:
-            for one in wheel.infolist():
-                if _NEEDED.search(one.filename) and one.file_size <= _LARGEST:
-                    wheel.extract(one, place)
+            for member in wheel.infolist():
+                if _NEEDED.search(member.filename) and member.file_size <= _MAX_FILE_BYTES:
+                    wheel.extract(member, place)
         return wheels[0].name
 
 

@@ -46,13 +46,13 @@ ERAS = {
     "import": (("1.13", "1.15"), ("2.0", "2.15"), ("2.16", "2.21")),
     "call": (("1.13", "1.15"), ("2.0", "2.10"), ("2.11", "2.15"), ("2.16", "2.21")),
 }
-"""TensorFlow 1, 2 with Keras 2, 2 with Keras 3: what was measured in one says nothing about another. Keras's optimizers
-start the runtime from 2.11 on, and calls may make one."""
+"""Eras: TensorFlow 1, 2 with Keras 2, 2 with Keras 3. A measurement in one era proves nothing about another. Keras's
+optimizers start the runtime from 2.11 on, and calls may create one."""
 
-NEIGHBOURS = {(one[1], other[0]) for eras in ERAS.values() for one, other in itertools.pairwise(eras)}
+NEIGHBOURS = {(era[1], other[0]) for eras in ERAS.values() for era, other in itertools.pairwise(eras)}
 
-FEWEST = 5
-"""What is said of all names of a pattern was seen of so many, at least."""
+MIN_MEASURED = 5
+"""A row about a pattern of names needs at least this many measured names."""
 
 HEADER = """\
 # What importing or calling a library does to TensorFlow's runtime and to the environment, made by
@@ -74,10 +74,10 @@ KEPT = re.compile(r"(?:CUDA|TF|XLA|NVIDIA)_\w+|KERAS_BACKEND")
 """The environment variables that are written down."""
 
 STEERING = ("CUDA_DEVICE_ORDER", "TF_USE_LEGACY_KERAS", "KERAS_BACKEND")
-"""Variables that TensorFlow's libraries don't read, and that change what it does all the same."""
+"""Variables that TensorFlow's libraries don't read, but that change its behaviour."""
 
 DEPENDS = ("CUDA_VISIBLE_DEVICES",)
-"""Variables whose value is the measuring machine's: the row says only that they are written."""
+"""Variables whose value depends on the machine: the row only records that they are set."""
 
 
 def main() -> int:
@@ -133,8 +133,8 @@ def install(environment: dict[str, Any], folder: Path) -> str:
         overrides = folder / "overrides.txt"
         overrides.write_text("tensorflow; python_version < '3'\n", encoding="utf-8")
         command += ["--overrides", str(overrides)]
-    for one in environment.get("steps", [environment["packages"]]):
-        done = subprocess.run([*command, *one], text=True, capture_output=True)
+    for packages in environment.get("steps", [environment["packages"]]):
+        done = subprocess.run([*command, *packages], text=True, capture_output=True)
         if done.returncode:
             raise RuntimeError(f"can't be installed: {done.stderr.strip()[-1500:]}")
     if environment.get("without_dependencies"):
@@ -144,7 +144,7 @@ def install(environment: dict[str, Any], folder: Path) -> str:
 
 
 def rows(library: str, python: str, given: dict[str, Any], environment: dict[str, Any]) -> Iterator[str]:
-    """What was measured, a line each: ``library version tensorflow how name letter flags``."""
+    """Yield the measurements, a line each: ``library version tensorflow how name letter flags``."""
     modules = given.get("imports", "").split()
     groups = []
     for group in given.get("calls", []):
@@ -173,7 +173,7 @@ def rows(library: str, python: str, given: dict[str, Any], environment: dict[str
 
 
 def text(found: dict[str, Any]) -> str:
-    """Return one result: a letter, then what else was changed."""
+    """Return one result as text: a letter, then the other changes."""
     if "error" in found:
         print(found["error"], file=sys.stderr)
         return "E " + found["error"].partition(":")[0]
@@ -207,7 +207,7 @@ def run(python: str, request: dict[str, Any], environment: dict[str, Any]) -> di
 
 
 def simulated_nvml() -> dict[str, str]:
-    """Return the variables that put two simulated cards under NVML, for libraries that choose a card on import."""
+    """Return the variables that put two simulated GPUs under NVML, for libraries that choose a GPU on import."""
     from tfmemlint.verify.driver import build, setup
 
     return {**setup.environment(gpus=2), "LD_LIBRARY_PATH": str(build.libraries("2.15.1"))}
@@ -231,20 +231,21 @@ def make() -> None:
     measured: dict[tuple[str, str], dict[str, list[tuple[str, str]]]] = {}
     for line in MEASURED.read_text(encoding="utf-8").splitlines():
         _, version, tensorflow, how, name, found = line.split(" ", 5)
-        found = settled(" | ".join(relevant(one) for one in found.split(" | ")))
+        found = settled(" | ".join(relevant(part) for part in found.split(" | ")))
         if not found.startswith("E "):  # it could not be run there, which says nothing
             release = ".".join(tensorflow.split(".")[:2])
             measured.setdefault((name, how), {}).setdefault(release, []).append((found, f"{version}/{tensorflow}"))
     wildcards = joined(measured)
     lines = {row for key, points in {**measured, **wildcards}.items() for row in spans(*key, points)}
     count = len({line.partition(" ")[0].partition(".")[0] for line in lines})
-    header = HEADER.format(count=count, fewest=FEWEST, eras=", ".join("-".join(era) for era in ERAS["call"]))
+    header = HEADER.format(count=count, fewest=MIN_MEASURED, eras=", ".join("-".join(era) for era in ERAS["call"]))
     TABLE.write_text(header + "\n".join(sorted(lines)) + "\n", encoding="ascii")
     print(len(lines), "rows")
 
 
 def relevant(found: str) -> str:
-    """Without the variables that neither GPU memory nor the choice of Keras depends on, such as those of logging."""
+    """Return a result without the variables that affect neither GPU memory nor the choice of Keras, such as those of
+    logging."""
     parts = found.split(" ")
     names = [part[len("env:") :].partition("=")[0] if part.startswith("env:") else None for part in parts]
     return " ".join(
@@ -255,7 +256,8 @@ def relevant(found: str) -> str:
 
 
 def settled(found: str) -> str:
-    """What is to be said of runs that differed: what happened with a GPU, if only the want of one made a difference."""
+    """Return the common result of runs that differed: the result with a GPU, if only the missing GPU made a
+    difference."""
     if not found.startswith("? "):
         return found
     shown, hidden, *first = found[2:].split(" | ")
@@ -282,7 +284,7 @@ def joined(measured: dict[tuple[str, str], Any]) -> dict[tuple[str, str], Any]:
         for release, points in together.items():
             if len({found for found, _ in points}) > 1:
                 raise SystemExit(f"{pattern} is not alike with TensorFlow {release}: {points}")
-        if len(covered) < FEWEST:
+        if len(covered) < MIN_MEASURED:
             raise SystemExit(f"{pattern} rests on {len(covered)} names only")
         found[pattern, "call"] = together
     return found
@@ -302,7 +304,7 @@ def spans(name: str, how: str, points: dict[str, list[tuple[str, str]]]) -> Iter
         if len({agreed[release] for release in inside}) == 1:
             parts.append((first, last, inside))
             continue
-        for _, run in itertools.groupby(inside, key=lambda one: agreed[one]):
+        for _, run in itertools.groupby(inside, key=lambda name: agreed[name]):
             alike = list(run)
             parts.append((alike[0], alike[-1], alike))
     for first, last, releases in merged(parts, agreed):
@@ -315,7 +317,7 @@ def spans(name: str, how: str, points: dict[str, list[tuple[str, str]]]) -> Iter
 
 
 def merged(parts: list[tuple[str, str, list[str]]], agreed: dict[str, str]) -> list[tuple[str, str, list[str]]]:
-    """Neighbours among whole eras that say the same, as one."""
+    """Merge adjacent eras with the same result."""
     done: list[tuple[str, str, list[str]]] = []
     for first, last, releases in parts:
         if done and agreed[done[-1][2][0]] == agreed[releases[0]] and (done[-1][1], first) in NEIGHBOURS:

@@ -1,11 +1,11 @@
-"""What importing a library and calling it does to TensorFlow's runtime: the part that runs beside the library.
+"""Measure the effect of importing and calling a library on TensorFlow's runtime: the part that runs beside the library.
 
-Run by ``libraries.py`` under the library's own Python (3.7 or newer), with nothing else installed. Reads a request as
-JSON from standard input and answers with one JSON object as the last line of standard output. Every import runs in a
+``libraries.py`` runs it with the library's own Python (3.7 or newer), with nothing else installed. It reads a request
+as JSON from standard input and answers with one JSON object as the last line of standard output. Every import runs in a
 process of its own, and every call in a fork of the process that ran its setup.
 
-With ``gpus``, TensorFlow's binding lists that many GPUs that aren't there, so that code is seen that only runs where
-there is one; the options about GPUs are taken out of what is handed to the real runtime.
+With ``gpus``, TensorFlow's binding lists that many simulated GPUs, so that code runs that needs one; the GPU options
+are removed from the configuration that the real runtime gets.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LIMIT = 180
 OWN = ("tensorflow", "tensorflow_core", "tensorflow_estimator", "keras", "tf_keras")
 
 SEEN = {"listings": 0, "sessions": 0, "device_lib": 0, "growth": []}
-"""What was asked of the binding."""
+"""Calls of the binding, counted by kind."""
 
 
 class Hooks:
@@ -148,8 +148,8 @@ PATCHES = {
 }
 
 
-def look():
-    """The state of this process's TensorFlow, without changing it."""
+def runtime_state():
+    """Return the state of this process's TensorFlow, without changing it."""
     found = {"environment": dict(os.environ), **{name: SEEN[name] for name in ("listings", "sessions", "device_lib")}}
     found["growth"] = bool(SEEN["growth"])
     module = next(
@@ -177,7 +177,7 @@ def look():
 
 
 def change(before, after):
-    """What lies between two looks, as flags."""
+    """Return the difference between two states, as flags."""
     flags = {}
     if after.get("started") and not before.get("started"):
         flags["effect"] = "S"
@@ -205,7 +205,7 @@ def change(before, after):
 
 
 def in_child(work):
-    """Run ``work`` in a fork of this process; what it returned, or an error."""
+    """Run ``work`` in a fork of this process; return its result, or an error."""
     sys.stdout.flush()
     sys.stderr.flush()
     reader, writer = os.pipe()
@@ -239,7 +239,7 @@ def in_child(work):
 
 
 def find(name):
-    """Import a module, or a name out of one, as ``from parent import name`` does."""
+    """Import a module, or a name of one, as ``from parent import name`` does."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
@@ -250,12 +250,13 @@ def find(name):
 
 
 def import_one(name, alone):
-    """The effect of importing ``name``; ``alone`` is what TensorFlow's own import does, if that hasn't happened yet."""
+    """Return the effect of importing ``name``; ``alone`` is the effect of TensorFlow's own import, if that has not run
+    yet."""
 
     def work():
-        before = look()
+        before = runtime_state()
         find(name)
-        after = look()
+        after = runtime_state()
         if alone and after["tensorflow"]:
             before["eager"] = alone["eager"]
             before["environment"].update(alone["written"])
@@ -265,7 +266,7 @@ def import_one(name, alone):
 
 
 def tensorflow_alone():
-    """What importing TensorFlow by itself leaves behind."""
+    """Return the state after importing TensorFlow alone."""
     before = dict(os.environ)
     import tensorflow
 
@@ -274,27 +275,27 @@ def tensorflow_alone():
 
 
 def call_all(group, folder):
-    """The effect of each call of a group, in forks of a process that ran the group's setup."""
+    """Return the effect of each call of a group, in forks of a process that ran the group's setup."""
 
     def work():
         space = {"DIR": folder}
         exec(group["setup"], space)
-        results = {"": look()}
+        results = {"": runtime_state()}
         del results[""]["environment"]
         for name, call in group["calls"]:
-            results[name] = in_child(lambda: one(call, space))  # noqa: B023
+            results[name] = in_child(lambda: run_call(call, space))  # noqa: B023
         return results
 
-    def one(call, space):
-        before = look()
+    def run_call(call, space):
+        before = runtime_state()
         try:
             result = evaluated(call, space)
         except Exception:
-            flags = change(before, look())
+            flags = change(before, runtime_state())
             if flags["effect"] == "S":
                 return flags  # it started the runtime, and failed then: for want of a network, say
             raise
-        flags = change(before, look())
+        flags = change(before, runtime_state())
         if getattr(getattr(result, "gpu_options", None), "allow_growth", False):
             flags["growth"] = True  # a configuration made for a session
         return flags
@@ -303,7 +304,7 @@ def call_all(group, folder):
 
 
 def evaluated(code, space):
-    """Run ``code``; its value if it is an expression."""
+    """Run ``code``; return its value if it is an expression."""
     try:
         compiled = compile(code, "call", "eval")
     except SyntaxError:
@@ -312,7 +313,7 @@ def evaluated(code, space):
 
 
 def version(distribution):
-    """The version of an installed distribution."""
+    """Return the version of an installed distribution."""
     try:
         from importlib import metadata
     except ImportError:

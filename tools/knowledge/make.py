@@ -23,7 +23,7 @@ RELEASES = ROOT / "tfmemlint" / "knowledge" / "releases.py"
 
 @dataclass(frozen=True)
 class Step:
-    """One step: its name, what it is for, and its command; ``into``: the file that its output goes to."""
+    """One step: its name, its purpose, and its command; ``into`` is the file for its output."""
 
     name: str
     about: str

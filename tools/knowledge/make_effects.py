@@ -1,10 +1,10 @@
-"""Make ``tfmemlint/knowledge/data/effects.txt``: what calling a TensorFlow function does to the runtime.
+"""Make ``tfmemlint/knowledge/data/effects.txt``: the effect of each TensorFlow function on the runtime.
 
 Usage: python tools/knowledge/make_effects.py [effects.json.gz ...] tools/knowledge/measured/*.txt
 
-A JSON file is ``{release: {snippet: {"error": ..., "init": bool, "lists_physical": bool}}}``: what a snippet, run in a
-process of its own right after ``import tensorflow as tf``, left behind. A text file is what ``measure_effects.py``
-prints for one release. How a snippet becomes the effect of a name stands in the README beside this script.
+A JSON file is ``{release: {snippet: {"error": ..., "init": bool, "lists_physical": bool}}}``: the state that a snippet
+leaves, run in a process of its own right after ``import tensorflow as tf``. A text file is the output of
+``measure_effects.py`` for one release. The README beside this script explains how snippets give the effect of a name.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def _letter(result: dict[str, Any]) -> str | None:
 
 
 def calls(snippet: str) -> list[tuple[str, str]] | None:
-    """What a snippet calls, the outermost first: the name, and the code of the whole call; None where it isn't one call
-    of ``tf.*``."""
+    """Return the calls of a snippet, the outermost first: the name, and the code of the whole call; None if it is not a
+    single call of ``tf.*``."""
     try:
         tree = ast.parse(snippet, mode="eval").body
     except SyntaxError:
@@ -113,9 +113,9 @@ def name_of(node: ast.expr) -> str | None:
 
 
 def attribute(snippets: Snippets, alone: dict[str, set[int]] | None = None) -> dict[str, Letters]:
-    """Whose effect it is: a snippet that does nothing clears every call in it; one that does something speaks of its
-    outermost call, if each call inside it is known to do nothing, by its name or written just so (``alone``: where that
-    is known already, the releases by name)."""
+    """Attribute effects to names: a snippet without effect clears every call in it; one with an effect counts for its
+    outermost call, if each inner call is known to have none, by its name or by a snippet of exactly that call
+    (``alone``: where that is known already, the releases by name)."""
     said: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
     parsed = {snippet: found for snippet in snippets if (found := calls(snippet))}
     written = {
@@ -144,7 +144,7 @@ def attribute(snippets: Snippets, alone: dict[str, set[int]] | None = None) -> d
 
 
 def quiet(names: dict[str, Letters]) -> dict[str, set[int]]:
-    """Where each name is known to do nothing."""
+    """Return the releases in which each name is known to have no effect."""
     return {name: {place for place, letter in found.items() if letter == "n"} for name, found in names.items()}
 
 

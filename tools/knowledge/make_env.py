@@ -210,8 +210,8 @@ def main() -> None:
     parser.add_argument("--python", default="3.12", help="the Python whose wheels are downloaded (3.12)")
     parser.add_argument("--work", help="where downloaded wheels are kept; nowhere by default")
     given = parser.parse_args()
-    for one in given.releases:
-        release, _, place = one.partition("=")
+    for given_release in given.releases:
+        release, _, place = given_release.partition("=")
         with tempfile.TemporaryDirectory() as folder:
             wheel = Path(place) if place else download(release, given.python, given.work or folder)
             found = measure(wheel)

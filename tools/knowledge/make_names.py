@@ -33,7 +33,7 @@ KEPT = {
         for name in ("", ".BytesInUse", ".BytesLimit", ".MaxBytesInUse")
     },
 }
-"""What the wheels don't show, and the table had before."""
+"""Names that the wheels don't show, kept from an earlier table."""
 
 Ranges = dict[str, tuple[str, str]]
 

@@ -63,11 +63,11 @@ def load(path: str) -> tuple[Target, Groups]:
     return Target.parse(lines[0].removeprefix("# ")), groups
 
 
-def same(lists: list[tuple[Target, Groups]], one: str, other: str) -> bool:
+def same(lists: list[tuple[Target, Groups]], name: str, other: str) -> bool:
     """True if two names are one object wherever they are both there."""
     for target, groups in lists:
-        if names.exists(one, target) and names.exists(other, target):
-            if one not in groups or groups[one] != groups.get(other):
+        if names.exists(name, target) and names.exists(other, target):
+            if name not in groups or groups[name] != groups.get(other):
                 return False
         elif target == lists[0][0]:
             return False
@@ -105,7 +105,7 @@ def make(paths: list[str]) -> None:
 
 
 def plainness(name: str) -> tuple[bool, bool, int, int, str]:
-    """Sorts the name that one would write first."""
+    """Return a sort key that puts the name that people write first."""
     return name.startswith("tf.compat."), "experimental" in name, name.count("."), len(name), name
 
 

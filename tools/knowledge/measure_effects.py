@@ -1,14 +1,14 @@
-"""Measure what calls do to TensorFlow's runtime, each in a process of its own, forked right after the import.
+"""Measure the effects of calls on TensorFlow's runtime, each in a process of its own, forked right after the import.
 
 Usage: python tools/knowledge/measure_effects.py calls.txt [calls.txt ...] > measured/2.21.txt
 
 Runs under any Python from 3.7 on with any TensorFlow from 2.0 on, and needs nothing else. A line of ``calls.txt`` is an
-expression that may use ``tf``, ``np`` and ``'DIR/...'`` (the files made by `prepare`). The answer has
-a line for each: three letters and the call. A letter is ``S`` where the eager context had been started afterwards (also
-by a call that failed then), ``l`` where only the physical devices had been listed, ``n`` where neither had happened,
-``E`` where the call failed without starting anything. The first letter is for eager mode; calls that start it are run
-again inside ``tf.Graph().as_default()`` (second letter) and after ``disable_eager_execution()`` (third letter), and
-those that start it even there after ``disable_v2_behavior()`` (fourth letter); ``-`` is not run.
+expression that may use ``tf``, ``np`` and ``'DIR/...'`` (the files made by `prepare`). The answer has a line for each:
+three letters and the call. A letter is ``S`` where the eager context had been started afterwards (also by a call that
+failed then), ``l`` where only the physical devices had been listed, ``n`` where neither had happened, ``E`` where the
+call failed without starting anything. The first letter is for eager mode; calls that start it are run again inside
+``tf.Graph().as_default()`` (second letter) and after ``disable_eager_execution()`` (third letter), and those that start
+it even there after ``disable_v2_behavior()`` (fourth letter); ``-`` is not run.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MODES = {
 
 
 def in_child(work):
-    """What ``work()`` returns, run in a forked process; an error's text where it didn't end well or in time."""
+    """Run ``work()`` in a forked process; return its result, or an error's text if it failed or took too long."""
     reader, writer = os.pipe()
     sys.stdout.flush()
     child = os.fork()
@@ -69,18 +69,19 @@ def run(call, mode, folder):
 
     space = {"tf": tf, "np": np}
     exec(MODES[mode], space)
-    state, error = look(), None
+    state, error = runtime_state(), None
     if state["init"] or state["lists_physical"]:
         return {"error": "the mode itself did: %s" % state}  # noqa: UP031 (Python 3.7 reads this file)
     try:
         eval(call.replace("DIR", folder), space)
     except BaseException as caught:
         error = type(caught).__name__ + ": " + str(caught).split("\n")[0][:120]
-    return dict(look(), error=error)
+    return dict(runtime_state(), error=error)
 
 
-def look():
-    """Whether this process has started the eager context, and whether it has listed the physical devices."""
+def runtime_state():
+    """Return the state of this process: whether the eager context was started, and whether the physical devices were
+    listed."""
     from tensorflow.python.eager import context
 
     there = context.context_safe() if hasattr(context, "context_safe") else context._context
@@ -91,7 +92,7 @@ def look():
 
 
 def letter(result):
-    """A result as one letter."""
+    """Return a result as one letter."""
     if result is None:
         return "-"
     if result.get("init"):
@@ -132,7 +133,7 @@ def prepare(folder):
 def main(paths):
     import tensorflow as tf
 
-    if look()["init"]:
+    if runtime_state()["init"]:
         raise SystemExit("importing TensorFlow started its runtime; nothing can be measured")
     calls = []
     for path in paths:

@@ -23,8 +23,8 @@ from pathlib import Path
 MEASURED = Path(__file__).parent / "measured" / "names.json.gz"
 
 _SKIPPED = ("tf.compat.v2", "tf.compat.v1.compat", "tf.contrib")
-"""Modules whose parts are those of another, and ``tf.contrib``, which takes its parts from files that are not kept:
-what is in them is not listed."""
+"""Modules whose members are those of another module, and ``tf.contrib``, whose members come from files that are not
+kept: their contents are not listed."""
 _API = re.compile(r"\.(?:_api|api|_tf_keras)\.")
 
 
@@ -89,9 +89,9 @@ class _Reader:
                 case ast.ImportFrom():
                     self.imported(node)
                 case ast.Import(names=names):
-                    for one in names:
-                        if one.asname or "." not in one.name:
-                            self.bind(one.asname or one.name, None)
+                    for alias in names:
+                        if alias.asname or "." not in alias.name:
+                            self.bind(alias.asname or alias.name, None)
                 case ast.Assign(targets=[target], value=value):
                     self.assigned(target, value)
                 case ast.Expr(value=ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=base), name, value])):
@@ -99,13 +99,13 @@ class _Reader:
                         self.bind(str(name.value), self.value(value))
                 case ast.Expr(value=ast.Call(func=ast.Attribute(attr="package_hook"), keywords=keywords)):
                     # How TensorFlow 1.13 has its estimator.
-                    words = {one.arg: self.text(one.value) for one in keywords}
+                    words = {keyword.arg: self.text(keyword.value) for keyword in keywords}
                     child = words.get("child_package_str", "")
                     self.bind(child.rpartition(".")[2], self.wheels.module(child))
                 case ast.Delete(targets=targets):
-                    for one in targets:
-                        if isinstance(one, ast.Name):
-                            self.module.members.pop(one.id, None)
+                    for target in targets:
+                        if isinstance(target, ast.Name):
+                            self.module.members.pop(target.id, None)
                 case ast.If(test=ast.Attribute(attr="TYPE_CHECKING")):
                     pass  # for tools that read types; it never runs
                 case ast.If(body=inner, orelse=other):
@@ -122,18 +122,18 @@ class _Reader:
         if node.level:
             parents = self.name.split(".")
             source = ".".join([*parents[: len(parents) - node.level + 1], *([source] if source else [])])
-        for one in node.names:
-            if one.name == "*":
+        for alias in node.names:
+            if alias.name == "*":
                 other = self.wheels.module(source)
                 for name, member in (other.members if other is not None else {}).items():
                     self.bind(name, member)
             elif source != "__future__":
-                name = one.asname or one.name
-                member, old = self.wheels.module(f"{source}.{one.name}"), self.module.members.get(name)
+                name = alias.asname or alias.name
+                member, old = self.wheels.module(f"{source}.{alias.name}"), self.module.members.get(name)
                 if member is None and source == "tensorflow_core":
                     # The package that TensorFlow 1.15 to 2.1 really is in; some of its modules have another name.
                     core = self.wheels.module(source)
-                    member = core.members.get(one.name) if core is not None else None
+                    member = core.members.get(alias.name) if core is not None else None
                 if member is not None and old is not None and source.startswith("tensorboard."):
                     # TensorBoard's module takes all names of the one that it stands in for, when it is run.
                     member.members = {**old.members, **member.members}
@@ -171,7 +171,9 @@ class _Reader:
                 owner = self.value(base)
                 return owner.members.get(name) if owner is not None else None
             case ast.Call(func=ast.Name(id="_KerasLazyLoader"), keywords=keywords):
-                words = {one.arg: one.value.value for one in keywords if isinstance(one.value, ast.Constant)}
+                words = {
+                    keyword.arg: keyword.value.value for keyword in keywords if isinstance(keyword.value, ast.Constant)
+                }
                 return self.keras(str(words.get("mode", "v2")), str(words.get("submodule", "")))
             case ast.Call(func=ast.Name(id=loader), args=[_, _, place, *_]) if loader.endswith("LazyLoader"):
                 return self.wheels.module(self.text(place))
@@ -188,8 +190,8 @@ class _Reader:
         return ""
 
     def keras(self, mode: str, inner: str) -> Module | None:
-        """What ``tensorflow/python/util/lazy_loader.py`` loads: with Keras 3 one package for both modes, and nothing of
-        the layers of TF1, whose attributes raise."""
+        """Return the module that ``tensorflow/python/util/lazy_loader.py`` loads: with Keras 3 one package for both
+        modes, without the layers of TF1, whose attributes raise."""
         if self.wheels.keras >= 3:
             if inner.startswith("__internal__.legacy"):
                 return Module(inner)
@@ -217,7 +219,7 @@ def _below(module: Module, name: str, inside: tuple[str, ...]) -> Iterator[str]:
 
 
 def order(release: str) -> tuple[int, int]:
-    """For sorting."""
+    """Return a sort key for releases."""
     major, _, minor = release.partition(".")
     return int(major), int(minor)
 
@@ -264,7 +266,7 @@ def load() -> dict[str, set[str]]:
 
 def main(folder: str, *releases: str) -> None:
     """Read the releases, or all that are there."""
-    there = sorted((one.name for one in Path(folder).iterdir() if (one / "DONE").exists()), key=order)
+    there = sorted((place.name for place in Path(folder).iterdir() if (place / "DONE").exists()), key=order)
     found = {release: names(Path(folder) / release) for release in releases or there}
     merge(found)
     for release, public in found.items():

@@ -15,7 +15,8 @@ from tfmemlint.cli.main import main
 OLD = """\
 import tensorflow as tf
 
-sess = tf.Session(config=tf.ConfigProto())
+config = tf.ConfigProto(gpu_options=tf.GPUOptions(allow_growth=True))
+sess = tf.Session(config=config)
 print(sess.run(tf.constant(1)))
 """
 NEW = """\
@@ -121,12 +122,12 @@ def test_show_target_says_what_and_where(repository: Path, capsys: pytest.Captur
     assert main(["check", "--show-target"]) == 0
     assert capsys.readouterr().out == (
         "TensorFlow 2.2: old.py\n"
-        "  the newest of 1.15 to 2.2\n"
+        "  not claimed: the newest release of 1.15 to 2.2 that has the names which the program uses\n"
         "  requirements.txt:2: tensorflow>=1.15,<2.3 (1.15 to 2.2)\n"
     )
     main(["check", "--show-target", "--output-format", "json"])
     (one,) = json.loads(capsys.readouterr().out)["targets"]
-    assert (one["tensorflow"], one["first"], one["last"], one["source"]) == ("2.2", "1.15", "2.2", "requirements")
+    assert (one["tensorflow"], one["first"], one["last"], one["source"]) == ("2.2", "1.15", "2.2", "default")
     assert one["requirements"] == [
         {
             "path": "requirements.txt",
@@ -150,7 +151,10 @@ def test_show_target_names_what_told_it(repository: Path, capsys: pytest.Capture
 
 def test_show_target_of_a_project_that_says_nothing(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["check", "--show-target"])
-    assert "the newest known: the project says nothing of TensorFlow" in capsys.readouterr().out
+    assert (
+        "not claimed: the newest known, as neither a statement nor the names tell TensorFlow 1 from 2"
+        in capsys.readouterr().out
+    )
     write(repository / "requirements.txt", "tensorflow==${VERSION}\n")
     main(["check", "--show-target"])
     out = capsys.readouterr().out

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.project.trees import put, write
-from tfmemlint.project.targets.find import Finder, FoundTarget
+from tfmemlint.project.targets.find import Finder
+from tfmemlint.project.targets.found import FoundTarget
 
 
 def found(root: Path, name: str = "train.py") -> FoundTarget:

@@ -81,7 +81,7 @@ def with_property(scope: Scope) -> Made:
 
 def holding(scope: Scope) -> Made:
     """An instance that keeps another one."""
-    held = [one for one in scope.callees if one.cls]
+    held = [callee for callee in scope.callees if callee.cls]
     if not held:
         return simple(scope)
     other = scope.rng.choice(held)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.truth.programs.observe import Event, Place, Report
-from tfmemlint.engine.context import Context
+from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.run import run
 from tfmemlint.model.finding import Finding, Severity
 
@@ -51,7 +51,7 @@ def claims(folder: Path, files: Iterable[Path]) -> list[Claim]:
         RuntimeError: it could not do its work.
     """
     found: list[Claim] = []
-    for outcome in run([(str(path), True) for path in files], Context(explain_fixes="never")):
+    for outcome in run([(str(path), True) for path in files], RunContext(explain_fixes="never")):
         for finding in outcome.findings:
             if finding.code in ("TFM900", "TFM901", "TFM902"):
                 raise RuntimeError(f"{finding.code}: {finding.message}")
@@ -106,7 +106,7 @@ def _failed(event: Event) -> str:
 def _dropped(report: Report) -> list[list[Place]]:
     """For each GPU that had growth in the way of a split device when the runtime started, or when the program ended:
     the calls that asked for it. Only the first of them changed something."""
-    wished: dict[str, list[Place]] = {}
+    intended: dict[str, list[Place]] = {}
     split = report.split
     for event in report.events:
         if event.what == "context":
@@ -116,10 +116,10 @@ def _dropped(report: Report) -> list[list[Place]]:
             return []  # with this variable a limit and growth go together
         if event.what == "set_memory_growth" and not event.error:
             if event.value is not True:
-                wished[event.device] = []
+                intended[event.device] = []
             else:
-                wished.setdefault(event.device, []).append(event.at)
-    return [places for places in wished.values() if places] if split else []
+                intended.setdefault(event.device, []).append(event.at)
+    return [places for places in intended.values() if places] if split else []
 
 
 def verdict(claim: Claim, report: Report, gpus: int) -> bool | None:

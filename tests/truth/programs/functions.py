@@ -111,7 +111,7 @@ def with_default(scope: Scope) -> Made:
     name = scope.name("f")
     value = scope.one_of("tf.constant(1)", "tf.zeros((1,))", LISTING, "len([1])")
     if scope.callees and scope.chance(0.4):
-        called = [one for one in scope.callees if one.plain]
+        called = [callee for callee in scope.callees if callee.plain]
         if called:
             chosen = scope.rng.choice(called)
             value = chosen.text(chosen.plain)

@@ -90,7 +90,7 @@ def _noting(notes: Notes, name: str, real: Callable[..., Any]) -> Callable[..., 
 
 def _split(context: Any) -> bool:
     """Whether any device is configured to be split, which makes TensorFlow drop growth."""
-    return any(bool(one) for one in (context._virtual_device_map or {}).values())
+    return any(bool(value) for value in (context._virtual_device_map or {}).values())
 
 
 def _watch_mismatch(notes: Notes, context: Any) -> None:

@@ -90,7 +90,7 @@ def _use_late(scope: Scope, own: Other, partner: Other, modules: list[Module], m
 def imported(scope: Scope, other: Other, path: str = "main.py") -> list[Statement]:
     """Statements that import a module, after which the scope knows what is in it."""
     name, alias = other.name, scope.name("m")
-    names = ", ".join([*(one.name for one in other.callees), *other.flags])
+    names = ", ".join([*(callee.name for callee in other.callees), *other.flags])
     choices: list[tuple[float, tuple[list[Statement], str]]] = [
         (3, ([Line(f"import {name}")], f"{name}.")),
         (2, ([Line(f"import {name} as {alias}")], f"{alias}.")),
@@ -99,7 +99,7 @@ def imported(scope: Scope, other: Other, path: str = "main.py") -> list[Statemen
         (0.5, ([_tried(f"import no_such_module as {alias}", f"import {name} as {alias}", alias)], f"{alias}.")),
     ]
     # A star does not ask for what a module lacks.
-    star = not any(one.name.startswith(LAZY) for one in other.callees)
+    star = not any(callee.name.startswith(LAZY) for callee in other.callees)
     if star:
         choices.append((1, ([Line(f"from {name} import *")], "")))
     if names:
@@ -116,7 +116,7 @@ def imported(scope: Scope, other: Other, path: str = "main.py") -> list[Statemen
                 choices.append((4, ([Line(f"from .{last} import {names}")], "")))
     statements, prefix = scope.weighted(choices)
     # A star leaves out the names with an underscore; the functions that need one find it in their own module.
-    scope.callees += [one.via(prefix) for one in other.callees]
+    scope.callees += [callee.via(prefix) for callee in other.callees]
     scope.flags += [prefix + flag for flag in other.flags]
     return statements
 

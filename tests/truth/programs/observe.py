@@ -76,7 +76,7 @@ class Report:
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Report:
         """From what the other process says."""
-        events = tuple(Event(**{**one, "at": (one["at"][0], one["at"][1])}) for one in data["events"])
+        events = tuple(Event(**{**event, "at": (event["at"][0], event["at"][1])}) for event in data["events"])
         end = data["end"]
         at = (end["at"][0], end["at"][1])
         return cls(events, end["error"], end["text"], at, data["split"], data["started"])

@@ -42,10 +42,10 @@ class Shown:
 
 def mismatch(examined: Examined) -> Shows:
     """What makes another program show the same: a wrong claim of the same rule, or else a failure missed by it."""
-    wrong, missed = {one.code for one in examined.wrong}, {one.code for one in examined.missed}
+    wrong, missed = {finding.code for finding in examined.wrong}, {finding.code for finding in examined.missed}
     if wrong:
-        return lambda other: not other.invalid and any(one.code in wrong for one in other.wrong)
-    return lambda other: not other.invalid and any(one.code in missed for one in other.missed)
+        return lambda other: not other.invalid and any(finding.code in wrong for finding in other.wrong)
+    return lambda other: not other.invalid and any(finding.code in missed for finding in other.missed)
 
 
 def explained(examiner: Examiner, program: Program, settings: Sequence[Setting]) -> Shown:

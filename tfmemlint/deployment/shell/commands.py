@@ -1,8 +1,7 @@
-"""One command of a shell, or of a Dockerfile's or compose file's list of words: which program it starts in the end, and
-with which variables.
+"""One command of a shell, or of the word list of a Dockerfile or compose file: the program that it runs in the end.
 
-Wrappers such as ``env``, ``nohup``, ``srun`` and ``horovodrun`` are looked through. An option whose meaning isn't known
-is taken to stand alone; if it takes a value, that is then no program of Python's, and nothing is claimed.
+Wrappers such as ``env``, ``nohup``, ``srun`` and ``horovodrun`` are followed. An unknown option is assumed to take no
+value; if it does take one, that value is not a Python program, and nothing is claimed.
 """
 
 from __future__ import annotations
@@ -26,23 +25,26 @@ _NO_PROGRAMS = frozenset(
         "isort", "mypy", "pylint", "grpc_tools.protoc", "nltk.downloader",
     }
 )  # fmt: skip
-"""Modules that have no use for a variable about GPUs: they install, build, or look at code."""
+"""Modules that do not use GPU variables: they install, build, or inspect code."""
 _NO_SCRIPTS = frozenset({"setup.py", "get-pip.py", "get_pip.py", "ez_setup.py", "install-poetry.py"})
-"""The same of scripts, by their names."""
+"""Scripts that do not use GPU variables, by name."""
 _LAUNCHERS = frozenset({"torch.distributed.launch", "torch.distributed.run", "cProfile", "trace", "pdb", "coverage"})
-"""Modules that run a program, which is not followed."""
+"""Modules that run another program, which is not followed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What a command comes to.
+    """The effect of a command.
 
     Attributes:
-        kind: ``python``, ``shell`` (a script), ``inline`` (a text for a shell), ``container`` (what it runs is in
-            another world), ``arguments`` (``exec "$@"``), or "" for anything else.
-        program, module, arguments: as in `ProgramStart`. inline: the text that is run.
-        given: variables set for it alone. clean: it gets none of the others. dropped: some that it does not get.
-        cards: the GPUs that a container gets, with their place.
+        kind: ``python``, ``shell`` (a script), ``inline`` (a text for a shell), ``container`` (its program has an
+            environment of its own), ``arguments`` (``exec "$@"``), or "" for anything else.
+        program, module, arguments: as in `ProgramStart`.
+        inline: the text that is run.
+        given: variables that are set for this command only.
+        clean: True if it inherits no variables.
+        dropped: inherited variables that are unset for it.
+        gpus: the GPUs that a container gets, with their place.
     """
 
     kind: str = ""
@@ -53,11 +55,11 @@ class Command:
     given: tuple[Given, ...] = field(default=())
     clean: bool = False
     dropped: tuple[str, ...] = ()
-    cards: Word | None = None
+    gpus: Word | None = None
 
 
 def read_command(words: Sequence[Word]) -> Command:
-    """Return what a command starts in the end."""
+    """Return the program that a command starts in the end, with its environment."""
     environment, rest = unwrap(words)
     command = Command(given=environment.given, clean=environment.clean, dropped=environment.dropped)
     if not rest:
@@ -128,13 +130,13 @@ def _shell(command: Command, rest: list[Word]) -> Command:
 
 
 def _container(command: Command, rest: list[Word]) -> Command:
-    """``docker run -e X=1``, and ``exec``: the variables are the container's, and so is the program."""
+    """Return the variables of ``docker run -e X=1`` and ``docker exec``: they belong to the container's program."""
     verbs = {"run", "exec", "create"}
     at = next((number for number, word in enumerate(rest[:4]) if word.value in verbs), None)
     if at is None or (at > 0 and rest[0].value not in ("compose", "container") and not rest[0].raw.startswith("-")):
         return replace(command, given=())
     given: list[Given] = []
-    cards = None
+    gpus = None
     rest = rest[at + 1 :]
     while rest and rest[0].raw.startswith("-"):
         word, rest = rest[0], rest[1:]
@@ -150,12 +152,12 @@ def _container(command: Command, rest: list[Word]) -> Command:
             if given_variable is not None:
                 given.append(given_variable)
         elif raw == "--gpus":
-            cards, rest = (rest[0], rest[1:]) if rest else (None, rest)
+            gpus, rest = (rest[0], rest[1:]) if rest else (None, rest)
         elif raw.startswith("--gpus="):
-            cards = _tail(word, 7)
+            gpus = _tail(word, 7)
         elif "=" not in raw and raw not in _ALONE and not re.fullmatch(r"-[dPqtiv]*[dPqti]", raw):
             rest = rest[1:]
-    return Command("container", given=tuple(given), clean=True, cards=cards)
+    return Command("container", given=tuple(given), clean=True, gpus=gpus)
 
 
 _ALONE = frozenset(
@@ -169,6 +171,6 @@ _ALONE = frozenset(
 
 
 def _tail(word: Word, by: int) -> Word:
-    """What is left of a word behind its first characters, which are in no quotes."""
+    """Return the rest of a word after its first characters, which are unquoted."""
     value = word.value[by:] if word.value is not None else None
     return Word(word.start + by, word.end, value, word.raw[by:])

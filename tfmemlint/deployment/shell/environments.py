@@ -13,9 +13,12 @@ from tfmemlint.model.finding import Span
 
 @dataclass(frozen=True, slots=True)
 class ShellEvent:
-    """Something that changes the environment: ``set``, ``export``, ``unset``, or ``unknown`` (it may hold anything; all
-    variables may, without a name). ``path``: the compound commands that it stands in, by their numbers; a negative one
-    is a process of its own."""
+    """A change of the environment.
+
+    Attributes:
+        kind: ``set``, ``export``, ``unset``, or ``unknown`` (any value; without a name, of all variables).
+        path: the numbers of the compound commands that contain it; a negative number is a process of its own.
+    """
 
     what: str
     name: str
@@ -25,8 +28,7 @@ class ShellEvent:
 
 @dataclass(frozen=True, slots=True)
 class StartedProgram:
-    """A program that is started: which, where, after how many events, with which variables of its own; the command in
-    words."""
+    """A program that a script starts: its command, its place, the number of events before it, and its own variables."""
 
     command: Command
     span: Span
@@ -38,32 +40,34 @@ class StartedProgram:
 
 
 @dataclass(slots=True)
-class Surroundings:
-    """What a script does to its environment, in order.
+class ShellEnvironment:
+    """The changes that a script makes to its environment, in order.
 
     Attributes:
-        inherited: what it gets. events, begun: what it does, and what it starts.
-        functions, loops: numbers of compound commands whose body is run at another time, or again.
-        late: what is exported after something was started, each with how many commands had been run by then.
+        inherited: the variables that it gets.
+        events: the changes.
+        started: the programs that it starts.
+        functions, loops: numbers of compound commands whose body runs at another time, or again.
+        late: exports after the first start, each with the number of commands before it.
     """
 
     inherited: tuple[VariableSetting, ...] = ()
     events: list[ShellEvent] = field(default_factory=list)
-    begun: list[StartedProgram] = field(default_factory=list)
+    started: list[StartedProgram] = field(default_factory=list)
     functions: set[int] = field(default_factory=set)
     loops: set[int] = field(default_factory=set)
     late: list[tuple[VariableSetting, int]] = field(default_factory=list)
 
     @property
     def exported(self) -> set[str]:
-        """The variables that are exported at some time."""
+        """The names of variables that are exported at some point."""
         return {event.name for event in self.events if event.what == "export"} | {
             setting.name for setting in self.inherited
         }
 
     def in_force(self, path: tuple[int, ...], upto: int | None = None) -> list[VariableSetting]:
-        """The variables that a program gets that is started at ``path`` after so many events (all, by default); without
-        a value where that can't be told."""
+        """Return the variables that a program gets if it starts at ``path`` after that many events (all by default);
+        the value is None if unknown."""
         upto = len(self.events) if upto is None else upto
         known: dict[str, VariableSetting] = {setting.name: setting for setting in self.inherited}
         exported = set(known)
@@ -73,7 +77,7 @@ class Surroundings:
         for number, event in enumerate(self.events):
             behind = number >= upto
             if behind and not called and again.isdisjoint(event.path):
-                # Of a function, nobody knows when it is called; in a loop, what stands below comes before as well.
+                # It is not known when a function is called; in a loop, later lines run before as well.
                 continue
             apart = _apart(event.path, path)
             if apart is not None and apart < 0:
@@ -97,49 +101,57 @@ class Surroundings:
         for name in {
             name for event in calls if event.what != "export" for name in ([event.name] if event.name else known)
         }:
-            # It may have been called last.
+            # The function may have been called last.
             if name in known:
                 known[name] = replace(known[name], value=None)
         return [setting for name, setting in known.items() if name in exported]
 
     def starts(self, where: str) -> Iterator[ProgramStart]:
-        """The programs, each with what it gets."""
-        for begun in self.begun:
-            command = begun.command
-            settings = [] if command.clean else self.in_force(begun.path, begun.events)
+        """Yield the programs, each with its variables."""
+        for program in self.started:
+            command = program.command
+            settings = [] if command.clean else self.in_force(program.path, program.events)
             settings = [setting for setting in settings if setting.name not in command.dropped]
             yield ProgramStart(
                 command.program,
                 command.module,
                 command.kind == "shell",
                 command.arguments,
-                begun.span,
-                (*settings, *begun.given),
+                program.span,
+                (*settings, *program.given),
                 where,
-                begun.directory,
+                program.directory,
             )
 
     def unexported(self, asked: frozenset[str], *, scheduled: bool) -> Iterator[Lost]:
-        """Plain assignments above a program that gets nothing of them. ``asked``: what the script asks for by itself.
-        ``scheduled``: a scheduler runs it, which exports ``CUDA_VISIBLE_DEVICES``."""
+        """Yield plain assignments before a program that does not get them.
+
+        Args:
+            asked: the variables that the script itself reads.
+            scheduled: a scheduler runs the script; it exports ``CUDA_VISIBLE_DEVICES``.
+        """
         if any(event.what == "unknown" and not event.name for event in self.events):
-            # What is read there may export them.
+            # A sourced file may export them.
             return
         kept = self.exported | asked | ({"CUDA_VISIBLE_DEVICES"} if scheduled else set())
         for number, event in enumerate(self.events):
             setting = event.setting
             if setting is None or setting.how != ASSIGNMENT or setting.passed or setting.name in kept:
                 continue
-            for begun in self.begun:
-                own = any(given.name == setting.name for given in begun.given)
-                after = begun.command.kind == "python" and begun.events > number
-                if after and not own and _apart(event.path, begun.path) is None:
-                    yield Lost(setting, "unexported", begun.span, begun.words)
+            for program in self.started:
+                own = any(given.name == setting.name for given in program.given)
+                after = program.command.kind == "python" and program.events > number
+                if after and not own and _apart(event.path, program.path) is None:
+                    yield Lost(setting, "unexported", program.span, program.words)
                     break
 
-    def too_late(self, asked: frozenset[str], busy: int) -> Iterator[Lost]:
-        """Exports that nothing is started after; ``busy``: how many commands are run in all."""
-        programs = [begun for begun in self.begun if begun.command.kind == "python"]
+    def exported_too_late(self, asked: frozenset[str], busy: int) -> Iterator[Lost]:
+        """Yield exports after which nothing starts.
+
+        Args:
+            busy: the number of all commands that run.
+        """
+        programs = [program for program in self.started if program.command.kind == "python"]
         set_to = Counter((event.name, event.setting.value) for event in self.events if event.setting is not None)
         for setting, before in self.late:
             once = setting.value is not None and set_to[setting.name, setting.value] == 1
@@ -148,8 +160,8 @@ class Surroundings:
 
 
 def _apart(path: tuple[int, ...], other: tuple[int, ...]) -> int | None:
-    """The first piece of ``path`` that ``other`` is not in, or the first process of its own from there on; None where
-    it is in all of them."""
+    """Return the first number of ``path`` that ``other`` lacks, or the first process of its own from there on; None if
+    ``other`` has all of them."""
     for number, piece in enumerate(path):
         if number >= len(other) or other[number] != piece:
             return next((piece for piece in path[number:] if piece < 0), piece)

@@ -1,9 +1,9 @@
 """Shell scripts: the variables that they set, and the programs that they start with them.
 
-The text is read from words and compound commands (`tfmemlint.sources.config_files.shell`), not by one of the parsers
-of bash. bashlex is under the GPL and has no error recovery. tree-sitter-bash has wheels for all platforms and recovers
-from errors, but it splits the one word ``$DIR/$job.$TAG.log`` in two. What is asked here is small and has to survive
-any text; what is unknown is not claimed.
+The text is read as words and compound commands (`tfmemlint.sources.config_files.shell`), not by one of the parsers of
+bash. bashlex is under the GPL and has no error recovery. tree-sitter-bash has wheels for all platforms and recovers
+from errors, but it splits the one word ``$DIR/$job.$TAG.log`` in two. This reader needs little of the language and has
+to survive any text; it claims nothing about what it does not know.
 
 A plain assignment reaches no program unless the variable is exported. Source: POSIX, Shell Command Language, 2.12
 (Shell Execution Environment).
@@ -19,15 +19,15 @@ from dataclasses import dataclass, field, replace
 
 from tfmemlint.deployment.gpu_requests import of_option
 from tfmemlint.deployment.shell.commands import Command, read_command
-from tfmemlint.deployment.shell.environments import ShellEvent, StartedProgram, Surroundings
+from tfmemlint.deployment.shell.environments import ShellEnvironment, ShellEvent, StartedProgram
 from tfmemlint.model.configuration import (
     ASSIGNMENT,
     EXPORT,
     HERE,
     OPTION,
     PREFIX,
-    Cards,
     ConfigurationRead,
+    ContainerGpus,
     VariableSetting,
     asked,
 )
@@ -45,15 +45,15 @@ _QUIET = frozenset(
         "wait",
     }
 )  # fmt: skip
-"""Commands that have no use for a variable about GPUs."""
+"""Commands that do not use GPU variables."""
 _ENVIRONMENTS = re.compile(
     r"(?:^|/)(?:activate|conda\.sh|mamba\.sh|\.bashrc|\.profile|\.bash_profile|modules\.sh|nvm\.sh)$"
 )
-"""Files that are read for other things than variables about GPUs."""
+"""Files that are sourced for other purposes than GPU variables."""
 _OWN = re.compile(r'"?\$\(dirname\s+(?:--\s+)?"?\$\{?(?:0|BASH_SOURCE(?:\[0\])?)\}?"?\)"?(?P<rest>(?:/[\w./-]*)?)"?')
 """The directory of the script itself."""
-MOST_STARTS = 200
-"""Programs of one script of which the environment is told."""
+MAX_PROGRAMS = 200
+"""Programs of one script whose environment is computed."""
 
 
 def read_shell(
@@ -67,16 +67,20 @@ def read_shell(
     directory: str | None = "",
     arguments: Sequence[Word] = (),
 ) -> ConfigurationRead:
-    """What a shell script sets and starts.
+    """Return the variables that a shell script sets and the programs that it starts.
 
     Args:
-        text: the script. places: where its characters stand in the file; by default it is the file.
-        inherited: the variables that it gets. numbers: where numbers for pieces of the file come from.
-        base: the piece that it stands in itself. where: what it is, in words. directory: where it is run.
+        text: the script.
+        places: the places of its characters in the file; by default the text is the file.
+        inherited: the variables that it gets.
+        numbers: the source of numbers for pieces of the file.
+        base: the numbers of the pieces that contain it.
+        where: a description of the script.
+        directory: the directory in which it runs.
         arguments: its own arguments, which ``exec "$@"`` runs.
     """
     script = _Script(
-        Surroundings(tuple(inherited)),
+        ShellEnvironment(tuple(inherited)),
         numbers=numbers or itertools.count(1),
         text=text,
         places=places or Places(text),
@@ -90,14 +94,16 @@ def read_shell(
 
 @dataclass(slots=True)
 class _Script:
-    """What the commands of one script do.
+    """The state while a script is read.
 
     Attributes:
-        after: a number for each program that was started before. busy: commands so far that may have a use for a
-            variable. inner: texts for other shells so far (``bash -c``). scheduled: it is a job of a scheduler.
+        after: a number for each program that was started before.
+        busy: the number of commands so far that may use a variable.
+        inner: the number of texts for other shells so far (``bash -c``).
+        scheduled: True if it is a job of a scheduler.
     """
 
-    known: Surroundings
+    known: ShellEnvironment
     numbers: itertools.count[int]
     text: str = ""
     places: Places = field(default_factory=lambda: Places(""))
@@ -200,7 +206,7 @@ class _Script:
         if "-n" in options if name == "export" else any(option.startswith("+") and "x" in option for option in options):
             self._forget("unset", rest, path)
             return
-        # ``declare -i``, ``-l``, ``-n``, ``-u`` make something else of a value.
+        # ``declare -i``, ``-l``, ``-n`` and ``-u`` change the value.
         changed = name != "export" and any(option.startswith("-") and set(option) & set("ilnu") for option in options)
         for word in rest:
             given = assignment(word, EXPORT)
@@ -223,7 +229,8 @@ class _Script:
             self.walker.auto = False
 
     def _forget(self, what: str, words: list[Word], path: tuple[int, ...]) -> None:
-        """The variables that are named in these words, options and sums among them, are ``unset`` or ``unknown``."""
+        """Add an event for each variable that these words name, as options or in arithmetic: ``unset`` or
+        ``unknown``."""
         for word in words:
             if what == "unset" and word.value is None:
                 self.known.events.append(ShellEvent("unknown", "", path))
@@ -249,7 +256,7 @@ class _Script:
             if given is None:
                 continue
             if len(rest) > 1 or re.search(r"[\\%]", word.raw):
-                # Escapes, formats and several words make other lines of it.
+                # Escapes, formats and several words print other lines than this word.
                 given = given._replace(value=None, quote=None)
             self.out.handed.append(self._setting(given, first, last, EXPORT, self.walker.here(), whom="later steps"))
 
@@ -269,7 +276,7 @@ class _Script:
         self.known.events.append(ShellEvent("set", given.name, path, setting))
         if exported:
             self.known.events.append(ShellEvent("export", given.name, path))
-        if not path and self.known.begun and how == EXPORT:
+        if not path and self.known.started and how == EXPORT:
             self.known.late.append((setting, self.busy))
 
     def _setting(
@@ -293,27 +300,27 @@ class _Script:
         command = read_command(words)
         span = self.places.span(first, last)
         text = " ".join(self.text[first:last].replace("\\\n", " ").split())
-        alone = (*path, -next(self.numbers)) if command.given or command.cards is not None else path
+        alone = (*path, -next(self.numbers)) if command.given or command.gpus is not None else path
         own = tuple(
             self._setting(given, first, last, OPTION if given.how == OPTION else PREFIX, alone, whom=text)
             for given in command.given
         )
         self.out.settings += own
-        if command.cards is not None and command.cards.value is not None:
-            found = of_option(command.cards.value)
+        if command.gpus is not None and command.gpus.value is not None:
+            found = of_option(command.gpus.value)
             if found is not None:
-                place = self.places.span(command.cards.start, command.cards.end)
-                self.out.cards.append(Cards(*found, place, "--gpus", (*self.base, *alone, *self.after)))
+                place = self.places.span(command.gpus.start, command.gpus.end)
+                self.out.gpus.append(ContainerGpus(*found, place, "--gpus", (*self.base, *alone, *self.after)))
         if command.kind == "arguments" and self.own:
             given = command.given
             command = replace(read_command(self.own), given=given)
         if command.kind == "inline" and command.inline is not None:
             self._inline(command, own, alone)
         elif not command.kind and self.known.functions:
-            # ``X=1 f``: what the function starts gets it.
+            # ``X=1 f``: the programs that the function starts get it.
             self.known.events += [ShellEvent("unknown", given.name, path) for given in command.given]
-        elif command.kind in ("python", "shell") and len(self.known.begun) < MOST_STARTS:
-            self.known.begun.append(
+        elif command.kind in ("python", "shell") and len(self.known.started) < MAX_PROGRAMS:
+            self.known.started.append(
                 StartedProgram(command, span, path, len(self.known.events), own, self.walker.directory, text)
             )
             self.after = (*self.after, next(self.numbers))
@@ -323,7 +330,7 @@ class _Script:
         assert word is not None
         inner = word.raw[1:-1]
         quoted = len(word.raw) > 1 and word.raw[0] in "'\"" and word.raw[-1] == word.raw[0]
-        if not quoted or "\\" in inner or (word.raw[0] in inner) or self.inner >= MOST_STARTS:
+        if not quoted or "\\" in inner or (word.raw[0] in inner) or self.inner >= MAX_PROGRAMS:
             return
         self.inner += 1
         found = read_shell(
@@ -351,5 +358,5 @@ class _Script:
         out.starts += known.starts(self.where)
         out.lost += known.unexported(out.asked, scheduled=self.scheduled)
         if self.where or self.text.startswith("#!"):
-            # Any other text may be read by a shell that goes on.
-            out.lost += known.too_late(out.asked, self.busy)
+            # Any other text may be sourced by a shell that continues.
+            out.lost += known.exported_too_late(out.asked, self.busy)

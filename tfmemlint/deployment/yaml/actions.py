@@ -1,8 +1,8 @@
 """Workflows of GitHub Actions: ``env`` of the workflow, its jobs and their steps, and the scripts of the steps.
 
 Source: GitHub's "Workflow syntax": the most specific ``env`` wins; each ``run`` is a process of its own, in the
-repository's root or ``working-directory``. What a step appends to ``GITHUB_ENV``, those behind it get. ``${{ }}`` is
-not known.
+repository's root or ``working-directory``. Later steps get the variables that a step appends to ``GITHUB_ENV``. The
+value of ``${{ }}`` is not known.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from tfmemlint.model.configuration import Lost, VariableSetting
 from tfmemlint.sources.config_files.yaml_nodes import Node, get, items, known, pairs, scalar
 
 _SHELLS = ("bash", "sh", "bash -l {0}", "bash -el {0}", "bash -leo pipefail {0}")
-_MOST_HANDED = 200
-"""Variables that one job's steps hand on; nobody has as many."""
+_MAX_APPENDED_VARIABLES = 200
+"""Variables that the steps of one job append to ``GITHUB_ENV``; further ones are ignored."""
 
 
 def read(file: YamlFile, node: Node) -> None:
-    """Read a workflow, or an action that is made of steps."""
+    """Read a workflow, or an action that consists of steps."""
     scope = (next(file.numbers),)
     whole = file.mapping(get(node, "env"), scope, booleans=True)
     file.out.settings += whole
@@ -86,5 +86,5 @@ def _steps(
         file.out.settings += given_on
         if get(step, "if") is not None:
             given_on = [replace(setting, value=None) for setting in given_on]
-        handed += given_on[: _MOST_HANDED - len(handed)]
+        handed += given_on[: _MAX_APPENDED_VARIABLES - len(handed)]
         file.out.add(found)

@@ -1,7 +1,7 @@
-"""Compose files: the variables of each service, the GPUs that it gets, and what it starts.
+"""Compose files: the variables of each service, its GPUs, and the programs that it starts.
 
-Source: the Compose specification. In a list, all behind ``=`` is the value, quotes included; ``environment`` beats
-``env_file``, and both beat the image's ``ENV``.
+Source: the Compose specification. In a list, the value is everything after ``=``, quotes included; ``environment``
+overrides ``env_file``, and both override the image's ``ENV``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import shlex
 
 from tfmemlint.deployment.gpu_requests import counted
 from tfmemlint.deployment.yaml.variables import YamlFile
-from tfmemlint.model.configuration import Cards, Service
+from tfmemlint.model.configuration import ContainerGpus, Service
 from tfmemlint.sources.config_files.yaml_nodes import Node, get, items, known, pairs, scalar
 
 
@@ -27,7 +27,7 @@ def _service(file: YamlFile, name: str, key: Node, service: Node, scope: tuple[i
     environment = get(service, "environment")
     settings = file.mapping(environment, scope, booleans=True) + file.listed(environment, scope)
     file.out.settings += settings
-    _cards(file, service, scope)
+    _gpus(file, service, scope)
     files = get(service, "env_file")
     paths = (
         [scalar(files)]
@@ -85,7 +85,7 @@ def _mounted(node: Node) -> list[tuple[str, str]]:
     return found
 
 
-def _cards(file: YamlFile, service: Node, scope: tuple[int, ...]) -> None:
+def _gpus(file: YamlFile, service: Node, scope: tuple[int, ...]) -> None:
     devices = items(get(service, "deploy", "resources", "reservations", "devices")) + items(get(service, "gpus"))
     found = []
     for device in devices:
@@ -97,10 +97,12 @@ def _cards(file: YamlFile, service: Node, scope: tuple[int, ...]) -> None:
             number = counted(",".join(names)) if names and None not in names else None  # type: ignore[arg-type]
             if number is None:
                 return
-            found.append(Cards(number, ",".join(name for name in names if name), file.span(ids), "device_ids", scope))
+            found.append(
+                ContainerGpus(number, ",".join(name for name in names if name), file.span(ids), "device_ids", scope)
+            )
         elif (number_text := known(count)) is not None and number_text.isdigit() and int(number_text):
-            found.append(Cards(int(number_text), "", file.span(count), "count", scope))
+            found.append(ContainerGpus(int(number_text), "", file.span(count), "count", scope))
         else:
             return
     if len(found) == 1:
-        file.out.cards += found
+        file.out.gpus += found

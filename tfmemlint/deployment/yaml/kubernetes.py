@@ -1,8 +1,7 @@
-"""Kubernetes manifests: the variables of each container, and the GPUs that it gets.
+"""Kubernetes manifests: the variables of each container, and its GPUs.
 
 Source: Kubernetes' API reference (``Container``, ``EnvVar``: a value is a string, anything else is refused; ``$(NAME)``
-is replaced), and "Schedule GPUs". What an image starts, and where a program is in it, is not known: the programs of
-containers are not followed.
+is replaced), and "Schedule GPUs". The programs of containers are not followed: the contents of an image are not known.
 """
 
 from __future__ import annotations
@@ -10,17 +9,17 @@ from __future__ import annotations
 import yaml
 
 from tfmemlint.deployment.yaml.variables import YamlFile, plain_value
-from tfmemlint.model.configuration import Cards
+from tfmemlint.model.configuration import ContainerGpus
 from tfmemlint.sources.config_files.yaml_nodes import Node, get, items, known, pairs
 
-_MOST = 100_000
+_MAX_NODES = 100_000
 
 
 def read(file: YamlFile, node: Node) -> None:
-    """Read a manifest: containers are looked for wherever they are in it."""
+    """Read a manifest, with the containers anywhere in it."""
     pending = [node]
     seen: set[int] = set()
-    while pending and len(seen) < _MOST:
+    while pending and len(seen) < _MAX_NODES:
         current = pending.pop()
         if id(current) in seen:
             continue
@@ -48,7 +47,7 @@ def _container(file: YamlFile, container: Node) -> None:
         ):
             continue
         if isinstance(value, yaml.ScalarNode) and not value.style and not value.tag.endswith(":str"):
-            # A number, which the server refuses: that is not ours to say.
+            # The server refuses a number by itself: nothing to report.
             continue
         setting = file.named(name, text, value, scope, item)
         if setting is not None:
@@ -56,4 +55,4 @@ def _container(file: YamlFile, container: Node) -> None:
     gpus = get(container, "resources", "limits", "nvidia.com/gpu")
     count = known(gpus)
     if count is not None and count.isdigit() and int(count):
-        file.out.cards.append(Cards(int(count), "", file.span(gpus), "nvidia.com/gpu", scope))
+        file.out.gpus.append(ContainerGpus(int(count), "", file.span(gpus), "nvidia.com/gpu", scope))

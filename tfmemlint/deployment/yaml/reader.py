@@ -1,22 +1,24 @@
-"""YAML files that set variables: compose files, Kubernetes manifests, workflows of GitHub Actions, conda environments.
+"""Read a YAML file: its kind is known by the keys of its root (`tfmemlint.deployment.yaml.dialects`).
 
-The kind of a file is known by the keys of its root. PyYAML is imported where such a file has a variable of interest
-in it.
+This module imports PyYAML; it is imported only for a file that mentions a variable that a rule is about.
 """
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable
+
 import yaml
 
-from tfmemlint.deployment.yaml import actions, compose, conda, kubernetes
+from tfmemlint.deployment.yaml.dialects import RootKeys, dialect_of
 from tfmemlint.deployment.yaml.variables import YamlFile
 from tfmemlint.model.configuration import ConfigurationRead
 from tfmemlint.sources.config_files.templates import is_templated, masked
-from tfmemlint.sources.config_files.yaml_nodes import documents, pairs, scalar
+from tfmemlint.sources.config_files.yaml_nodes import Node, documents, pairs, scalar
 
 
 def read_yaml(text: str) -> ConfigurationRead:
-    """What a YAML file sets and starts. A kind of file that isn't known has nothing to say."""
+    """Return what a YAML file sets and starts: nothing if its kind is not known."""
     shown = masked(text)
     file = YamlFile(shown)
     try:
@@ -29,13 +31,17 @@ def read_yaml(text: str) -> ConfigurationRead:
             file.out.problems.append((row, str(words)))
         return file.out
     for node in nodes:
-        keys = {name for key, _ in pairs(node) if (name := scalar(key)) is not None}
-        if "services" in keys:
-            compose.read(file, node)
-        elif {"apiVersion", "kind"} <= keys:
-            kubernetes.read(file, node)
-        elif "jobs" in keys or ("runs" in keys and "name" in keys):
-            actions.read(file, node)
-        elif "dependencies" in keys:
-            conda.read(file, node)
+        dialect = dialect_of(_root_keys(node))
+        if dialect is not None:
+            module, _, function = dialect.reader.partition(":")
+            read: Callable[[YamlFile, Node], None] = getattr(importlib.import_module(module), function)
+            read(file, node)
     return file.out
+
+
+def _root_keys(node: Node) -> RootKeys:
+    return {
+        name: frozenset(inner for inner_key, _ in pairs(value) if (inner := scalar(inner_key)) is not None)
+        for key, value in pairs(node)
+        if (name := scalar(key)) is not None
+    }

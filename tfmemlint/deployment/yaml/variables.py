@@ -1,7 +1,7 @@
 """Variables that are entries of a YAML mapping, or ``NAME=value`` items of a YAML list.
 
-An unquoted ``yes`` or ``on`` differs by reader (YAML 1.1 takes them for booleans, 1.2 for strings): such values are
-not judged. ``true`` is refused by the first Compose and by Kubernetes, and becomes ``"true"`` for later ones and for
+An unquoted ``yes`` or ``on`` differs by reader (a boolean in YAML 1.1, a string in 1.2): such values are not judged.
+``true`` is refused by the first Compose and by Kubernetes, and becomes ``"true"`` in later Compose releases and on
 GitHub. Sources: the Compose specification ("environment"), Kubernetes' API reference (``EnvVar``), GitHub's "Workflow
 syntax", conda's "Managing environments".
 """
@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)")
 
 
 class YamlFile(YamlText):
-    """One file that is being read: what was found in it so far, and numbers for its pieces."""
+    """One file that is being read: the results so far in ``out``, and numbers for its pieces."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -31,7 +31,11 @@ class YamlFile(YamlText):
         self.out = ConfigurationRead(asked=asked(text))
 
     def mapping(self, node: Node, scope: tuple[int, ...], *, booleans: bool) -> list[VariableSetting]:
-        """The variables of a mapping. booleans: what ``true`` comes to is known."""
+        """Return the variables of a mapping.
+
+        Args:
+            booleans: True if the format defines the value of ``true`` and ``false``.
+        """
         return [
             setting
             for key, value in pairs(node)
@@ -39,15 +43,18 @@ class YamlFile(YamlText):
         ]
 
     def entry(self, key: Node, node: Node, scope: tuple[int, ...], *, booleans: bool) -> VariableSetting | None:
-        """A variable whose name and value are nodes of their own."""
+        """Return a variable whose name and value are nodes; None if the name is not one of a variable."""
         name = scalar(key)
         return self.named(key, name, node, scope, None, booleans=booleans) if name is not None else None
 
     def named(
         self, key: Node, name: str, node: Node, scope: tuple[int, ...], whole: Node | None, *, booleans: bool = False
     ) -> VariableSetting | None:
-        """The variable of this name, which is given at ``key``; ``whole`` is what the two stand in, if that is
-        known."""
+        """Return the variable ``name``, which is written at ``key``.
+
+        Args:
+            whole: the node that contains name and value, if there is one.
+        """
         if not is_name(name):
             return None
         raw = self.raw(key)
@@ -62,7 +69,7 @@ class YamlFile(YamlText):
             given, quote = self._given(node, value)
         first = key if whole is None else whole
         statement = self.places.span(first.start_mark.index, max(key.end_mark.index, self._end(node)))
-        # What is handed on from outside is not set here, and may be another than what an image has.
+        # A variable without a value comes from outside: it is not set here, and may override the image's.
         return VariableSetting(name, value, place, given, statement, MAPPING, quote, scope, passed=not outside)
 
     def _end(self, node: Node) -> int:
@@ -80,7 +87,7 @@ class YamlFile(YamlText):
         return self.span(node), "" if raw == node.value and value is not None else None
 
     def listed(self, node: Node, scope: tuple[int, ...]) -> list[VariableSetting]:
-        """The variables of a list of ``NAME=value``: all behind the sign is the value, quotes included."""
+        """Return the variables of a list of ``NAME=value``: the value is everything after the sign, quotes included."""
         found = []
         for item in node.value if isinstance(node, yaml.SequenceNode) else ():
             text = scalar(item)
@@ -111,7 +118,7 @@ class YamlFile(YamlText):
 
 
 def plain_value(node: Node, *, booleans: bool) -> str | None:
-    """What a program finds in a variable that has this scalar for a value; None where that can't be told."""
+    """Return the value that a program gets for a variable with this scalar; None if unknown."""
     text = str(node.value)
     if HIDDEN in text or "$" in text:
         return None

@@ -42,6 +42,23 @@ def rename_keyword(editor: Editor, call: cst.Call, finding: Finding) -> None:
     raise Withheld("the rewriter finds no such keyword")
 
 
+def rename_field(editor: Editor, call: cst.Call, finding: Finding) -> None:
+    """Give an option to the message that has a field for it: ``gpu_options=GPUOptions(allow_growth=True)``."""
+    outer, _, field = str(finding.details["meant"]).rpartition(".")
+    if not field:
+        raise Withheld("there is no field for it")
+    for argument in call.args:
+        if argument.keyword is not None and argument.keyword.value == finding.details["keyword"]:
+            keyword, value = cst.Name(outer or field), argument.value
+            if outer:
+                options = f"{editor.tf('tf.compat.v1.GPUOptions', call)}({field}={editor.code(value)})"
+                value = cst.parse_expression(options)
+            editor.replace(argument, argument.with_changes(keyword=keyword, value=value))
+            set_applicability(editor, f"Set {outer}{'.' if outer else ''}{field}", caught=finding.details["caught"])
+            return
+    raise Withheld("the rewriter finds no such keyword")
+
+
 def name_argument(editor: Editor, call: cst.Call, finding: Finding, name: str) -> None:
     """Pass an argument that is in another one's position by its name."""
     if any(other.keyword is not None and other.keyword.value == name for other in call.args):

@@ -44,8 +44,8 @@ def rename_variable(editor: Editor, finding: Finding) -> None:
     details = finding.details
     real, name = str(details["real"]), str(details["name"])
     if not real:
-        wish = details["wish"]
-        if wish in ("limit", "fraction"):
+        purpose = details["purpose"]
+        if purpose in ("limit", "fraction"):
             raise Withheld(
                 "no variable sets a limit for one GPU; set_logical_device_configuration does, in MiB, before the GPU is"
                 " used"

@@ -22,15 +22,15 @@ from tfmemlint.fixes.rewrites.render_intent import (
 )
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
-from tfmemlint.model.intent import Wish
+from tfmemlint.model.intent import Purpose
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
 
 _MESSAGES = {
-    Wish.GROWTH: "Set memory growth with the function that exists",
-    Wish.LIMIT: "Use a logical device with that limit in MiB",
-    Wish.FRACTION: "Use a logical device with that share of the GPU's memory in MiB",
+    Purpose.GROWTH: "Set memory growth with the function that exists",
+    Purpose.LIMIT: "Use a logical device with that limit in MiB",
+    Purpose.FRACTION: "Use a logical device with that share of the GPU's memory in MiB",
 }
 
 
@@ -39,23 +39,23 @@ def replace_made_up(editor: Editor, call: cst.Call, finding: Finding) -> None:
     details = finding.details
     if details["training"]:
         raise Withheld("it is meant to change the memory during training, and no call can")
-    caught, wish = details["caught"], Wish(str(details["wish"]))
+    caught, purpose = details["caught"], Purpose(str(details["purpose"]))
     if details["real"]:
         real = str(details["real"])
         editor.replace(call.func, spell(editor, real))
         set_applicability(editor, f"Use {real}", caught=caught)
         return
     device, amount = text_at(editor, details["device"]), text_at(editor, details["amount"])
-    if isinstance(details["number"], int) and wish is not Wish.REPORT:
+    if isinstance(details["number"], int) and purpose is not Purpose.REPORT:
         device = f"{all_gpus(editor)}[{details['number']}]"
     if details["opposite"] and amount:
         known = details["value"]
         amount = str(known) if amount in ("True", "False") else f"not ({amount})"
     elif details["opposite"]:
         amount = "False"
-    if wish in (Wish.GROWTH, Wish.LIMIT, Wish.FRACTION):
-        _set(editor, call, wish, device, amount, details)
-    elif wish is Wish.DEVICES:
+    if purpose in (Purpose.GROWTH, Purpose.LIMIT, Purpose.FRACTION):
+        _set(editor, call, purpose, device, amount, details)
+    elif purpose is Purpose.DEVICES:
         if len(call.args) == 1 and editor.code(call.args[0].value).strip("'\"") == "GPU":
             editor.replace(call.func, spell(editor, "tf.config.list_physical_devices"))
         else:
@@ -63,7 +63,7 @@ def replace_made_up(editor: Editor, call: cst.Call, finding: Finding) -> None:
         set_applicability(
             editor, "List the physical GPUs" + _guess(details), caught=caught, doubtful=bool(details["guess"])
         )
-    elif wish is Wish.REPORT:
+    elif purpose is Purpose.REPORT:
         memory_reports.replace_report(editor, call, str(details["value"]), device, details)
     elif call.args and _is_optimizer(str(details["name"])):
         _unwrap(editor, call)
@@ -92,7 +92,9 @@ def _unwrap(editor: Editor, call: cst.Call) -> None:
         editor.replace(call, inner)
 
 
-def _set(editor: Editor, call: cst.Call, wish: Wish, device: str, amount: str, details: Mapping[str, object]) -> None:
+def _set(
+    editor: Editor, call: cst.Call, purpose: Purpose, device: str, amount: str, details: Mapping[str, object]
+) -> None:
     statement = own_statement(editor, call)
     column = editor.span(editor.statement_of(call)).column - 1
     if details["device"] is not None and not isinstance(details["index"], (int, str)) and is_no_device(device):
@@ -100,13 +102,13 @@ def _set(editor: Editor, call: cst.Call, wish: Wish, device: str, amount: str, d
     if not device:
         if statement is None:
             raise Withheld("its result is used, and a setting has none")
-        editor.replace_statement(statement, _for_all(editor, wish, amount, details))
-        set_applicability(editor, _MESSAGES[wish] + _guess(details), caught=details["caught"], doubtful=True)
+        editor.replace_statement(statement, _for_all(editor, purpose, amount, details))
+        set_applicability(editor, _MESSAGES[purpose] + _guess(details), caught=details["caught"], doubtful=True)
         return
     guard, device, depth = index_guard(editor, device, details)
     if guard and statement is None:
         raise Withheld("with no GPU it would raise IndexError")
-    if wish is Wish.GROWTH:
+    if purpose is Purpose.GROWTH:
         new = growth(editor, device, amount or "True", _sibling(editor, call, str(details["name"])))
     else:
         mib = in_mib(editor, amount, str(details["unit"]), device)
@@ -116,7 +118,7 @@ def _set(editor: Editor, call: cst.Call, wish: Wish, device: str, amount: str, d
     else:
         editor.replace(call, new)
     set_applicability(
-        editor, _MESSAGES[wish] + _guess(details), caught=details["caught"], doubtful=bool(details["guess"])
+        editor, _MESSAGES[purpose] + _guess(details), caught=details["caught"], doubtful=bool(details["guess"])
     )
 
 
@@ -132,8 +134,8 @@ def _sibling(editor: Editor, call: cst.Call, name: str) -> str:
     return f"{written}.set_memory_growth" if written and owner == "tf.config.experimental" else ""
 
 
-def _for_all(editor: Editor, wish: Wish, amount: str, details: Mapping[str, object]) -> str:
-    if wish is Wish.GROWTH:
+def _for_all(editor: Editor, purpose: Purpose, amount: str, details: Mapping[str, object]) -> str:
+    if purpose is Purpose.GROWTH:
         return growth_for_all(editor, amount or "True")
     gpu = free_name(editor, "gpu")
     mib = in_mib(editor, amount, str(details["unit"]), gpu)
@@ -143,7 +145,7 @@ def _for_all(editor: Editor, wish: Wish, amount: str, details: Mapping[str, obje
 def replace_assignment(editor: Editor, finding: Finding) -> None:
     """Replace an assignment to an attribute by the call that makes the intended setting."""
     details = finding.details
-    wish, value = Wish(str(details["wish"])), details["value"]
+    purpose, value = Purpose(str(details["purpose"])), details["value"]
     if details["by_name"]:
         raise Withheld("it is set by setattr, not by a plain assignment")
     statement = editor.statement_at(finding.span)
@@ -154,13 +156,13 @@ def replace_assignment(editor: Editor, finding: Finding) -> None:
         raise Withheld("it is more than a plain assignment")
     amount = editor.code(whole.value)
     device = str(details["device"])
-    if wish is Wish.GROWTH and not isinstance(value, bool):
+    if purpose is Purpose.GROWTH and not isinstance(value, bool):
         raise Withheld("it is not set to True or False")
     if not device:
-        editor.replace_statement(statement, _for_all(editor, wish, amount, details))
+        editor.replace_statement(statement, _for_all(editor, purpose, amount, details))
     else:
         guard, device, depth = index_guard(editor, device, details)
-        if wish is Wish.GROWTH:
+        if purpose is Purpose.GROWTH:
             new = growth(editor, device, amount)
         else:
             column = editor.span(statement).column - 1 + depth

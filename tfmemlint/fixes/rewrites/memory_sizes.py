@@ -41,6 +41,19 @@ def gib_in_mib(amount: str) -> str:
     return str(int(value * 1024)) if value is not None else f"int({_factor(amount)} * 1024)"
 
 
+def kib_in_mib(amount: str) -> str:
+    """Return code that converts an amount of KiB to MiB; ``4 * 1024 * 1024`` becomes ``4 * 1024``."""
+    value = number(amount)
+    if value is not None:
+        return str(int(value) // 1024)
+    text = amount.strip()
+    for factor, instead in ((r"\s*\*\s*1024$", ""), (r"\s*\*\s*1024\s*\*\*\s*2$", " * 1024")):
+        head = re.sub(factor, "", text)
+        if head != text and not head.endswith("*"):
+            return f"{head}{instead}"
+    return f"{_factor(amount)} // 1024"
+
+
 def bytes_in_mib(amount: str) -> str:
     """Return code that converts an amount of bytes to MiB; ``4 * 1024**3`` becomes ``4 * 1024``."""
     value = number(amount)

@@ -51,7 +51,8 @@ class _Option:
 
 
 def render_options(editor: Editor, finding: Finding, place: cst.CSTNode) -> str:
-    """Return statements that make a session's settings by ``tf.config``, for use at ``place``.
+    """Return statements that make a session's settings by ``tf.config``, for use at ``place``; "" if the only one is
+    growth, and that is set already.
 
     Raises:
         Withheld: an option would be lost, or can't be read from there.
@@ -61,6 +62,13 @@ def render_options(editor: Editor, finding: Finding, place: cst.CSTNode) -> str:
         for option in _options(finding)
         if option.name not in _NOTHING or option.value != _NOTHING[option.name]
     }
+    if finding.details.get("grown") and SHARE not in known and known.get(GROWTH) is not None:
+        # A loop above has set it for every GPU.
+        if known[GROWTH].value is not True:
+            raise Withheld("growth is set already, and it isn't known if it is on here")
+        del known[GROWTH]
+        if not known:
+            return ""
     others = sorted(known.keys() - {GROWTH, SHARE, VISIBLE, COUNT} - _SETTERS.keys())
     if others:
         raise Withheld(f"its other options would be lost: {', '.join(others)}")

@@ -78,9 +78,31 @@ def replace_session(editor: Editor, finding: Finding) -> None:
     flow.unused_elsewhere(doomed)
     for other in doomed - {statement}:
         editor.remove(other)
-    editor.replace_statement(statement, new)
+    if new:
+        editor.replace_statement(statement, new)
+    else:
+        editor.drop_with_what_is_empty(statement)
     drop_imports(editor, doomed, new)
+    _move_keras_backend(editor)
     editor.unsafe("Configure the physical devices by tf.config")
+
+
+def _move_keras_backend(editor: Editor) -> None:
+    """Import Keras' backend by the name that it has in every release, where other code still uses it: with the old one
+    the first line would raise before the new code runs.
+
+    Source: ``keras.backend.tensorflow_backend`` is gone since Keras 2.4; what it held is in ``keras.backend``.
+    """
+    for node in walk(editor.module):
+        names = [node.module] if isinstance(node, cst.ImportFrom) else []
+        names += [alias.name for alias in node.names] if isinstance(node, cst.Import) else []
+        if any(name is not None and get_full_name_for_node(name) == _OLD_BACKEND for name in names):
+            code = editor.module.code_for_node(node)
+            editor.replace_statement(editor.statement_of(node), code.replace(_OLD_BACKEND, _BACKEND) + "\n")
+
+
+_OLD_BACKEND = "keras.backend.tensorflow_backend"
+_BACKEND = "keras.backend"
 
 
 def add_tf_config(editor: Editor, finding: Finding) -> None:

@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import ast
+import functools
 
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.frames import Catching
 from tfmemlint.interpreter.operations.bindings import set_field_of
-from tfmemlint.interpreter.operations.effects import tensorflow_has
+from tfmemlint.interpreter.operations.call_effects import tensorflow_has
+from tfmemlint.interpreter.operations.classes import class_member
 from tfmemlint.interpreter.operations.events import report_use
+from tfmemlint.interpreter.operations.members import is_missing
 from tfmemlint.interpreter.operations.module_names import ask_module_getattr, named_in_module
-from tfmemlint.interpreter.program import Arg
+from tfmemlint.interpreter.operations.paths import merge, restore, snapshot
+from tfmemlint.interpreter.program import Arg, Handler
 from tfmemlint.interpreter.registry import Invocation, builtin
 from tfmemlint.interpreter.scopes import Scope
-from tfmemlint.interpreter.values import UNKNOWN, Class, Const, Instance, Module, Partial, Ref, Seq, Value
+from tfmemlint.interpreter.state import join_states
+from tfmemlint.interpreter.values import (
+    UNKNOWN,
+    Class,
+    Const,
+    Fields,
+    Instance,
+    Module,
+    Partial,
+    Ref,
+    Seq,
+    Value,
+    join,
+)
 
 _GETTER = "operator.attrgetter()"
 """The name of the result of ``operator.attrgetter``, which is called with the paths and then the object."""
@@ -39,6 +57,10 @@ def _attribute_by_name(context: Context, name: str, node: ast.AST, values: list[
         return UNKNOWN
     if isinstance(owner, Module):
         return _attribute_of_own_module(context, name, owner, key.value, node, values)
+    if isinstance(owner, (Instance, Class)):
+        return _attribute_of_object(context, name, owner, key.value, node, values)
+    if (name == "hasattr" or len(values) > 2) and is_missing(context, owner, key.value):
+        return Const(False) if name == "hasattr" else values[2]
     if not isinstance(owner, Ref) or not is_tensorflow(owner.name):
         return context.attribute(owner, key.value, node) if name == "getattr" and len(values) == 2 else UNKNOWN
     known = tensorflow_has(context, owner.name, key.value)
@@ -50,6 +72,29 @@ def _attribute_by_name(context: Context, name: str, node: ast.AST, values: list[
         return Ref(f"{owner.name}.{key.value}") if known else values[2]
     report_use(context, node, f"{owner.name}.{key.value}", origin="getattr")
     return Ref(f"{owner.name}.{key.value}")
+
+
+def _attribute_of_object(
+    context: Context, name: str, owner: Instance | Class, key: str, node: ast.AST, values: list[Value]
+) -> Value:
+    """Interpret ``getattr`` or ``hasattr`` of an object, which a default or the test keeps from raising."""
+    if name == "getattr" and len(values) == 2:
+        return context.attribute(owner, key, node)
+    cls = owner.cls if isinstance(owner, Instance) else owner
+    certain = (owner, key) in context.heap or class_member(context, cls, key) is not None
+    before = snapshot(context)
+    described = Handler(("AttributeError",), context.span(node), reraises=False, idle=True, silent=True)
+    context.handlers.append(Catching((described,), len(context.frames)))
+    found = context.attribute(owner, key, node)
+    context.handlers.pop()
+    refused = context.raised.pop(id(described), [])
+    if refused:
+        end = snapshot(context)
+        restore(context, before, functools.reduce(join_states, refused))
+        merge(context, end)
+    if name == "hasattr":
+        return UNKNOWN
+    return found if certain and not refused else join(found, values[2])
 
 
 def _attribute_of_own_module(
@@ -77,6 +122,10 @@ def setattr_(context: Context, call: Invocation) -> Value | None:
             written = node.args if isinstance(node, ast.Call) and len(node.args) == 3 else []
             context.set_attribute(owner, name, value, node, *(written[::2] or (None, None)))
             return Const(None)
+        case [Instance() as owner, *_]:
+            # Any of its names.
+            context.incomplete.add(owner)
+            return None
         case _:
             return None
 
@@ -86,6 +135,8 @@ def vars_(context: Context, call: Invocation) -> Value | None:
     match call.values:
         case [Ref(owner)]:
             return Ref(f"{owner}.__dict__")
+        case [Fields() as fields]:
+            return fields
         case _:
             return None
 

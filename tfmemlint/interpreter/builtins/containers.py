@@ -5,21 +5,15 @@ from __future__ import annotations
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.changes import change
 from tfmemlint.interpreter.operations.contents import cells_of, forget_contents, mark_escaped, new_container
+from tfmemlint.interpreter.operations.lists import same_items
 from tfmemlint.interpreter.registry import Invocation, builtin
-from tfmemlint.interpreter.values import UNKNOWN, Choice, Const, Devices, Dict, Seq, Value, Zipped, is_called
-
-
-def _same_items(context: Context, name: str, value: Value) -> Value:
-    """Return a list, or an iterator, with the same items as ``value``."""
-    if isinstance(value, Dict) and not value.open:
-        value = Seq(tuple(map(Const, value.items)), "list")
-    if not isinstance(value, Seq):
-        return value if isinstance(value, (Devices, Zipped)) else UNKNOWN
-    if name in ("list", "sorted", "set"):
-        return new_container(context, Seq(value.items, "set" if name == "set" or value.kind == "set" else "list"))
-    items = value.items[::-1] if name == "reversed" and is_called(value) else value.items
-    # Views of a list that show what is in it by now.
-    return Seq(items, value.kind if value.kind == "set" else "tuple" if name == "tuple" else "view")
+from tfmemlint.interpreter.values import (
+    UNKNOWN,
+    Choice,
+    Dict,
+    Seq,
+    Value,
+)
 
 
 def _new_dict(context: Context, name: str, values: list[Value], keywords: dict[str, Value]) -> Value:
@@ -50,15 +44,15 @@ def _change_by_name(context: Context, method: str, values: list[Value], keywords
 @builtin("list", "set")
 def new_list_or_set(context: Context, call: Invocation) -> Value | None:
     if call.values:
-        return _same_items(context, call.name, call.values[0])
+        return same_items(context, call.name, call.values[0])
     if call.keywords:
         return None
     return new_container(context, Seq((), "set") if call.name == "set" else Seq(()))
 
 
-@builtin("tuple", "sorted", "reversed", "iter", "tqdm", "tqdm.tqdm")
+@builtin("tuple", "sorted", "reversed", "tqdm", "tqdm.tqdm")
 def same(context: Context, call: Invocation) -> Value | None:
-    return _same_items(context, call.name, call.values[0]) if call.values else None
+    return same_items(context, call.name, call.values[0]) if call.values else None
 
 
 @builtin("collections.deque")

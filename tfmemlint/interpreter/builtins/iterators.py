@@ -8,8 +8,23 @@ from collections.abc import Sequence
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.generators import drain, first_of, piece_run_later, yield_value
 from tfmemlint.interpreter.operations.iteration import iterate
-from tfmemlint.interpreter.registry import Invocation, builtin, consumes
-from tfmemlint.interpreter.values import UNKNOWN, Devices, Indices, Lazy, Seq, Value, Zipped
+from tfmemlint.interpreter.operations.library import in_library
+from tfmemlint.interpreter.operations.lists import same_items
+from tfmemlint.interpreter.operations.methods import MethodCall
+from tfmemlint.interpreter.registry import Invocation, builtin, consumes, method
+from tfmemlint.interpreter.values import (
+    UNKNOWN,
+    Const,
+    Devices,
+    Indices,
+    Instance,
+    Lazy,
+    Ref,
+    Seq,
+    Value,
+    Zipped,
+    is_large,
+)
 
 
 def _reduced(context: Context, function: Value, values: Sequence[Value], node: ast.AST) -> Value:
@@ -21,7 +36,7 @@ def _reduced(context: Context, function: Value, values: Sequence[Value], node: a
     return result
 
 
-def _mapped(context: Context, function: Value, iterable: Value, node: ast.AST) -> Value:
+def _mapped(context: Context, function: Value, iterable: Value, node: ast.AST, *, spread: bool = False) -> Value:
     """Interpret ``map(function, iterable)``."""
 
     def run() -> Value:
@@ -29,7 +44,8 @@ def _mapped(context: Context, function: Value, iterable: Value, node: ast.AST) -
             item[:] = [value]
 
         def body() -> None:
-            yield_value(context, context.call(function, item, {}, node))
+            given = list(item[0].items) if spread and isinstance(item[0], Seq) else item
+            yield_value(context, context.call(function, given, {}, node))
 
         item: list[Value] = []
         iterate(context, node, iterable, bind, body, frozenset())
@@ -40,20 +56,46 @@ def _mapped(context: Context, function: Value, iterable: Value, node: ast.AST) -
 
 @builtin("map")
 def map_(context: Context, call: Invocation) -> Value | None:
+    if len(call.values) > 2:
+        return _mapped(context, call.values[0], Zipped(tuple(call.values[1:])), call.node, spread=True)
     return _mapped(context, call.values[0], call.values[1], call.node) if len(call.values) == 2 else None
+
+
+@builtin("filter")
+def filter_(context: Context, call: Invocation) -> Value | None:
+    if len(call.values) != 2 or not isinstance(call.values[1], (Seq, Lazy, Instance)):
+        return None
+    return context.call(in_library(Ref("_builtins.filter")), call.values, {}, call.node)
+
+
+@builtin("iter")
+def iter_(context: Context, call: Invocation) -> Value | None:
+    if len(call.values) == 2:
+        return context.call(in_library(Ref("_builtins.iter")), call.values, {}, call.node)
+    return same_items(context, call.name, call.values[0]) if call.values else None
+
+
+@method(Lazy, "__next__", "__enter__")
+def next_of(context: Context, base: Lazy, call: MethodCall) -> Value:
+    call.arguments(context)
+    return first_of(context, base)
 
 
 @builtin("enumerate")
 def enumerate_(context: Context, call: Invocation) -> Value | None:
     if not call.values:
         return None
-    first = call.values[0]
-    return Zipped((Indices(first) if isinstance(first, Devices) else UNKNOWN, first))
+    first, start = call.values[0], call.argument(1, "start")
+    known = start is None or (isinstance(start, Const) and type(start.value) is int and start.value >= 0)
+    offset = start.value if isinstance(start, Const) and known else 0
+    zipped = Zipped((Indices(first, offset) if isinstance(first, Devices) and known else UNKNOWN, first))
+    return UNKNOWN if is_large(zipped) else zipped
 
 
 @builtin("zip")
 def zip_(context: Context, call: Invocation) -> Value | None:
-    return Zipped(tuple(call.values))
+    zipped = Zipped(tuple(call.values))
+    return UNKNOWN if is_large(zipped) else zipped
 
 
 @consumes("next")

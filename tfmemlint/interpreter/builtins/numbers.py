@@ -5,9 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.amounts import as_number
 from tfmemlint.interpreter.operations.constants import plain_values
 from tfmemlint.interpreter.registry import Invocation, builtin
-from tfmemlint.interpreter.values import UNKNOWN, Const, Count, Devices, Indices, Made, Seq, Value
+from tfmemlint.interpreter.values import (
+    UNKNOWN,
+    Amount,
+    Const,
+    Count,
+    CountPlus,
+    Devices,
+    Index,
+    Indices,
+    Made,
+    NumberedName,
+    Seq,
+    Value,
+)
 from tfmemlint.knowledge.functions import RANKS
 
 
@@ -28,6 +42,23 @@ def _is_short(bounds: Sequence[int]) -> bool:
     return 0 not in bounds[2:3] and len(range(*bounds[:3])) <= 8
 
 
+def _indices(values: Sequence[Value]) -> Value | None:
+    """Return the numbers of devices that a range goes through."""
+    if len(values) not in (1, 2):
+        return None
+    start, stop = values if len(values) == 2 else (Const(0), values[0])
+    if not isinstance(stop, (Count, CountPlus)) or not isinstance(start, Const) or type(start.value) is not int:
+        return None
+    first, plus = start.value, stop.plus if isinstance(stop, CountPlus) else 0
+    if first < 0:
+        return None
+    if plus == first:
+        return Indices(stop.of, first)
+    if plus == 0:
+        return Indices(stop.of, skipped=first)
+    return Indices(stop.of, extra=plus) if plus > 0 and first == 0 else None
+
+
 @builtin("len")
 def len_(context: Context, call: Invocation) -> Value | None:
     return _length(call.values[0]) if call.values else None
@@ -36,8 +67,9 @@ def len_(context: Context, call: Invocation) -> Value | None:
 @builtin("range")
 def range_(context: Context, call: Invocation) -> Value | None:
     values = call.values
-    if len(values) == 1 and isinstance(values[0], Count):
-        return Indices(values[0].of)
+    counted = _indices(values)
+    if counted is not None:
+        return counted
     plain = plain_values(values)
     if plain and all(isinstance(bound, int) and abs(bound) <= MAX_RANGE_BOUND for bound in plain) and _is_short(plain):
         return Seq(tuple(Const(number) for number in range(*plain[:3])), "range")
@@ -49,6 +81,10 @@ def text_or_number(context: Context, call: Invocation) -> Value | None:
     values = call.values
     if len(values) == 1 and isinstance(values[0], Made) and values[0].name in RANKS:
         return values[0]
+    if len(values) == 1 and isinstance(values[0], Index):
+        return values[0] if call.name == "int" else NumberedName("", values[0])
+    if len(values) == 1 and isinstance(values[0], Amount):
+        return as_number(values[0]) if call.name == "int" else Amount("str", values[0].unit, values[0].source)
     return None
 
 

@@ -25,14 +25,16 @@ def _new_thread(values: list[Value], keywords: dict[str, Value], position: int |
     return Thread(
         target,
         args.items if isinstance(args, Seq) else (),
-        kwargs.items if isinstance(kwargs, Dict) else {},
+        {name: value for name, value in kwargs.items.items() if isinstance(name, str)}
+        if isinstance(kwargs, Dict)
+        else {},
     )
 
 
-@builtin("absl.app.run", "tf.compat.v1.app.run", "tf.app.run", "asyncio.run")
+@builtin("absl.app.run", "tf.compat.v1.app.run", "tf.app.run")
 def run_main(context: Context, call: Invocation) -> Value | None:
     name = call.name
-    listing = name not in ("asyncio.run", "tf.app.run")  # tf.app.run left before that release
+    listing = name != "tf.app.run"  # tf.app.run left before that release
     release = (context.target.major, context.target.minor)
     if listing and release >= _LISTED_BY_APP and _has_imported_tensorflow(context):
         # TensorFlow has asked absl to call it back, and counts the GPUs then.

@@ -9,18 +9,18 @@ from tfmemlint.facts import folding
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.constants import fold, index_constant, plain_values, version_part
 from tfmemlint.interpreter.operations.methods import MethodCall
+from tfmemlint.interpreter.operations.protocols import call_all, collected
 from tfmemlint.interpreter.registry import attribute_of, item_of, method
-from tfmemlint.interpreter.values import UNKNOWN, Const, Value
+from tfmemlint.interpreter.values import UNKNOWN, Const, Index, NumberedName, Value
+from tfmemlint.knowledge.data_model import ASKED
 
 
 def _format_constant(text: str, values: Sequence[Value], keywords: dict[str, Value]) -> str:
-    try:
-        return text.format(
-            *(value.value for value in values if isinstance(value, Const)),
-            **{name: value.value for name, value in keywords.items() if isinstance(value, Const)},
-        )
-    except (ValueError, LookupError, AttributeError, TypeError):
-        raise folding.NotFolded from None
+    return folding.formatted(
+        text,
+        [value.value for value in values if isinstance(value, Const)],
+        {name: value.value for name, value in keywords.items() if isinstance(value, Const)},
+    )
 
 
 @item_of(Const)
@@ -40,6 +40,11 @@ def attribute_of_constant(context: Context, base: Const, name: str, node: ast.AS
 @method(Const)
 def constant_method(context: Context, base: Const, call: MethodCall) -> Value:
     values, keywords = call.drained_arguments(context)
+    if context.state is None:
+        return UNKNOWN
+    if call.name == "join":
+        for value in values:
+            collected(context, value, call.node)
     plain = None if keywords else plain_values(values)
     return UNKNOWN if plain is None else fold(lambda: folding.method(base.value, call.name, plain))
 
@@ -51,4 +56,8 @@ def format_text(context: Context, base: Const, call: MethodCall) -> Value:
     values, keywords = call.drained_arguments(context)
     if all(isinstance(value, Const) for value in (*values, *keywords.values())):
         return fold(lambda: _format_constant(base.value, values, keywords))
+    if len(values) == 1 and isinstance(values[0], Index) and base.value.endswith("{}") and base.value.count("{") == 1:
+        return NumberedName(base.value[:-2], values[0])
+    if context.state is not None:
+        call_all(context, [*values, *keywords.values()], ASKED["format"], call.node)
     return UNKNOWN

@@ -11,13 +11,14 @@ from tfmemlint.interpreter.operations.contents import alter, forget_contents, ne
 from tfmemlint.interpreter.operations.dicts import set_key, without_key
 from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.registry import changes, item_of, method
-from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Seq, Value
+from tfmemlint.interpreter.values import NO_KEY, UNKNOWN, Const, Dict, Seq, Value, key_of, value_of_key
 
 
 def _dict_item(context: Context, base: Dict, key: Value, node: ast.expr) -> Value:
-    if not isinstance(key, Const) or not isinstance(key.value, str):
+    known = key_of(key)
+    if known is NO_KEY:
         return UNKNOWN
-    found = base.items.get(key.value)
+    found = base.items.get(known)
     if found is None and base.default is not None and not base.open and base.cell is not None:
         found = context.call(base.default, [], {}, node)
         set_key(context, base, key, found)
@@ -27,18 +28,19 @@ def _dict_item(context: Context, base: Dict, key: Value, node: ast.expr) -> Valu
 def _view(of: Dict, kind: str) -> tuple[Value, ...]:
     """Return what ``items()``, ``keys()`` or ``values()`` of a dictionary gives."""
     if kind == "keys":
-        return tuple(map(Const, of.items))
+        return tuple(map(value_of_key, of.items))
     if kind == "values":
         return tuple(of.items.values())
-    return tuple(Seq((Const(key), value), "tuple") for key, value in of.items.items())
+    return tuple(Seq((value_of_key(key), value), "tuple") for key, value in of.items.items())
 
 
 def _get_item(base: Dict, values: Sequence[Value]) -> Value:
     """Interpret ``base.get(key, default)``."""
     key = values[0]
-    if not isinstance(key, Const) or not isinstance(key.value, str):
+    known = key_of(key)
+    if known is NO_KEY:
         return UNKNOWN
-    found = base.items.get(key.value)
+    found = base.items.get(known)
     if found is None and not base.open:
         return values[1] if len(values) > 1 else Const(None)
     return UNKNOWN if found is None else found
@@ -64,25 +66,26 @@ def view_of_dict(context: Context, base: Dict, call: MethodCall) -> Value:
 @changes(Dict, "setdefault")
 def set_default(context: Context, base: Dict, values: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     match values:
-        case [Const(str(key)), *rest]:
-            pass
+        case [given, *rest] if key_of(given) is not NO_KEY:
+            key = key_of(given)
         case _:
             return change_unknown(context, base, values, keywords)
     if key in base.items:
         return base.items[key]
     value = rest[0] if rest else Const(None)
     if base.open:
-        set_key(context, base, Const(key), UNKNOWN)
+        set_key(context, base, given, UNKNOWN)
         forget_contents(context, value)
         return UNKNOWN
-    set_key(context, base, Const(key), value)
+    set_key(context, base, given, value)
     return value
 
 
 @changes(Dict, "pop")
 def pop_key(context: Context, base: Dict, values: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     match values:
-        case [Const(str(key)), *rest]:
+        case [given, *rest] if key_of(given) is not NO_KEY:
+            key = key_of(given)
             value = base.items.get(key, UNKNOWN if base.open or not rest else rest[0])
             alter(context, base, lambda content: without_key(content, key))
             return value
@@ -96,7 +99,7 @@ def update(context: Context, base: Dict, values: Sequence[Value], keywords: Mapp
         case [] | [Dict(open=False)]:
             given = {**(values[0].items if values and isinstance(values[0], Dict) else {}), **keywords}
             for key, value in given.items():
-                set_key(context, base, Const(key), value)
+                set_key(context, base, value_of_key(key), value)
             return Const(None)
         case _:
             return change_unknown(context, base, values, keywords)

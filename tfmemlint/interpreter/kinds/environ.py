@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.environment import entries, env_value, env_write, set_env, unset_env
+from tfmemlint.interpreter.operations.environment import entries, env_write, read_variable, set_env, unset_env
 from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.registry import method
 from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Ref, Value
@@ -16,7 +16,7 @@ def get_variable(context: Context, base: Ref, call: MethodCall) -> Value | None:
     if base.name != "os.environ":
         return None
     values, _, _ = call.arguments(context)
-    return env_value(context, values[0]) if values else UNKNOWN
+    return read_variable(context, values[0], values[1] if len(values) > 1 else None) if values else UNKNOWN
 
 
 @method(Ref, "setdefault")
@@ -36,7 +36,7 @@ def update_variables(context: Context, base: Ref, call: MethodCall) -> Value | N
     values, keywords, _ = call.arguments(context)
     items = dict(keywords)
     if values and isinstance(values[0], Dict):
-        items |= values[0].items
+        items |= {name: value for name, value in values[0].items.items() if isinstance(name, str)}
     written = entries(context, call.node) if isinstance(call.node, ast.Call) else {}
     for variable, value in items.items():
         place, entry = written.get(variable, (None, None))

@@ -8,20 +8,34 @@ from collections.abc import Mapping, Sequence
 from tfmemlint.facts.shapes import MUTATING
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.callbacks import call_sort_key
 from tfmemlint.interpreter.operations.changes import change, change_unknown
 from tfmemlint.interpreter.operations.contents import mark_escaped, new_container
+from tfmemlint.interpreter.operations.devices import device_taken
 from tfmemlint.interpreter.operations.lists import change_items, extend, place_of, popped, without
+from tfmemlint.interpreter.operations.members import report_missing
 from tfmemlint.interpreter.operations.methods import MethodCall
+from tfmemlint.interpreter.operations.objects import call_special
+from tfmemlint.interpreter.operations.protocols import call_all, call_all_with
 from tfmemlint.interpreter.registry import attribute_of, changes, item_of, method
-from tfmemlint.interpreter.values import UNKNOWN, Const, Devices, Dict, Partial, Ref, Seq, Value
+from tfmemlint.interpreter.values import UNKNOWN, Const, Device, Devices, Dict, Instance, Partial, Ref, Seq, Value
+from tfmemlint.knowledge.data_model import ASKED
 
 
 @item_of(Seq)
 def item_of_list(context: Context, base: Seq, key: Value, node: ast.expr, written: ast.expr | None = None) -> Value:
     items = base.items
+    if isinstance(key, Instance):
+        key = call_special(context, key, "__index__", [], node) or UNKNOWN
     if isinstance(key, Const) and isinstance(key.value, int) and -len(items) <= key.value < len(items):
         return items[key.value]
+    if isinstance(key, Const) and isinstance(key.value, int) and written is not None and _are_gpus(items):
+        device_taken(context, key.value, key, node, written, "visible")
     return UNKNOWN
+
+
+def _are_gpus(items: Sequence[Value]) -> bool:
+    return bool(items) and all(isinstance(item, Device) and item.type == "GPU" for item in items)
 
 
 @attribute_of(Seq, Dict)
@@ -37,6 +51,8 @@ def method_of_container(context: Context, base: Seq | Dict, name: str, node: ast
 @method(Devices)
 def container_method(context: Context, base: Seq | Dict | Devices, call: MethodCall) -> Value:
     values, keywords = call.drained_arguments(context)
+    if isinstance(base, Devices):
+        report_missing(context, base, call.name, call.func, called=True)
     if call.name in MUTATING:
         for value in values:
             mark_escaped(context, value)
@@ -65,6 +81,7 @@ def add(context: Context, base: Seq, values: Sequence[Value], keywords: Mapping[
     if len(values) != 1:
         return change_unknown(context, base)
     value = values[0]
+    call_all(context, [value], ASKED["hash"], context.statement or context.unit.tree)
     change_items(context, base, lambda items: items if place_of(items, value) >= 0 else (*items, value), values)
     return Const(None)
 
@@ -137,6 +154,11 @@ def reverse(context: Context, base: Seq, values: Sequence[Value], keywords: Mapp
 
 @changes(Seq, "sort")
 def sort(context: Context, base: Seq, values: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    if "key" in keywords and context.frame is not None:
+        node = context.statement if context.statement is not None else context.unit.tree
+        call_sort_key(context, keywords["key"], base, node)
+    elif len(base.items) > 1:
+        call_all_with(context, base.items[:1], "__lt__", [UNKNOWN], context.statement or context.unit.tree)
     change_items(context, base, lambda items: items if len(items) < 2 else None)
     return Const(None)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.members import report_missing
 from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.operations.protos import set_proto_field
 from tfmemlint.interpreter.registry import attribute_of, method, stores_in
@@ -15,6 +16,8 @@ from tfmemlint.interpreter.values import UNKNOWN, Proto, Value
 def field_of_proto(context: Context, base: Proto, name: str, node: ast.AST) -> Value:
     full = base.prefix + name
     found = base.record.fields.get(full)
+    if found is None:
+        report_missing(context, base, name, node)
     return Proto(f"{base.name}.{name}", base.record, full + ".") if found is None else found
 
 
@@ -28,6 +31,7 @@ def store_in_proto(
     owner: ast.expr | None = None,
     given: ast.expr | None = None,
 ) -> None:
+    report_missing(context, base, name, node, stored=True)
     # What sets it by `setattr` may set any other field, too: no place that a fix may take away.
     set_proto_field(context, base, name, value, context.span(node) if isinstance(node, ast.Attribute) else None)
 

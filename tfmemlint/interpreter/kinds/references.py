@@ -7,16 +7,20 @@ from collections.abc import Sequence
 
 from tfmemlint.facts.names import canonical, is_tensorflow
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.call_effects import call_result
 from tfmemlint.interpreter.operations.contents import forget_contents, mark_escaped
 from tfmemlint.interpreter.operations.devices import report_lookup
-from tfmemlint.interpreter.operations.effects import call_result
-from tfmemlint.interpreter.operations.environment import env_value
+from tfmemlint.interpreter.operations.environment import read_variable
 from tfmemlint.interpreter.operations.events import emit_store, report_use
+from tfmemlint.interpreter.operations.members import report_missing
 from tfmemlint.interpreter.operations.named_calls import call_by_name
 from tfmemlint.interpreter.operations.unknown_calls import call_not_followed
 from tfmemlint.interpreter.program import Arg
 from tfmemlint.interpreter.registry import Invocation, attribute_of, calls, item_of, stores_in
-from tfmemlint.interpreter.values import UNKNOWN, Const, Made, Ref, Value
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Made, Ref, Value
+from tfmemlint.knowledge.units import BYTES
+
+_MEMORY_INFO = "tf.config.experimental.get_memory_info"
 
 
 @calls(Ref)
@@ -49,12 +53,15 @@ def call_made(
 def attribute_of_reference(context: Context, base: Ref, name: str, node: ast.AST) -> Value:
     if name == "TYPE_CHECKING" and base.name in ("typing", "typing_extensions"):
         return Const(False)
+    if base.name.endswith("().extended"):
+        report_missing(context, base, name, node)
     return Ref(canonical(f"{base.name}.{name}"))
 
 
 @attribute_of(Made)
 def attribute_of_result(context: Context, base: Made, name: str, node: ast.AST) -> Value:
     context.used.add(base.serial)
+    report_missing(context, base, name, node)
     return Ref(f"{base.name}().{name}") if is_tensorflow(base.name) else UNKNOWN
 
 
@@ -63,7 +70,9 @@ def item_of_reference(
     context: Context, base: Ref, key: Value, node: ast.expr, written: ast.expr | None = None
 ) -> Value:
     if base.name == "os.environ":
-        return env_value(context, key)
+        return read_variable(context, key, None)
+    if base.name == "sys.argv" and isinstance(key, Const):
+        return Amount("str", source="the command line")
     if not isinstance(key, Const) or not isinstance(key.value, str):
         return UNKNOWN
     if base.name == "sys.modules":
@@ -80,7 +89,7 @@ def item_of_reference(
 def item_of_result(context: Context, base: Made, key: Value, node: ast.expr, written: ast.expr | None = None) -> Value:
     context.used.add(base.serial)
     report_lookup(context, base, key, node, node.value if isinstance(node, ast.Subscript) else node)
-    return UNKNOWN
+    return Amount("number", BYTES, f"{base.name.rpartition('.')[2]}()") if base.name == _MEMORY_INFO else UNKNOWN
 
 
 @stores_in(Ref)

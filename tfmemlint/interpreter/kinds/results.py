@@ -1,15 +1,24 @@
-"""Methods of results of TensorFlow's calls."""
+"""Attributes and methods of results of TensorFlow's calls."""
 
 from __future__ import annotations
 
 import ast
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.call_effects import add_layer
 from tfmemlint.interpreter.operations.devices import report_lookup
-from tfmemlint.interpreter.operations.effects import add_layer
+from tfmemlint.interpreter.operations.members import report_missing
 from tfmemlint.interpreter.operations.methods import MethodCall
-from tfmemlint.interpreter.registry import method
-from tfmemlint.interpreter.values import UNKNOWN, Made, Value
+from tfmemlint.interpreter.registry import attribute_of, method
+from tfmemlint.interpreter.values import UNKNOWN, Const, Limit, Made, Value
+
+
+@attribute_of(Limit)
+def attribute_of_configuration(context: Context, base: Limit, name: str, node: ast.AST) -> Value:
+    if name == "memory_limit":
+        return Const(None) if base.value is None else base.value
+    report_missing(context, base, name, node)
+    return UNKNOWN
 
 
 @method(Made, "get")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.arithmetic import operate
 from tfmemlint.interpreter.operations.contents import cells_of, forget_contents, mark_escaped
 from tfmemlint.interpreter.operations.generators import drain
 from tfmemlint.interpreter.operations.lists import extend
+from tfmemlint.interpreter.operations.protocols import in_place
 from tfmemlint.interpreter.registry import visits
-from tfmemlint.interpreter.values import Lazy, Seq, Value
+from tfmemlint.interpreter.values import Instance, Lazy, Seq, Value
 
 
 @visits(ast.NamedExpr)
@@ -38,28 +40,34 @@ def visit_ann_assign(context: Context, node: ast.AnnAssign) -> None:
 
 @visits(ast.AugAssign)
 def visit_aug_assign(context: Context, node: ast.AugAssign) -> None:
-    if _extends_list(context, node):
+    left = context.evaluate(_as_load(node.target))
+    right = context.evaluate(node.value)
+    if context.state is None or _extends_list(context, node, left, right):
         return
-    read = ast.copy_location(ast.BinOp(_as_load(node.target), node.op, node.value), node)
-    value = context.evaluate(read)
-    if context.state is not None and not isinstance(node.target, ast.Subscript):
+    value = in_place(context, node.op, left, right, node)
+    if value is None:
+        value = operate(context, node, left, right)
+    if context.state is not None and not (
+        isinstance(node.target, ast.Subscript) and not _is_object(context, node.target)
+    ):
         context.assign(node.target, value)
 
 
-def _extends_list(context: Context, node: ast.AugAssign) -> bool:
+def _is_object(context: Context, target: ast.Subscript) -> bool:
+    """True if an item of an object of the program is assigned, whose class says what that does."""
+    return isinstance(context.last_values.get(id(target.value)), Instance)
+
+
+def _extends_list(context: Context, node: ast.AugAssign, before: Value, value: Value) -> bool:
     """True if ``target += values`` extends a list, which is done then, by all its names."""
-    target = _as_load(node.target)
+    target = node.target
     if not isinstance(node.op, ast.Add) or not isinstance(target, (ast.Name, ast.Attribute, ast.Subscript)):
         return False
-    before = context.evaluate(target)
     meant = cells_of(before)
     if not all(
         isinstance(container, Seq) and container.kind == "list" and container.cell is not None for container in meant
     ):
         return False
-    value = context.evaluate(node.value)
-    if context.state is None:
-        return True
     mark_escaped(context, value)
     if isinstance(value, Lazy):
         drain(context, value)

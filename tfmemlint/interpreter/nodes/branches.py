@@ -12,13 +12,15 @@ from tfmemlint.interpreter.operations.bindings import bind
 from tfmemlint.interpreter.operations.conditions import decide, refine, tell_test
 from tfmemlint.interpreter.operations.guards import guards_of
 from tfmemlint.interpreter.operations.paths import doubtful, merge, restore, snapshot
+from tfmemlint.interpreter.operations.patterns import fits
+from tfmemlint.interpreter.operations.protocols import tested
 from tfmemlint.interpreter.registry import visits
-from tfmemlint.interpreter.values import UNKNOWN, Const, Value, join
+from tfmemlint.interpreter.values import UNKNOWN, Value, join
 
 
 @visits(ast.IfExp)
 def visit_if_exp(context: Context, node: ast.IfExp) -> Value:
-    value = context.evaluate(node.test)
+    value = tested(context, context.evaluate(node.test), node.test)
     outcome = decide(context, node.test, value)
     tell_test(context, node.test, value, outcome)
     if outcome.truth is not None:
@@ -37,7 +39,7 @@ def visit_if_exp(context: Context, node: ast.IfExp) -> Value:
 
 @visits(ast.Assert)
 def visit_assert(context: Context, node: ast.Assert) -> None:
-    context.evaluate(node.test)
+    tested(context, context.evaluate(node.test), node.test)
     if context.state is not None:
         context.state = refine(context, context.state, node.test, True)
 
@@ -51,7 +53,7 @@ def visit_if(context: Context, node: ast.If) -> None:
         and len(context.frames) == 1
     ):
         context.import_state = context.state
-    value = context.evaluate(node.test)
+    value = tested(context, context.evaluate(node.test), node.test)
     if context.state is None:
         return
     outcome = decide(context, node.test, value)
@@ -99,25 +101,32 @@ def _count_ends(context: Context) -> tuple[int, int]:
 @visits(ast.Match)
 def visit_match(context: Context, node: ast.Match) -> None:
     subject = context.evaluate(node.subject)
+    if context.state is None:
+        return
     before = snapshot(context)
     ends: list[Snapshot] = []
     complete = False
     for case in node.cases:
-        fits = _fits(case.pattern, subject)
-        if fits is False:
+        restore(context, before)
+        captured: dict[str, Value] = {}
+        fit = fits(context, case.pattern, subject, captured)
+        if fit is False:
             context.tell_branch(case.pattern, Decision.NOT_TAKEN, Reason.KNOWN)
             continue
-        complete = fits is True and case.guard is None
-        restore(context, before)
-        for name in assigned_names([case.pattern]):
-            bind(context, name, UNKNOWN)
+        for name in {*assigned_names([case.pattern]), *captured}:
+            bind(context, name, captured.get(name, UNKNOWN))
+        guard = _guard_holds(context, case) if fit and case.guard is not None else (None if case.guard else True)
+        if guard is False:
+            context.tell_branch(case.pattern, Decision.NOT_TAKEN, Reason.KNOWN)
+            continue
+        complete = fit is True and guard is True
         if complete and not ends:
             context.tell_branch(case.pattern, Decision.TAKEN, Reason.KNOWN)
             context.execute(case.body)
             return
         context.tell_branch(case.pattern, Decision.BOTH, Reason.UNKNOWN)
         with doubtful(context):
-            if case.guard is not None:
+            if case.guard is not None and not fit:
                 context.evaluate(case.guard)
             context.execute(case.body)
         ends.append(snapshot(context))
@@ -128,25 +137,11 @@ def visit_match(context: Context, node: ast.Match) -> None:
         merge(context, end)
 
 
-def _fits(pattern: ast.pattern, subject: Value) -> bool | None:
-    """True if a pattern matches a value, False if it does not, None where that is not known.
-
-    Source: the Python Language Reference, 8.6.4 (patterns).
-    """
-    match pattern:
-        case ast.MatchAs(pattern=None):
-            return True
-        case ast.MatchAs(pattern=ast.pattern() as inner):
-            return _fits(inner, subject)
-        case ast.MatchOr(patterns):
-            outcomes = [_fits(inner, subject) for inner in patterns]
-            return True if True in outcomes else None if None in outcomes else False
-        case ast.MatchSingleton(value) if isinstance(subject, Const):
-            return subject.value is value
-        case ast.MatchValue(ast.Constant(value)) if isinstance(subject, Const):
-            return bool(subject.value == value)
-        case _:
-            return None
+def _guard_holds(context: Context, case: ast.match_case) -> bool | None:
+    """True if the guard of a case holds, False if it does not, None where that is not known."""
+    assert case.guard is not None
+    outcome = decide(context, case.guard, tested(context, context.evaluate(case.guard), case.guard))
+    return None if outcome.assumed else outcome.truth
 
 
 def _is_main_guard(test: ast.expr) -> bool:

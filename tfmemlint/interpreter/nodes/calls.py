@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.facts.syntax import dotted, is_exit, may_exit
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.chains import evaluate_base
-from tfmemlint.interpreter.operations.classes import class_member
 from tfmemlint.interpreter.operations.events import report_use
 from tfmemlint.interpreter.operations.exceptions import leave
 from tfmemlint.interpreter.operations.function_bodies import unit_of
@@ -17,10 +15,8 @@ from tfmemlint.interpreter.operations.named_calls import call_by_name
 from tfmemlint.interpreter.registry import Invocation, visits
 from tfmemlint.interpreter.values import (
     UNKNOWN,
-    Class,
     Dict,
     Function,
-    Instance,
     Made,
     Ref,
     Seq,
@@ -58,8 +54,6 @@ def _callee_of(context: Context, node: ast.Call) -> tuple[Value, Value | None]:
         return UNKNOWN, UNKNOWN
     if not isinstance(func, ast.Attribute):
         return context.evaluate(func), None
-    if isinstance(func.value, ast.Call) and isinstance(func.value.func, ast.Name) and func.value.func.id == "super":
-        return _inherited(context, func.attr), None
     base = context.current(evaluate_base(context, func.value))
     result = call_method(context, base, MethodCall(node, func))
     if result is not None:
@@ -68,21 +62,6 @@ def _callee_of(context: Context, node: ast.Call) -> tuple[Value, Value | None]:
     if isinstance(value, Ref) and isinstance(base, (Ref, Made)):
         report_use(context, func, value.name, called=True)
     return value, None
-
-
-def _inherited(context: Context, name: str) -> Value:
-    """Interpret ``super().name``: a method of a base class, bound to the receiver."""
-    for frame in reversed(context.frames):
-        if isinstance(frame.receiver, Instance) and isinstance(frame.cls, Class):
-            for base in frame.cls.bases:
-                if isinstance(base, Class):
-                    found = class_member(context, base, name)
-                    if isinstance(found, Function):
-                        return Function(found.node, found.scope, found.decorators, frame.receiver)
-                elif isinstance(base, Ref) and is_tensorflow(base.name):
-                    return Ref(base.name) if name == "__init__" else Ref(f"{base.name}().{name}")
-            return UNKNOWN
-    return UNKNOWN
 
 
 def _is_nameless(value: Value | None) -> bool:

@@ -11,9 +11,10 @@ from tfmemlint.interpreter.operations.generators import piece_run_later, yield_v
 from tfmemlint.interpreter.operations.guards import guards_of
 from tfmemlint.interpreter.operations.iteration import iterate
 from tfmemlint.interpreter.operations.paths import doubtful, merge, snapshot
+from tfmemlint.interpreter.operations.protocols import tested
 from tfmemlint.interpreter.registry import visits
 from tfmemlint.interpreter.state import Guards
-from tfmemlint.interpreter.values import UNKNOWN, Device, DeviceName, Devices, Seq, Value
+from tfmemlint.interpreter.values import NO_KEY, UNKNOWN, Device, DeviceName, Devices, Dict, Seq, Value, key_of
 
 
 @visits(ast.ListComp)
@@ -28,8 +29,7 @@ def visit_set_comp(context: Context, node: ast.SetComp) -> Value:
 
 @visits(ast.DictComp)
 def visit_dict_comp(context: Context, node: ast.DictComp) -> Value:
-    _comprehension(context, node, node.key, node.value)
-    return UNKNOWN
+    return _comprehension(context, node, node.key, node.value)
 
 
 def _comprehension(
@@ -40,7 +40,8 @@ def _comprehension(
 
     def level(depth: int) -> None:
         if depth == len(generators):
-            values.append([context.evaluate(element) for element in elements][-1])
+            row = [context.evaluate(element) for element in elements]
+            values.append(row[-1] if len(row) == 1 else Seq(tuple(row), "pair"))
             if isinstance(node, ast.GeneratorExp):
                 yield_value(context, values[-1])
             return
@@ -52,7 +53,7 @@ def _comprehension(
             guards: Guards = ()
             doubt = False
             for test in generator.ifs:
-                verdict = decide(context, test, context.evaluate(test))
+                verdict = decide(context, test, tested(context, context.evaluate(test), test))
                 doubt = doubt or verdict.truth is None
                 guards = (*guards, *guards_of(context, test, True))
             with doubtful(context, guards, doubt=doubt):
@@ -89,6 +90,13 @@ def _comprehended(
         whole = not filtered or (device.type is None and type_ is not None)
         return Devices(device.kind, type_, whole, names=isinstance(last, DeviceName))
     source = context.last_values.get(id(node.generators[0].iter))
+    if isinstance(node, ast.DictComp):
+        count = len(source.items) if isinstance(source, (Seq, Dict)) else -1
+        keys = [key_of(pair.items[0]) for pair in values if isinstance(pair, Seq)]
+        if filtered or len(node.generators) > 1 or len(values) != count or NO_KEY in keys:
+            return UNKNOWN
+        found = {key: pair.items[1] for key, pair in zip(keys, values, strict=True) if isinstance(pair, Seq)}
+        return new_container(context, Dict(found))
     if isinstance(source, Seq) and not filtered and len(node.generators) == 1 and len(values) == len(source.items):
         return new_container(context, Seq(tuple(values), "list"))
     return UNKNOWN

@@ -9,12 +9,13 @@ from dataclasses import replace
 
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.awaiting import awaited
 from tfmemlint.interpreter.operations.exceptions import suppressing
 from tfmemlint.interpreter.operations.generators import consume
-from tfmemlint.interpreter.operations.objects import member
+from tfmemlint.interpreter.operations.objects import call_special
 from tfmemlint.interpreter.operations.paths import for_each_option
 from tfmemlint.interpreter.registry import visits
-from tfmemlint.interpreter.values import UNKNOWN, Choice, Function, Instance, Lazy, Made, Value
+from tfmemlint.interpreter.values import UNKNOWN, Choice, Instance, Lazy, Made, Value
 from tfmemlint.knowledge.functions import GRAPHS, SESSIONS
 
 
@@ -56,7 +57,8 @@ def _enter_value(
         graphs += value.name in GRAPHS or value.name in SESSIONS or value.name.endswith("Session().as_default")
     if isinstance(value, Instance):
         entered = value
-        value = _call_context_method(context, value, "__enter__", [], item.context_expr)
+        enter = "__aenter__" if isinstance(node, ast.AsyncWith) else "__enter__"
+        value = _call_context_method(context, value, enter, [], item.context_expr)
         if context.state is None:
             return UNKNOWN
     if item.optional_vars is not None:
@@ -65,7 +67,8 @@ def _enter_value(
     context.state = replace(context.here, graphs=before + graphs)
     _enter_items(context, node, rest)
     if entered is not None:
-        _call_context_method(context, entered, "__exit__", [UNKNOWN] * 3, node)
+        leaving = "__aexit__" if isinstance(node, ast.AsyncWith) else "__exit__"
+        _call_context_method(context, entered, leaving, [UNKNOWN] * 3, node)
     if context.state is not None:
         context.state = replace(context.state, graphs=before)
     return UNKNOWN
@@ -98,8 +101,10 @@ def _run_in_context(context: Context, manager: Lazy, item: ast.withitem, body: C
 def _call_context_method(context: Context, instance: Instance, name: str, args: list[Value], node: ast.AST) -> Value:
     if context.state is None:
         return UNKNOWN
-    method = member(context, instance, name, node)
-    return context.call(method, args, {}, node) if isinstance(method, (Function, Choice)) else UNKNOWN
+    result = call_special(context, instance, name, args, node)
+    if result is None:
+        return instance if name == "__enter__" else UNKNOWN
+    return awaited(context, result, node) if name.startswith("__a") else result
 
 
 def _handled_names(parts: Sequence[ast.expr]) -> tuple[str, ...]:

@@ -7,10 +7,12 @@ import ast
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.bindings import bind
 from tfmemlint.interpreter.operations.changes import change
+from tfmemlint.interpreter.operations.classes import class_member
 from tfmemlint.interpreter.operations.contents import alter, cells_of, forget_contents
 from tfmemlint.interpreter.operations.environment import unset_env
+from tfmemlint.interpreter.operations.objects import call_special
 from tfmemlint.interpreter.registry import visits
-from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Ref, Seq
+from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Function, Instance, Property, Ref, Seq
 
 
 @visits(ast.Delete)
@@ -18,8 +20,24 @@ def visit_delete(context: Context, node: ast.Delete) -> None:
     for target in node.targets:
         if isinstance(target, ast.Name):
             bind(context, target.id, UNKNOWN)
+        elif isinstance(target, ast.Attribute):
+            _delete_attribute(context, target)
         elif isinstance(target, ast.Subscript):
             _delete_item(context, target)
+
+
+def _delete_attribute(context: Context, target: ast.Attribute) -> None:
+    base = context.evaluate(target.value)
+    if not isinstance(base, Instance) or context.state is None:
+        return
+    if call_special(context, base, "__delattr__", [Const(target.attr)], target) is not None:
+        return
+    known = class_member(context, base.cls, target.attr)
+    if isinstance(known, (Function, Property)) and known.deleter is not None:
+        context.call(known.deleter, [base], {}, target)
+    elif isinstance(known, Instance):
+        call_special(context, known, "__delete__", [base], target)
+    context.heap = {key: value for key, value in context.heap.items() if key != (base, target.attr)}
 
 
 def _delete_item(context: Context, target: ast.Subscript) -> None:
@@ -28,6 +46,9 @@ def _delete_item(context: Context, target: ast.Subscript) -> None:
     if base == Ref("os.environ"):
         if isinstance(key, Const):
             unset_env(context, str(key.value))
+        return
+    if isinstance(base, Instance) and context.state is not None:
+        call_special(context, base, "__delitem__", [key], target)
         return
     meant = cells_of(base)
     for container in meant:

@@ -7,12 +7,14 @@ import ast
 from tfmemlint.facts.names import canonical, is_tensorflow
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.bindings import bind
-from tfmemlint.interpreter.operations.events import report_use
+from tfmemlint.interpreter.operations.events import name_event_fields, report_use
 from tfmemlint.interpreter.operations.imports import import_module
 from tfmemlint.interpreter.operations.module_names import ask_module_getattr, named_in_module
 from tfmemlint.interpreter.operations.third_party import third_party_import
+from tfmemlint.interpreter.program import Use
 from tfmemlint.interpreter.registry import visits
 from tfmemlint.interpreter.values import UNKNOWN, Const, Module, Ref, Seq, Value
+from tfmemlint.knowledge.functions import KERAS_BACKEND
 
 _TYPING_ONLY = frozenset({"typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"})
 """False whenever a program runs."""
@@ -31,10 +33,13 @@ def visit_import(context: Context, node: ast.Import) -> None:
             bind(context, alias.asname or top, own or UNKNOWN)
         elif alias.asname:
             bind(context, alias.asname, Ref(canonical(alias.name)))
+            report_use(context, alias, canonical(alias.name), origin="import")
         else:
             bind(context, top, Ref(canonical(top)))
+            report_use(context, alias, canonical(alias.name), origin="import")
         if own is None:
             third_party_import(context, alias.name, node)
+            _report_backend(context, alias.name, alias)
 
 
 @visits(ast.ImportFrom)
@@ -67,7 +72,15 @@ def _take_third_party(context: Context, written: str, alias: ast.alias, node: as
         report_use(context, alias, name, origin="import")
     elif not node.level:
         third_party_import(context, name, node)
+        _report_backend(context, written, alias)
     bind(context, alias.asname or alias.name, Const(False) if name in _TYPING_ONLY else Ref(name))
+
+
+def _report_backend(context: Context, name: str, node: ast.alias) -> None:
+    """Report the import of a module of Keras's own that handles sessions."""
+    if f"{name}.".startswith(f"{KERAS_BACKEND}.") and context.state is not None:
+        fields = name_event_fields(context, node, name)
+        context.emit(Use(name=name, text=context.text(node), origin="import", **fields))
 
 
 def _absolute_name(context: Context, module: str, level: int) -> str | None:

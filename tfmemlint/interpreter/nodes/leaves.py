@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import folding
 from tfmemlint.facts.names import canonical
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.function_bodies import evaluate_defaults
+from tfmemlint.interpreter.operations.protocols import call_all, is_own
 from tfmemlint.interpreter.registry import visits
 from tfmemlint.interpreter.state import Tri
-from tfmemlint.interpreter.values import UNKNOWN, Const, Function, Made, Ref, Value
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Function, Index, Made, NumberedName, Ref, Value
 from tfmemlint.knowledge import names as inventory
+from tfmemlint.knowledge.data_model import ASKED
 from tfmemlint.knowledge.functions import RANKS
 
 
 @visits(ast.Constant)
 def visit_constant(context: Context, node: ast.Constant) -> Value:
-    return Const(node.value)
+    return UNKNOWN if type(node.value) is int and folding.is_large(node.value) else Const(node.value)
 
 
 @visits(ast.Name)
@@ -44,6 +47,8 @@ def visit_joined_str(context: Context, node: ast.JoinedStr) -> Value:
     value: Value = UNKNOWN
     for part in node.values:
         value = context.evaluate(part.value if isinstance(part, ast.FormattedValue) else part)
+        if isinstance(part, ast.FormattedValue) and is_own(value):
+            _formatted(context, part, value)
         plain = not (isinstance(part, ast.FormattedValue) and (part.format_spec or part.conversion != -1))
         if parts is not None and plain and isinstance(value, Const):
             parts.append(str(value.value))
@@ -52,7 +57,27 @@ def visit_joined_str(context: Context, node: ast.JoinedStr) -> Value:
     if isinstance(value, Made) and value.name in RANKS and len(node.values) == 1:
         # The text of a number.
         return value
-    return UNKNOWN if parts is None else Const("".join(parts))
+    if parts is None and isinstance(value, Index):
+        return _numbered_name(context, node, value)
+    if parts is None:
+        return Amount("str", source="an f-string")
+    return UNKNOWN if sum(map(len, parts)) > folding.MAX_LENGTH else Const("".join(parts))
+
+
+def _numbered_name(context: Context, node: ast.JoinedStr, index: Index) -> Value:
+    """Return the value of an f-string that ends in the number of a device, as far as that is all there is in it."""
+    *before, last = node.values
+    plain = isinstance(last, ast.FormattedValue) and last.format_spec is None and last.conversion == -1
+    texts = [part.value for part in before if isinstance(part, ast.Constant)]
+    if not plain or len(texts) != len(before):
+        return Amount("str", source="an f-string")
+    return NumberedName("".join(map(str, texts)), index)
+
+
+def _formatted(context: Context, part: ast.FormattedValue, value: Value) -> None:
+    """Put an object into an f-string: its class says how, and ``!r`` or ``!s`` whom to ask."""
+    asked = {ord("r"): "repr", ord("a"): "repr", ord("s"): "str"}.get(part.conversion, "format")
+    call_all(context, [value], ASKED[asked], part)
 
 
 @visits(ast.Lambda)

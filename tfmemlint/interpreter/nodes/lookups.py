@@ -9,7 +9,7 @@ from tfmemlint.interpreter.operations.chains import attribute_chain
 from tfmemlint.interpreter.operations.constants import fold, index_constant
 from tfmemlint.interpreter.operations.contents import new_container
 from tfmemlint.interpreter.registry import visits
-from tfmemlint.interpreter.values import UNKNOWN, Const, Devices, Seq, Value
+from tfmemlint.interpreter.values import UNKNOWN, Const, Devices, Instance, Seq, Value
 
 
 @visits(ast.Attribute)
@@ -24,6 +24,8 @@ def visit_subscript(context: Context, node: ast.Subscript) -> Value:
         for part in (node.slice.lower, node.slice.upper, node.slice.step):
             if part is not None:
                 context.evaluate(part)
+        if isinstance(base, Instance) and context.state is not None:
+            return context.item(base, UNKNOWN, node, node.slice)
         return _sliced(context, base, node.slice)
     return context.item(base, context.evaluate(node.slice), node, node.slice)
 
@@ -31,9 +33,10 @@ def visit_subscript(context: Context, node: ast.Subscript) -> Value:
 def _sliced(context: Context, base: Value, part: ast.Slice) -> Value:
     if isinstance(base, Devices):
         whole = part.lower is None and part.upper is None
-        first = _slice_bounds(context, part) if base.whole and part.lower is None and part.step is None else None
-        count = first.stop if first is not None and isinstance(first.stop, int) and first.stop >= 0 else None
-        return Devices(base.kind, base.type, base.whole and whole, base.names, count)
+        known = _slice_bounds(context, part) if base.whole and part.step is None else None
+        if known is None or (known.start or 0) < 0 or (known.stop is not None and known.stop < 0):
+            return Devices(base.kind, base.type, base.whole and whole, base.names)
+        return Devices(base.kind, base.type, base.whole and whole, base.names, known.stop, known.start or 0)
     bounds = _slice_bounds(context, part)
     if bounds is not None and isinstance(base, Seq):
         return new_container(context, Seq(base.items[bounds], base.kind))

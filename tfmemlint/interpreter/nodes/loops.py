@@ -7,6 +7,7 @@ import ast
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.conditions import decide, tell_test
 from tfmemlint.interpreter.operations.iteration import iterate, run_loop
+from tfmemlint.interpreter.operations.protocols import tested
 from tfmemlint.interpreter.registry import visits
 from tfmemlint.interpreter.values import Count
 
@@ -29,7 +30,7 @@ def visit_for(context: Context, node: ast.For | ast.AsyncFor) -> None:
 
 @visits(ast.While)
 def visit_while(context: Context, node: ast.While) -> None:
-    first = context.evaluate(node.test)
+    first = tested(context, context.evaluate(node.test), node.test)
     if context.state is None:
         return
     outcome = decide(context, node.test, first)
@@ -42,7 +43,7 @@ def visit_while(context: Context, node: ast.While) -> None:
     endless = outcome.truth is True and isinstance(node.test, ast.Constant)
 
     def again() -> bool:
-        next_time = decide(context, node.test, context.evaluate(node.test))
+        next_time = decide(context, node.test, tested(context, context.evaluate(node.test), node.test))
         return context.state is not None and (next_time.truth is not False or next_time.assumed)
 
     run_loop(

@@ -4,43 +4,84 @@ from __future__ import annotations
 
 import ast
 import functools
+import sys
+from dataclasses import replace
 from typing import Any
 
 from tfmemlint.facts import folding
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.amounts import computed
+from tfmemlint.interpreter.operations.arithmetic import operate
 from tfmemlint.interpreter.operations.conditions import decide
 from tfmemlint.interpreter.operations.constants import fold
-from tfmemlint.interpreter.operations.contents import new_container
 from tfmemlint.interpreter.operations.guards import guards_of
 from tfmemlint.interpreter.operations.paths import doubtful, merge, snapshot
+from tfmemlint.interpreter.operations.protocols import compared, tested, unary
 from tfmemlint.interpreter.registry import visits
-from tfmemlint.interpreter.values import UNKNOWN, Class, Const, Dict, Function, Instance, Ref, Seq, Value, join
+from tfmemlint.interpreter.values import (
+    EACH,
+    UNKNOWN,
+    Class,
+    Const,
+    Count,
+    CountPlus,
+    Dict,
+    Function,
+    Index,
+    Instance,
+    NumberedName,
+    Ref,
+    Seq,
+    Value,
+    join,
+    value_of_key,
+)
 from tfmemlint.knowledge import names as inventory
-
-_REPETITIONS = range(65)
-"""The factors by which a list is repeated item by item: up to 64 copies."""
 
 
 @visits(ast.BinOp)
 def visit_bin_op(context: Context, node: ast.BinOp) -> Value:
     left, right = context.evaluate(node.left), context.evaluate(node.right)
-    if isinstance(left, Const) and isinstance(right, Const):
-        return fold(lambda: folding.binary(node.op, left.value, right.value))
-    if isinstance(left, Seq) and isinstance(right, Seq) and isinstance(node.op, ast.Add):
-        return new_container(context, Seq(left.items + right.items, left.kind))
-    if isinstance(left, Seq) and isinstance(right, Const) and isinstance(node.op, ast.Mult):
-        known = isinstance(right.value, int) and right.value in _REPETITIONS
-        return new_container(context, Seq(left.items * right.value, left.kind)) if known else UNKNOWN
-    return UNKNOWN
+    numbered = _numbered(node.op, left, right)
+    if numbered is not None:
+        return numbered
+    result = operate(context, node, left, right)
+    return computed(node, left, right) if result is UNKNOWN else result
+
+
+def _numbered(op: ast.operator, left: Value, right: Value) -> Value | None:
+    """Return what an operator makes of the number of a device, or of how many there are; None for anything else."""
+    match left, right:
+        case (Index() | Count() | CountPlus()) as number, Const(int() as plus) if isinstance(op, (ast.Add, ast.Sub)):
+            return _moved(number, plus if isinstance(op, ast.Add) else -plus)
+        case Const(int() as plus), (Index() | Count() | CountPlus()) as number if isinstance(op, ast.Add):
+            return _moved(number, plus)
+        case Const(str() as text), NumberedName(prefix, index) if isinstance(op, ast.Add):
+            return NumberedName(text + prefix, index)
+        case Const(str() as text), Index() as index if isinstance(op, ast.Mod):
+            return NumberedName(text[:-2], index) if text.endswith(("%d", "%s")) and text.count("%") == 1 else None
+        case _:
+            return None
+
+
+def _moved(number: Index | Count | CountPlus, plus: int) -> Value:
+    if isinstance(number, Index):
+        return replace(number, offset=number.offset + plus)
+    total = plus + (number.plus if isinstance(number, CountPlus) else 0)
+    return CountPlus(number.of, total) if total else Count(number.of)
 
 
 @visits(ast.UnaryOp)
 def visit_unary_op(context: Context, node: ast.UnaryOp) -> Value:
     value = context.evaluate(node.operand)
+    if isinstance(node.op, ast.Not):
+        value = tested(context, value, node.operand)
+        context.last_values[id(node.operand)] = value
     if isinstance(value, Const):
         return fold(lambda: folding.unary(node.op, value.value))
-    return UNKNOWN
+    result = unary(context, node.op, value, node)
+    return UNKNOWN if result is None else result
 
 
 @visits(ast.BoolOp)
@@ -48,7 +89,10 @@ def visit_bool_op(context: Context, node: ast.BoolOp) -> Value:
     value = context.evaluate(node.values[0])
     stop = isinstance(node.op, ast.Or)
     for part, following in zip(node.values, node.values[1:], strict=False):
-        verdict = decide(context, part, value)
+        asked = tested(context, value, part)
+        verdict = decide(context, part, asked)
+        if asked is not value:
+            context.last_values[id(part)] = asked
         if verdict.truth is stop and not verdict.assumed:
             return value
         saved = snapshot(context)
@@ -68,8 +112,16 @@ def visit_compare(context: Context, node: ast.Compare) -> Value:
     result: Value = UNKNOWN
     for op, comparator in zip(node.ops, node.comparators, strict=True):
         right = context.evaluate(comparator)
+        if context.state is None:
+            return UNKNOWN
+        asked = compared(context, op, left, right, node)
+        if asked is not None and len(node.ops) == 1:
+            return asked
         if isinstance(op, (ast.In, ast.NotIn)):
             right = _names_in(right)
+        numbered = _compared_index(op, left, right) if len(node.ops) == 1 else None
+        if numbered is not None:
+            return Const(numbered)
         plain = _comparable_constants(left, right)
         if plain is None and len(node.ops) == 1 and isinstance(op, (ast.Is, ast.IsNot)):
             # What TensorFlow has is never None, and neither is what the program defines.
@@ -84,6 +136,21 @@ def visit_compare(context: Context, node: ast.Compare) -> Value:
         if not folded.value:
             break
     return result
+
+
+def _compared_index(op: ast.cmpop, left: Value, right: Value) -> bool | None:
+    """Return how the number of a loop's device compares with another: of the first it is 0, of all others 1 or more."""
+    if not isinstance(left, Index) or not isinstance(right, Const) or type(right.value) is not int:
+        return None
+    number, index = right.value - left.offset, left.device.index
+    if not left.device.loop or (index != EACH and not isinstance(index, int)):
+        return None
+    low, high = (index, index) if isinstance(index, int) else (1, sys.maxsize)
+    sooner = isinstance(op, (ast.Eq, ast.NotEq)) and not low <= number <= high
+    if sooner or (isinstance(op, (ast.Eq, ast.NotEq)) and low == high):
+        return isinstance(op, ast.NotEq) is not (low <= number <= high)
+    ends = [folding.compare(op, end, number) for end in (low, high)]
+    return bool(ends[0]) if ends[0] == ends[1] and isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) else None
 
 
 def _is_something(context: Context, *values: Value) -> bool:
@@ -108,7 +175,7 @@ def _names_in(value: Value) -> Value:
     """Return what ``in`` searches in a value, as a tuple if all of it is known."""
     match value:
         case Dict(items, open=False):
-            return Seq(tuple(map(Const, items)), "tuple")
+            return Seq(tuple(map(value_of_key, items)), "tuple")
         case Seq(items, kind) if kind not in ("list", "tuple"):
             return Seq(items, "tuple")
         case _:

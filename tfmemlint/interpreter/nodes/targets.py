@@ -10,12 +10,19 @@ from tfmemlint.interpreter.operations.bindings import bind
 from tfmemlint.interpreter.operations.chains import evaluate_base
 from tfmemlint.interpreter.operations.contents import mark_escaped
 from tfmemlint.interpreter.operations.items import set_item
+from tfmemlint.interpreter.operations.protocols import collected, members_of
 from tfmemlint.interpreter.registry import assigns
-from tfmemlint.interpreter.values import UNKNOWN, Device, Devices, Seq, Value
+from tfmemlint.interpreter.values import UNKNOWN, Class, Device, Devices, Instance, Lazy, Seq, Value
 
 
 def _unpack(context: Context, targets: Sequence[ast.expr], value: Value) -> None:
     items: Sequence[Value] = [UNKNOWN] * len(targets)
+    if isinstance(value, (Lazy, Instance, Class)) and context.state is not None:
+        given = members_of(context, value) or collected(context, value, targets[0] if targets else ast.Pass())
+        values = given.items if isinstance(given, Seq) else given
+        value = Seq(tuple(values), "tuple") if values is not None and len(values) == len(targets) else UNKNOWN
+        if context.state is None:
+            return
     starred = next((place for place, target in enumerate(targets) if isinstance(target, ast.Starred)), None)
     if starred is not None and isinstance(value, Seq) and len(value.items) >= len(targets) - 1:
         end = len(value.items) - (len(targets) - starred - 1)

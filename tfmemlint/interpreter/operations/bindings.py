@@ -7,7 +7,7 @@ from tfmemlint.interpreter.limits import MAX_CONTAINER_CHANGES
 from tfmemlint.interpreter.operations.events import statement_span
 from tfmemlint.interpreter.operations.paths import lose
 from tfmemlint.interpreter.scopes import Scope
-from tfmemlint.interpreter.values import UNKNOWN, Class, Dict, Instance, Seq, Value
+from tfmemlint.interpreter.values import UNKNOWN, Class, Dict, Instance, Seq, Value, is_called
 
 
 def set_field_of(context: Context, holder: Instance | Class, name: str, value: Value) -> None:
@@ -15,6 +15,8 @@ def set_field_of(context: Context, holder: Instance | Class, name: str, value: V
     if isinstance(value, (Seq, Dict)) and value.cell is not None and value.cell.watched:
         context.containers_of.setdefault(id(holder), []).append(value)
         context.fields_given.append((holder, name, value))
+    if isinstance(holder, Class) and is_called(value):
+        context.code_rebindings += 1
     context.heap = {**context.heap, (holder, name): value}
 
 
@@ -24,6 +26,7 @@ def bind_outer(context: Context, home: Scope, name: str, value: Value) -> None:
         context.bound_in_other_module = True
     if isinstance(value, (Seq, Dict)):
         note_put(context)
+    context.outer_bindings.append((home, name, value, home.names.get(name)))
     covered = all(home is scope or home is module for scope, module in context.doubts)
     if not covered:
         lose(value, context.used)
@@ -41,6 +44,8 @@ def note_put(context: Context) -> None:
 def bind(context: Context, name: str, value: Value) -> None:
     """Bind a name where an assignment here binds it."""
     home = context.scope.home(name)
+    if home.unit is not None and name in home.names and is_called(value):
+        context.code_rebindings += 1
     key = (home.number, name)
     context.rebindings[key] = context.rebindings.get(key, 0) + 1
     if home is context.scope:

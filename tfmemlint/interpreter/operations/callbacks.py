@@ -37,7 +37,7 @@ def run_in_background(
 
 def call_sort_key(context: Context, key: Value, values: Value, node: ast.AST) -> None:
     """Call the ``key`` of a sort, or of ``min`` and ``max``, for each value."""
-    if isinstance(values, Seq) and 0 < len(values.items) <= MAX_ITEMS_UNROLLED:
+    if isinstance(values, Seq) and len(values.items) <= MAX_ITEMS_UNROLLED:
         for item in values.items:
             context.call(key, [item], {}, node)
         return

@@ -29,6 +29,7 @@ from tfmemlint.interpreter.values import (
     Value,
     as_made,
     is_called,
+    is_large,
     is_same,
     parts,
 )
@@ -38,8 +39,11 @@ _LISTS = frozenset({"list", "set"})
 """The kinds of `Seq` that can be changed."""
 
 
-def new_container(context: Context, value: Container) -> Container:
-    """Return a list, set or dictionary with a cell of its own."""
+def new_container(context: Context, value: Container) -> Value:
+    """Return a list, set or dictionary with a cell of its own; UNKNOWN for one that is too large to be followed."""
+    if is_large(value):
+        pass_items_to_unknown(context, value)
+        return UNKNOWN
     if isinstance(value, Seq) and value.kind not in _LISTS:
         return value
     called = is_called(value)
@@ -115,8 +119,8 @@ def alter(context: Context, value: Container, act: Callable[[Container], Value])
         result = act(option) if isinstance(option, (Seq, Dict)) else UNKNOWN
         if not any(is_same(result, known) or result is known for known in results):
             results.append(result)
-    known = UNKNOWN not in results and len(results) <= MOST_OPTIONS
     now: Value = Choice(tuple(results)) if len(results) > 1 else results[0]
+    known = UNKNOWN not in results and len(results) <= MOST_OPTIONS and not is_large(now)
     if not known:
         now = UNKNOWN
     if now is UNKNOWN:
@@ -194,6 +198,7 @@ def mark_escaped(context: Context, value: Value) -> None:
     match value:
         case Proto(_, record):
             record.consumed = True
+            record.late.clear()
         case Made(_, serial):
             context.used.add(serial)
         case _:

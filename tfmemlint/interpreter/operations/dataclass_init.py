@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Frame
@@ -69,7 +70,7 @@ def make_record(
     after = class_member(context, instance.cls, "__post_init__")
     if isinstance(after, Function) and context.state is not None:
         extra = [UNKNOWN for field in dataclass_fields(cls).values() if field.of_init]
-        context.call(Function(after.node, after.scope, after.decorators, instance), extra, {}, node)
+        context.call(replace(after, bound=instance), extra, {}, node)
 
 
 def _fill(

@@ -6,9 +6,22 @@ import ast
 from typing import Any
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.frames import Loop
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.program import DeviceAt, ItemLookup, RankTaken
-from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Devices, Index, Made, Value
+from tfmemlint.interpreter.values import (
+    EACH,
+    UNKNOWN,
+    Const,
+    Count,
+    CountPlus,
+    Device,
+    Devices,
+    Index,
+    Made,
+    Seq,
+    Value,
+)
 from tfmemlint.knowledge.functions import RANKS
 
 
@@ -21,14 +34,34 @@ def rank_taken(context: Context, value: Value, how: str, node: ast.AST, given: A
     return UNKNOWN
 
 
-def device_taken(context: Context, index: int, key: Value, node: ast.expr, written: ast.expr) -> None:
+def device_taken(
+    context: Context, index: int, key: Value, node: ast.expr, written: ast.expr, kind: str, beyond: int = 0
+) -> None:
     """Report a GPU that is taken out of the list of them."""
-    if context.state is not None and isinstance(key, Const) and isinstance(node, ast.Subscript):
+    if context.state is not None and (isinstance(key, Const) or beyond) and isinstance(node, ast.Subscript):
         context.emit(
             DeviceAt(
-                index=index, key=context.span(written), text=context.text(node.value), **event_fields(context, node)
+                index=index,
+                key=context.span(written),
+                text=context.text(node.value),
+                kind=kind,
+                beyond=beyond,
+                **event_fields(context, node),
             )
         )
+
+
+def beyond_last(key: Value) -> int:
+    """Return by how much the largest of these numbers exceeds that of the last device, 0 where it doesn't."""
+    match key:
+        case Index(_, offset):
+            return max(offset, 0)
+        case Count():
+            return 1
+        case CountPlus(_, plus):
+            return max(plus + 1, 0)
+        case _:
+            return 0
 
 
 def report_lookup(
@@ -49,15 +82,25 @@ def report_lookup(
     )
 
 
+def _is_listed(context: Context, key: Value, loop: Loop) -> bool:
+    """True for a number out of a list that is written out: those devices are meant, not all."""
+    node = loop.node.generators[0] if isinstance(loop.node, (ast.ListComp, ast.SetComp)) else loop.node
+    iterable = context.last_values.get(id(getattr(node, "iter", None)))
+    return isinstance(key, Const) and isinstance(iterable, Seq) and iterable.kind in ("list", "tuple")
+
+
 def device_at(context: Context, devices: Devices, key: Value, written: ast.expr | None) -> Device:
     if isinstance(key, Index):
+        # One counted from 1 is meant for the device that it would be if counted from 0.
         return Device(devices.kind, devices.type, key.device.index, loop=key.device.loop)
     if isinstance(written, ast.Name):
         for loop in reversed(context.loops):
-            if written.id in loop.rebound:
+            if written.id in loop.rebound and not _is_listed(context, key, loop):
                 # The index goes with the loop: taken for the loop over all the devices that it nearly always is.
                 return Device(devices.kind, devices.type, EACH if loop.repeated else 0, loop=True)
     if isinstance(key, Const) and isinstance(key.value, int):
         # From a slice or a filtered list: the number in that list isn't the device's own.
+        if not devices.whole and key.value >= 0 and (devices.skip or devices.first is not None):
+            return Device(devices.kind, devices.type, devices.skip + key.value)
         return Device(devices.kind, devices.type, key.value if devices.whole else f"[{key.value}] of some")
     return Device(devices.kind, devices.type, ast.unparse(written) if written is not None else None)

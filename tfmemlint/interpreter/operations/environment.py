@@ -10,7 +10,8 @@ from tfmemlint.interpreter.operations.devices import rank_taken
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.program import Arg, ChildEnv, EnvWrite
 from tfmemlint.interpreter.state import Tri
-from tfmemlint.interpreter.values import UNKNOWN, Const, Value
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Value
+from tfmemlint.knowledge import units
 from tfmemlint.model.finding import Span
 
 
@@ -21,6 +22,19 @@ def env_value(context: Context, key: Value) -> Value:
         context.env_read.setdefault(key.value, found)
         return found if found is not None else UNKNOWN
     return UNKNOWN
+
+
+def read_variable(context: Context, name: Value, default: Value | None) -> Value:
+    """Return what the environment has under a name: always a text, if it isn't the default."""
+    found = env_value(context, name)
+    if found != UNKNOWN:
+        return found
+    if default is not None and not isinstance(default, (Const, Amount)):
+        return UNKNOWN
+    sure = default is None or isinstance(default, Amount) or isinstance(default.value, (str, type(None)))
+    shown = f"the environment variable {name.value}" if isinstance(name, Const) else "the environment"
+    unit = units.unit_in_name(name.value) if isinstance(name, Const) and isinstance(name.value, str) else ""
+    return Amount("str", unit, shown, sure)
 
 
 def entries(context: Context, mapping: ast.expr) -> dict[str, tuple[Span | None, ast.expr]]:

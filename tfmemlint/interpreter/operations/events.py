@@ -46,10 +46,14 @@ def event_fields(context: Context, node: ast.AST) -> dict[str, Any]:
 
 def statement_span(context: Context, statement: ast.AST) -> Span:
     """Return the span of a statement; of a compound one, of its head alone."""
-    span = context.span(statement)
+    if context.unit.library and context.site is not None and context.site[2] is not None:
+        statement = context.site[2]
+        span = context.site[0].span(statement)
+    else:
+        span = context.span(statement)
     body = getattr(statement, "body", None)
     if isinstance(body, list) and body and isinstance(statement, ast.stmt):
-        head_end = max(span.row, context.span(body[0]).row - 1)
+        head_end = max(span.row, context.source.span(body[0]).row - 1)
         if head_end < span.end_row:
             return Span(span.row, span.column, head_end, len(context.source.lines[head_end - 1]) + 1)
     return span

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.frames import Broken, Catching, Continued, Exit, Raised, Returned
+from tfmemlint.interpreter.frames import Broken, Catching, Continued, Exit, Raised, Return, Returned
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.operations.paths import merge, restore, snapshot
 from tfmemlint.interpreter.program import End, Handler
@@ -72,7 +72,8 @@ def resume_exit(context: Context, way: Exit, state: State) -> None:
             leave(context, certain=certain, exceptions=exceptions)
         case Returned(_, value):
             if not _pass_finally(context, Returned(state, value)):
-                context.frame.returns.append((state, value))
+                names = dict(context.module.names)
+                context.frame.returns.append(Return(state, value, context.heap, names))
         case Broken(snapshot):
             if not _pass_finally(context, Broken(replace(snapshot, state=state))) and context.loops:
                 context.loops[-1].breaks.append(replace(snapshot, state=state))

@@ -5,17 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.frames import Frame
-from tfmemlint.interpreter.operations.classes import defining_class
-from tfmemlint.interpreter.operations.paths import evaluating
+from tfmemlint.interpreter.frames import Frame, Return
+from tfmemlint.interpreter.operations.paths import evaluating, join_names, joined_heap
 from tfmemlint.interpreter.scopes import Scope
 from tfmemlint.interpreter.state import join_states
 from tfmemlint.interpreter.unit import ModuleInstance
-from tfmemlint.interpreter.values import UNKNOWN, Const, Function, Instance, Made, Ref, Seq, Value, join
+from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Function, Instance, Made, Ref, Seq, Value, join
 from tfmemlint.model.finding import Step
 
 
@@ -34,20 +32,28 @@ def run_function(
     code = function.node
     name = function_name(code)
     call = None
-    if node is not None and not isinstance(code, ast.Lambda):
+    unit, site = unit_of(context, function), context.site
+    if unit.library:
+        if not context.unit.library and node is not None:
+            context.site = context.source, node, context.statement
+    elif node is not None and not isinstance(code, ast.Lambda):
         where = f"{context.frame.function} calls" if context.frame.function else "calls"
         made = function.bound.cls.node.name if name == "__init__" and isinstance(function.bound, Instance) else ""
         words = f"{where[:-5]}makes {made}()" if made else f"{where} {_called_name_of(function)}()"
         call = Step(context.source.path, context.span(node), words)
     consumer = context.consumer() if on_yield is not None else None
-    here, context.unit = context.unit, unit_of(context, function)
+    here, context.unit = context.unit, unit
     local, outer = context.unit.shapes.local_names(code), context.unit.shapes.outer_names(code)
     scope = Scope(function.scope, outer=outer, local=local, number=context.next_serial())
     receiver = function.bound
     values = [receiver, *args] if receiver is not None else list(args)
     _bind_parameters(context, code.args, scope, values, keywords, entry=node is None)
-    cls = defining_class(receiver, code)
-    frame = Frame(name, scope, code, call, receiver=receiver, cls=cls, on_yield=on_yield, consumer=consumer)
+    if isinstance(node, ast.Call):
+        _note_aliases(context, code.args, scope, node, 1 if receiver is not None else 0, here)
+    first = next(iter((*code.args.posonlyargs, *code.args.args)), None)
+    # The receiver of `__new__` comes as its first argument.
+    met = receiver if receiver is not None or first is None else scope.names.get(first.arg)
+    frame = Frame(name, scope, code, call, receiver=met, cls=function.owner, on_yield=on_yield, consumer=consumer)
     statement, graphs = context.statement, context.state.graphs
     if graph:
         context.state = replace(context.state, graphs=graphs + 1)
@@ -58,21 +64,38 @@ def run_function(
         if isinstance(code, ast.Lambda):
             value = context.evaluate(code.body)
             if context.state is not None:
-                frame.returns.append((context.state, value))
+                frame.returns.append(Return(context.state, value, context.heap, context.module.names))
         else:
             context.execute(code.body)
             if context.state is not None:
-                frame.returns.append((context.state, Const(None)))
+                frame.returns.append(Return(context.state, Const(None), context.heap, context.module.names))
     finally:
         context.frames.pop()
         context.statement = statement
-        context.unit = here
+        context.unit, context.site = here, site
         context.depth -= 1
         context.where = where
-    context.state, result = _joined_returns(frame.returns)
+    result = _join_returns(context, frame.returns, unit.scope)
     if context.state is not None and context.state.graphs != graphs:
         context.state = replace(context.state, graphs=graphs)
     return result
+
+
+def _note_aliases(
+    context: Context, args: ast.arguments, scope: Scope, call: ast.Call, bound: int, unit: ModuleInstance
+) -> None:
+    """Note which parameters are names of the caller's, so that conditions of both can be compared."""
+    if unit.library or any(isinstance(part, ast.Starred) for part in call.args):
+        return
+    names = [arg.arg for arg in (*args.posonlyargs, *args.args)][bound:]
+    given = dict(zip(names, call.args, strict=False))
+    given.update({keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None})
+    for name, written in given.items():
+        if isinstance(written, ast.Name) and name in scope.names and scope.names[name] == UNKNOWN:
+            owner = context.scope.owner(written.id)
+            times = context.rebindings.get((owner.number, written.id), 0)
+            alias = owner.aliases.get(written.id) if not times else None
+            scope.aliases[name] = alias or (written.id, owner.number, times)
 
 
 def unit_of(context: Context, function: Function) -> ModuleInstance:
@@ -104,7 +127,10 @@ def _bind_parameters(
     for arg in (*positional, *args.kwonlyargs):
         value = known.get(arg.arg)
         if value is None and arg.arg in defaults:
-            value = context.defaults.get(id(defaults[arg.arg]))
+            default = defaults[arg.arg]
+            value = context.defaults.get(id(default))
+            if value is None and isinstance(default, ast.Constant):
+                value = Const(default.value)
             if entry and not isinstance(value, Ref):
                 # Whoever calls it may well pass something else.
                 value = None
@@ -116,7 +142,9 @@ def _bind_parameters(
         others = tuple(values[len(positional) :])
         scope.names[args.vararg.arg] = UNKNOWN if entry or UNKNOWN in others else Seq(others, "tuple")
     if args.kwarg is not None:
-        scope.names[args.kwarg.arg] = UNKNOWN
+        taken = {arg.arg for arg in (*positional, *args.kwonlyargs)}
+        others_by_name = {name: value for name, value in keywords.items() if name not in taken}
+        scope.names[args.kwarg.arg] = UNKNOWN if entry else Dict(others_by_name, open=True)
 
 
 def evaluate_defaults(context: Context, args: ast.arguments) -> None:
@@ -136,10 +164,23 @@ def function_name(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> 
     return "<lambda>" if isinstance(node, ast.Lambda) else node.name
 
 
-def _joined_returns(returns: list[tuple[Any, Value]]) -> tuple[Any, Value]:
+def _join_returns(context: Context, returns: Sequence[Return], module: Scope) -> Value:
+    """Let the ways out of a function meet; return its value."""
     if not returns:
-        return None, UNKNOWN
-    state, value = returns[0]
-    for other_state, other in returns[1:]:
-        state, value = join_states(state, other_state), join(value, other)
-    return state, value
+        context.state = None
+        return UNKNOWN
+    # The last one is the one that was interpreted last: names and attributes are as it has left them.
+    *others, last = returns
+    state, value, heap = last.state, last.value, last.heap
+    if module.names is not last.module_names:
+        names = dict(last.module_names)
+        module.names.clear()
+        module.names.update(names)
+    for other in reversed(others):
+        state, value = join_states(state, other.state), join(value, other.value)
+        if other.heap is not heap:
+            heap = joined_heap(heap, other.heap, context.used)
+        if other.module_names != module.names:
+            join_names(module.names, other.module_names, context.used)
+    context.state, context.heap = state, heap
+    return value

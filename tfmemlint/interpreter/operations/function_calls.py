@@ -15,11 +15,19 @@ from tfmemlint.interpreter.limits import (
 from tfmemlint.interpreter.observer import Surrender
 from tfmemlint.interpreter.operations.contents import content_of, forget_contents, mark_escaped
 from tfmemlint.interpreter.operations.function_bodies import function_name, is_graph_function, run_function, unit_of
-from tfmemlint.interpreter.operations.generators import generator
-from tfmemlint.interpreter.operations.settled_calls import gains_nothing, is_module_getattr, new_fields, note_settled
+from tfmemlint.interpreter.operations.generators import coroutine, generator
+from tfmemlint.interpreter.operations.settled_calls import (
+    forget_fields,
+    gains_nothing,
+    is_module_getattr,
+    new_fields,
+    new_writes,
+    note_settled,
+    settled_key,
+)
 from tfmemlint.interpreter.operations.side_effects import havoc, is_side_effect_free
 from tfmemlint.interpreter.operations.starting import start_runtime
-from tfmemlint.interpreter.values import UNKNOWN, Const, Function, Value, as_made, is_called
+from tfmemlint.interpreter.values import UNKNOWN, Const, Function, Instance, Value, as_made, is_called
 
 
 def call_function(
@@ -41,6 +49,8 @@ def call_function(
                 f"{context.source.path}:{context.span(node).row}: calls are nested more than {MAX_CALL_DEPTH} deep"
             )
         havoc(context, quiet)
+        if isinstance(function.bound, Instance):
+            context.incomplete.add(function.bound)
         for value in (*args, *keywords.values()):
             forget_contents(context, value)
         return UNKNOWN
@@ -48,6 +58,9 @@ def call_function(
     if unit.shapes.is_generator(function.node):
         # Nothing runs before it is iterated over, or entered.
         return generator(context, function, args, keywords, node)
+    if isinstance(function.node, ast.AsyncFunctionDef):
+        context.visited.discard(id(function.node))
+        return coroutine(context, function, args, keywords, node)
     graph = is_graph_function(function)
     if graph and not context.here.graph_mode:
         start_runtime(context, node, "context", "tf.function", f"{function_name(function.node)}(), a tf.function,")
@@ -59,10 +72,13 @@ def call_function(
     if not quiet:
         context.stored_calls += id(function.node) in context.stored_functions
         return run_function(context, function, args, keywords, node, graph=graph)
+    key = settled_key(context, function, args, keywords)
     if plain and not is_module_getattr(function):
-        context.harmless_runs[id(function.node)] = context.harmless_runs.get(id(function.node), 0) + 1
-        if context.harmless_runs[id(function.node)] > MAX_RUNS_OF_HARMLESS_FUNCTION:
+        counted_as = key[:2] if isinstance(key, tuple) else key
+        context.harmless_runs[counted_as] = context.harmless_runs.get(counted_as, 0) + 1
+        if context.harmless_runs[counted_as] > MAX_RUNS_OF_HARMLESS_FUNCTION:
             return _leave_out(context, function, args, keywords)
+    outer = len(context.outer_bindings)
     before, reads, changed, noisy, given = (
         context.here,
         context.reads,
@@ -76,13 +92,13 @@ def call_function(
     again = context.stored_calls != noisy and any(is_called(content_of(context, cell)) for cell in looked)
     if context.oldest_cell_changed < begun or again or is_module_getattr(function):
         # What it does depends on what others have put where it looks, or the other way round.
-        context.settled.pop(id(function.node), None)
+        context.settled.pop(key, None)
         changed_cells = {cell for cell in looked if context.heap.get((cell, "")) is not heap.get((cell, ""))}
         context.altered_cells.setdefault(id(function.node), set()).update(changed_cells)
     else:
-        note_settled(
-            context, function, before, result, looked, new_fields(context, function.bound, given, begun), begun
-        )
+        fields = new_fields(context, function.bound, given, begun)
+        writes = new_writes(context, function, heap, outer)
+        note_settled(context, function, key, before, result, looked, fields, writes, begun)
     context.reads, context.oldest_cell_changed = {**looked, **reads}, min(changed, context.oldest_cell_changed)
     return result
 
@@ -94,6 +110,9 @@ def _leave_out(context: Context, function: Function, args: Sequence[Value], keyw
     for value in (*args, *keywords.values()):
         mark_escaped(context, value)
         forget_contents(context, value)
+    if isinstance(function.bound, Instance):
+        context.incomplete.add(function.bound)
+    forget_fields(context, function)
     cells = context.altered_cells.get(id(function.node), ())
     held = [value for (holder, _), value in context.heap.items() if holder is function.bound]
     for value in (*map(as_made, cells), *held):

@@ -22,6 +22,18 @@ def generator(
     return Lazy(lambda on_yield: run_function(context, function, args, keywords, node, on_yield=on_yield), quiet)
 
 
+def coroutine(
+    context: Context, function: Function, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST
+) -> Lazy:
+    """Return what calling an ``async def`` gives: nothing of its body runs before it is awaited."""
+
+    def run(on_yield: Callable[[Value], None]) -> Value:
+        context.visited.add(id(function.node))
+        return run_function(context, function, args, keywords, node)
+
+    return Lazy(run, is_side_effect_free(context, function), awaitable=True)
+
+
 def piece_run_later(context: Context, node: ast.AST, run: Callable[[], Value]) -> Lazy:
     """Return a piece of the current function that runs later, as a generator does."""
     scope, unit, function = context.scope, context.unit, context.frame.function

@@ -3,44 +3,101 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Hashable
 
 from tfmemlint.facts.shapes import TestFacts
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.state import Guards
-from tfmemlint.interpreter.values import Count, Devices, Module
+from tfmemlint.interpreter.values import Count, Devices, Instance, Module
 
 _ALIKE = frozenset({"bool", "hasattr", "isinstance"})
 _READS_ENVIRONMENT = frozenset({"os.environ.get", "environ.get", "os.getenv", "getenv"})
 
 
 def guards_of(context: Context, test: ast.expr, outcome: bool) -> Guards:
-    """Return the guards that hold where ``test`` came out as ``outcome``."""
+    """Return the guards that hold where ``test`` came out as ``outcome``, with what follows from them."""
+    found = _guards_of(context, test, outcome)
+    return (*found, *_excluded(context, found)) if context.conditions.exclusions else found
+
+
+def _guards_of(context: Context, test: ast.expr, outcome: bool) -> Guards:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return guards_of(context, test.operand, not outcome)
+        return _guards_of(context, test.operand, not outcome)
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is outcome:
-        return tuple(guard for part in test.values for guard in guards_of(context, part, outcome))
+        return tuple(guard for part in test.values for guard in _guards_of(context, part, outcome))
     facts = context.unit.shapes.test(test)
-    return ((_guard_name(context, facts), outcome is facts.positive),)
+    name = _guard_name(context, facts)
+    if isinstance(test, ast.BoolOp):
+        # Of `a and b`, which does not hold, one does not hold: who finds all others to hold knows which.
+        parts = [_guards_of(context, part, not outcome) for part in test.values]
+        if all(len(part) == 1 for part in parts):
+            context.conditions.exclusions[name] = tuple(part[0] for part in parts)
+        return ((name, outcome is facts.positive),)
+    if outcome is facts.positive and facts.compared is not None:
+        return ((name, outcome is facts.positive), *_other_constants(context, facts, name))
+    return ((name, outcome is facts.positive),)
+
+
+def _other_constants(context: Context, facts: TestFacts, name: str) -> Guards:
+    """Return that what equals this constant equals none of those that it was compared with before."""
+    assert facts.compared is not None
+    _, constant = facts.compared
+    compared = context.conditions.compared.setdefault(_subject(name, constant), {})
+    compared[constant] = name
+    return tuple((other, False) for value, other in compared.items() if value != constant)
+
+
+def _subject(name: str, constant: Hashable) -> str:
+    """Return the guard's name without the constant."""
+    return name.replace(f"== {constant!r}", "==", 1)
+
+
+def _excluded(context: Context, found: Guards) -> Guards:
+    """Return what the guards here rule out by conditions that do not hold together."""
+    ruled_out: list[tuple[str, bool]] = []
+    holds: set[tuple[str, bool]] = set()
+    for name, _ in context.guards:
+        atoms = context.conditions.exclusions.get(name)
+        if atoms is None:
+            continue
+        holds = holds or {*context.guards, *found}
+        left = [atom for atom in atoms if atom not in holds]
+        if len(left) == 1:
+            ruled_out.append((left[0][0], not left[0][1]))
+    return tuple(ruled_out)
 
 
 def _guard_name(context: Context, facts: TestFacts) -> str:
     if facts.changes or (facts.calls and not _comes_out_alike(context, facts)):
         return f"{facts.text} @{context.next_serial()}"
     versions = []
+    text = facts.text
     for name in facts.names:
         value = context.scope.lookup(name)
         if isinstance(value, Module):
             # The same module, from wherever it is asked.
             versions.append(f"{name}={value.name}")
             continue
-        number = context.scope.owner(name).number
-        times = context.rebindings.get((number, name), 0)
+        if isinstance(value, Instance) and facts.attributes:
+            # The same object, from whichever method it is asked.
+            versions.append(f"{name}={context.conditions.object_number(value)}")
+            continue
+        owner = context.scope.owner(name)
+        number, times = owner.number, context.rebindings.get((owner.number, name), 0)
+        alias = owner.aliases.get(name) if not times else None
+        if alias is not None:
+            # An argument goes by the name that the caller has for it.
+            called, number, times = alias
+            if called != name:
+                text = re.sub(rf"\b{name}\b", called, text)
+            name = called
         if number or times > 1:
             versions.append(f"{name}@{number}#{times}")
     for name in facts.attributes:
         if name in context.attributes_set:
             versions.append(f".{name}#{context.attributes_set[name]}")
-    return " ".join([facts.text, *versions]) if versions else facts.text
+    return " ".join([text, *versions]) if versions else text
 
 
 def _comes_out_alike(context: Context, facts: TestFacts) -> bool:

@@ -10,11 +10,13 @@ from tfmemlint.interpreter.frames import Frame
 from tfmemlint.interpreter.limits import MAX_IMPORT_DEPTH
 from tfmemlint.interpreter.observer import ImportOutcome
 from tfmemlint.interpreter.operations.paths import doubtful, merge, snapshot
+from tfmemlint.interpreter.replays import begin_recording, end_recording, import_step, use_replay
 from tfmemlint.interpreter.scopes import Scope
-from tfmemlint.interpreter.summaries import keep_summary, only_bound_names, prefixes, use_summary
+from tfmemlint.interpreter.summaries import keep_summary, only_bound_names, use_summary
 from tfmemlint.interpreter.unit import ModuleInstance
 from tfmemlint.interpreter.values import UNKNOWN, Module, Value
 from tfmemlint.model.finding import Step
+from tfmemlint.project.search import prefixes
 
 
 def import_module(context: Context, name: str, node: ast.AST) -> Value | None:
@@ -36,9 +38,22 @@ def import_module(context: Context, name: str, node: ast.AST) -> Value | None:
 
 
 def import_one(context: Context, name: str, node: ast.AST) -> Value | None:
-    if name not in context.units and use_summary(context, name):
+    """Import the module of this absolute name, the packages that it is in being imported."""
+    if name in context.units or context.modules is None or context.modules.place(name) is None:
+        return _import_here(context, name, node)
+    if use_summary(context, name) or use_replay(context, name, node):
         _tell_import(context, node, name, ImportOutcome.SUMMARY)
         return Module(name, context.units[name].scope)
+    recording = begin_recording(context)
+    if recording is None:
+        return _import_here(context, name, node)
+    try:
+        return _import_here(context, name, node)
+    finally:
+        end_recording(context, name, recording, node)
+
+
+def _import_here(context: Context, name: str, node: ast.AST) -> Value | None:
     unit = context.units.get(name) or _found_module(context, name)
     if not isinstance(unit, ModuleInstance):
         known = ImportOutcome.FOLLOWED if unit is not None else ImportOutcome.NOT_FOUND
@@ -92,7 +107,11 @@ def interpret_module(context: Context, unit: ModuleInstance, node: ast.AST) -> N
     asked, within, read = context.asked_modules, context.circular_imports, context.env_read
     context.asked_modules, context.circular_imports, context.env_read = set(), set(), {}
     reads, context.reads, begun = context.reads, {}, context.next_serial()
-    run_module(context, unit, Step(context.source.path, context.span(node), f"imports {unit.source.path}"))
+    # Each module has a budget of its own: whether a program is followed to its end must not depend on which of its
+    # modules another program has imported before.
+    steps, context.steps = context.steps, 0
+    run_module(context, unit, import_step(context, unit, node))
+    context.steps = steps
     circle = context.circular_imports - {unit.name}
     contents = {cell: content for cell, content in context.reads.items() if cell.number < begun}
     context.reads = {**contents, **reads}

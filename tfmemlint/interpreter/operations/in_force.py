@@ -14,8 +14,8 @@ from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Devices, 
 from tfmemlint.knowledge.functions import PHYSICAL_FIXED
 
 
-def too_late(context: Context, message: str, in_force: Setting | None, wanted: Value) -> ConfigEffect | None:
-    """Return what comes of setting another value than the one in force once the runtime has started."""
+def late_effect(context: Context, message: str, in_force: Setting | None, wanted: Value) -> ConfigEffect | None:
+    """Return the effect of setting another value after the runtime has started; None if it is set in time."""
     state = context.here
     if in_force is not None and wanted != UNKNOWN and in_force.value == wanted:
         return None
@@ -133,8 +133,8 @@ def as_visible(devices: Value) -> Value:
     match devices:
         case Device():
             return Seq((devices,))
-        case Devices(kind, type_, False, first=int(first)) if first <= MAX_ITEMS_UNROLLED:
-            return Seq(tuple(Device(kind, type_, number) for number in range(first)))
+        case Devices(kind, type_, False, numbers=range() as numbers) if len(numbers) <= MAX_ITEMS_UNROLLED:
+            return Seq(tuple(Device(kind, type_, number) for number in numbers))
         case Devices(whole=False):
             return UNKNOWN
         case Seq(items):

@@ -5,17 +5,28 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.bindings import set_field_of
 from tfmemlint.interpreter.operations.contents import alter, cells_of, forget_contents, mark_escaped
 from tfmemlint.interpreter.operations.dicts import set_key
 from tfmemlint.interpreter.operations.environment import set_env
 from tfmemlint.interpreter.operations.lists import extend, set_place
-from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Made, Ref, Seq, Value
-from tfmemlint.knowledge.wishes import REAL_KEYS
+from tfmemlint.interpreter.operations.objects import call_special
+from tfmemlint.interpreter.values import UNKNOWN, Class, Const, Dict, Instance, Made, Ref, Seq, Value
+from tfmemlint.knowledge.purposes import REAL_KEYS
+
+ITEMS = "[]"
+"""Under this name the heap notes that an object of a subclass of ``dict`` may hold something."""
 
 
 def set_item(context: Context, target: ast.Subscript, value: Value) -> None:
     base = context.evaluate(target.value)
     key = context.evaluate(target.slice)
+    if context.state is None:
+        return
+    if isinstance(base, (Instance, Class)):
+        set_field_of(context, base, ITEMS, UNKNOWN)
+        if call_special(context, base, "__setitem__", [key, value], target) is not None:
+            return
     if base == Ref("os.environ"):
         if isinstance(key, Const) and isinstance(key.value, str):
             written = getattr(context.statement, "value", None)

@@ -8,18 +8,18 @@ from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Loop
-from tfmemlint.interpreter.limits import MAX_ITEMS_UNROLLED, MAX_NESTED_SECOND_PASSES
+from tfmemlint.interpreter.limits import MAX_DEVICES_UNROLLED, MAX_ITEMS_UNROLLED, MAX_NESTED_SECOND_PASSES
 from tfmemlint.interpreter.observer import Decision, Reason
 from tfmemlint.interpreter.operations.exceptions import leave
-from tfmemlint.interpreter.operations.generators import iterate_lazy
-from tfmemlint.interpreter.operations.objects import call_method_of
+from tfmemlint.interpreter.operations.generators import consume, iterate_lazy
 from tfmemlint.interpreter.operations.paths import doubtful, for_each_option, merge, snapshot
+from tfmemlint.interpreter.operations.protocols import as_lazy, members_of
 from tfmemlint.interpreter.operations.side_effects import havoc
 from tfmemlint.interpreter.values import (
     EACH,
     UNKNOWN,
     Choice,
-    Const,
+    Class,
     Device,
     DeviceName,
     Devices,
@@ -32,6 +32,7 @@ from tfmemlint.interpreter.values import (
     Value,
     Zipped,
     is_called,
+    value_of_key,
 )
 
 
@@ -47,10 +48,10 @@ def iterate(
     if context.state is None:
         return
     iterable = context.current(iterable)
-    if isinstance(iterable, Instance):
-        iterable = call_method_of(context, iterable, "__iter__", node)
-    if context.state is None:
-        return
+    if isinstance(iterable, (Instance, Class)):
+        iterable = members_of(context, iterable) or as_lazy(context, iterable, node) or UNKNOWN
+    elif isinstance(iterable, Zipped):
+        iterable = _zipped_lazily(context, iterable, node) or iterable
     if isinstance(iterable, Lazy):
         iterate_lazy(context, node, iterable, bind, body, rebound)
         return
@@ -85,6 +86,31 @@ def iterate(
     if cell is not None and is_called(iterable) and context.heap.get((cell, "")) is not content:
         # It was changed meanwhile: what it is asked for next depends on how.
         havoc(context)
+
+
+def _zipped_lazily(context: Context, zipped: Zipped, node: ast.AST) -> Lazy | None:
+    """Return what goes through values of which one is a generator or an object; None if none of them is."""
+    lazies = [
+        (place, part if isinstance(part, Lazy) else as_lazy(context, part, node))
+        for place, part in enumerate(zipped.parts)
+        if isinstance(part, (Lazy, Instance))
+    ]
+    place, lazy = next(((place, lazy) for place, lazy in lazies if lazy is not None), (0, None))
+    if lazy is None:
+        return None
+    count = len(zipped.parts)
+
+    def run(on_yield: Callable[[Value], None]) -> Value:
+        for _, other in lazies:
+            if other is not None and other is not lazy:
+                consume(context, other, lambda value: None)
+        return consume(
+            context,
+            lazy,
+            lambda value: on_yield(Seq(tuple(value if at == place else UNKNOWN for at in range(count)), "tuple")),
+        )
+
+    return Lazy(run, lazy.quiet)
 
 
 def _iterated(
@@ -163,19 +189,30 @@ def _elements(iterable: Value) -> list[tuple[Value, bool]]:
         case Seq(items) if items and len(items) <= MAX_ITEMS_UNROLLED:
             return [(item, position > 0) for position, item in enumerate(items)]
         case Dict(items, open=False) if items and len(items) <= MAX_ITEMS_UNROLLED:
-            return [(Const(key), position > 0) for position, key in enumerate(items)]
+            return [(value_of_key(key), position > 0) for position, key in enumerate(items)]
+        case Devices(numbers=range() as numbers) if 0 < len(numbers) <= MAX_DEVICES_UNROLLED:
+            return _numbered_devices(iterable, numbers)
         case Devices(kind=kind, type=type_, whole=whole, names=names):
             first = Device(kind, type_, 0 if whole else "some", loop=True)
             rest = Device(kind, type_, EACH if whole else "some", loop=True)
             pair: list[Value] = [DeviceName(first), DeviceName(rest)] if names else [first, rest]
             return [(pair[0], False), (pair[1], True)]
-        case Indices(of):
-            return [
-                (Index(Device(of.kind, of.type, 0, loop=True)), False),
-                (Index(Device(of.kind, of.type, EACH, loop=True)), True),
+        case Indices(of, offset, skipped, extra):
+            part = skipped or not of.whole
+            low, high = ("some", "some") if part else (0, EACH)
+            indices: list[tuple[Value, bool]] = [
+                (Index(Device(of.kind, of.type, low, loop=True), offset), False),
+                (Index(Device(of.kind, of.type, high, loop=True), offset), True),
             ]
+            return [*indices, (Index(Device(of.kind, of.type, high, loop=True), extra), True)] if extra else indices
         case Zipped(parts):
-            columns = [_elements(part) for part in parts]
+            shortest = min((len(part.items) for part in parts if isinstance(part, Seq)), default=0)
+            columns = [
+                _numbered_devices(part, range(shortest))
+                if isinstance(part, Devices) and part.whole and 0 < shortest <= MAX_DEVICES_UNROLLED
+                else _elements(part)
+                for part in parts
+            ]
             known = [column for column in columns if column[0][0] is not UNKNOWN]
             length = min((len(column) for column in known), default=2)
             return [
@@ -184,6 +221,12 @@ def _elements(iterable: Value) -> list[tuple[Value, bool]]:
             ]
         case _:
             return [(UNKNOWN, False), (UNKNOWN, True)]
+
+
+def _numbered_devices(devices: Devices, numbers: range) -> list[tuple[Value, bool]]:
+    """Return those devices of a list that have these numbers, one by one."""
+    found = [Device(devices.kind, devices.type, number, loop=True) for number in numbers]
+    return [(DeviceName(item) if devices.names else item, place > 0) for place, item in enumerate(found)]
 
 
 def _without_cells(choice: Choice) -> Choice:

@@ -11,6 +11,7 @@ from tfmemlint.interpreter.operations.contents import (
     Container,
     alter,
     forget_contents,
+    new_container,
     pass_items_to_unknown,
     passed_to_unknown,
 )
@@ -19,6 +20,7 @@ from tfmemlint.interpreter.values import (
     UNKNOWN,
     Class,
     Const,
+    Devices,
     Dict,
     Function,
     Instance,
@@ -26,7 +28,9 @@ from tfmemlint.interpreter.values import (
     Ref,
     Seq,
     Value,
+    Zipped,
     is_called,
+    value_of_key,
 )
 
 _Change = Callable[[tuple[Value, ...]], "Sequence[Value] | None"]
@@ -107,7 +111,7 @@ def _given_items(value: Value) -> tuple[Value, ...] | None:
         case Seq(items, kind):
             return items if kind != "set" or len(items) < 2 else None
         case Dict(items, open=False):
-            return tuple(map(Const, items))
+            return tuple(map(value_of_key, items))
         case _:
             return None
 
@@ -150,3 +154,16 @@ def _replaced(items: tuple[Value, ...], place: int, value: Value) -> Sequence[Va
     changed = list(items)
     changed[place] = value
     return changed
+
+
+def same_items(context: Context, name: str, value: Value) -> Value:
+    """Return a list, or an iterator, with the same items as ``value``."""
+    if isinstance(value, Dict) and not value.open:
+        value = Seq(tuple(map(value_of_key, value.items)), "list")
+    if not isinstance(value, Seq):
+        return value if isinstance(value, (Devices, Zipped)) else UNKNOWN
+    if name in ("list", "sorted", "set"):
+        return new_container(context, Seq(value.items, "set" if name == "set" or value.kind == "set" else "list"))
+    items = value.items[::-1] if name == "reversed" and is_called(value) else value.items
+    # Views of a list that show what is in it by now.
+    return Seq(items, value.kind if value.kind == "set" else "tuple" if name == "tuple" else "view")

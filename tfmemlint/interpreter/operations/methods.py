@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.generators import drain
+from tfmemlint.interpreter.operations.objects import call_special
+from tfmemlint.interpreter.operations.protocols import collected
 from tfmemlint.interpreter.program import Arg
 from tfmemlint.interpreter.registry import ANY_METHOD, METHODS
-from tfmemlint.interpreter.values import UNKNOWN, Dict, Lazy, Seq, Value
+from tfmemlint.interpreter.values import UNKNOWN, Dict, Instance, Lazy, Seq, Value
 
 
 def call_method(context: Context, base: Value, call: MethodCall) -> Value | None:
@@ -34,6 +36,8 @@ def arguments(
         if star and isinstance(value, Seq):
             values.extend(value.items)
         else:
+            if star and context.state is not None:
+                collected(context, value, inner)
             values.append(UNKNOWN if star else value)
         if written:
             args.append(Arg(value, context.span(inner), context.text(inner), star=star, node=inner))
@@ -43,7 +47,10 @@ def arguments(
         if keyword.arg is not None:
             keywords[keyword.arg] = value
         elif isinstance(value, Dict):
-            keywords.update(value.items)
+            keywords.update({key: given for key, given in value.items.items() if isinstance(key, str)})
+        elif isinstance(value, Instance):
+            for method in ("keys", "__getitem__"):
+                call_special(context, value, method, [UNKNOWN] if method != "keys" else [], keyword.value)
         if written:
             of = keyword.value
             args.append(Arg(value, context.span(of), context.text(of), keyword.arg, star, None if star else of))

@@ -3,26 +3,44 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from tfmemlint.facts import folding
 from tfmemlint.facts.names import called_name, is_tensorflow
 from tfmemlint.facts.syntax import is_exit
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.amounts import told_by
+from tfmemlint.interpreter.operations.call_effects import apply_effect
 from tfmemlint.interpreter.operations.callbacks import call_sort_key, note_process_functions
 from tfmemlint.interpreter.operations.constants import lift, plain_values
 from tfmemlint.interpreter.operations.contents import mark_escaped, passed_to_unknown
-from tfmemlint.interpreter.operations.effects import apply_effect
 from tfmemlint.interpreter.operations.environment import child_env, env_write
 from tfmemlint.interpreter.operations.events import emit_call
 from tfmemlint.interpreter.operations.exceptions import leave
-from tfmemlint.interpreter.operations.in_force import too_late
+from tfmemlint.interpreter.operations.in_force import late_effect
+from tfmemlint.interpreter.operations.library import in_library
+from tfmemlint.interpreter.operations.objects import call_first_special
+from tfmemlint.interpreter.operations.protocols import as_lazy, call_all, call_all_with, is_own, members_of
 from tfmemlint.interpreter.operations.third_party import third_party_call
 from tfmemlint.interpreter.registry import BUILTINS, CONSUMERS, MODELS, OUTCOMES, Invocation
 from tfmemlint.interpreter.state import ConfigEffect
-from tfmemlint.interpreter.values import UNKNOWN, Choice, Function, Lazy, Made, Partial, Ref, Value
-from tfmemlint.knowledge import wishes
+from tfmemlint.interpreter.values import (
+    UNKNOWN,
+    Choice,
+    Const,
+    Function,
+    Instance,
+    Lazy,
+    Made,
+    Partial,
+    Ref,
+    Seq,
+    Value,
+)
+from tfmemlint.knowledge import purposes
+from tfmemlint.knowledge.data_model import ASKED, ITERATES
 from tfmemlint.knowledge.functions import PHYSICAL_FIXED, RANKS, VIRTUAL_FIXED
-from tfmemlint.model.intent import Wish
+from tfmemlint.model.intent import Purpose
 
 WRAPPING = frozenset(
     {"functools.lru_cache", "functools.cache", "staticmethod", "classmethod", "contextlib.contextmanager"}
@@ -44,7 +62,7 @@ KEEPING = WRAPPING | {
     *("copy.copy", "copy.deepcopy", "dataclasses.dataclass", "dataclasses.replace"),
 }
 """Functions that don't call a function that they are given."""
-_BY_KEY = frozenset({"sorted", "min", "max"})
+_BY_KEY = frozenset({"sorted", "min", "max", "heapq.nsmallest", "heapq.nlargest", "heapq.merge"})
 _OBSERVED = ("keras.", "horovod.", "pynvml.", "py3nvml.", "nvidia_smi.")
 """Libraries whose calls rules read, though they aren't TensorFlow's."""
 
@@ -60,8 +78,18 @@ def call_by_name(context: Context, call: Invocation) -> Value:
 def call_builtin(context: Context, call: Invocation) -> Value | None:
     """Call a built-in or standard function; None where ``call.name`` is none that is modelled."""
     name, values, keywords = call.name, call.values, call.keywords
-    if name in _BY_KEY and isinstance(keywords.get("key"), (Function, Partial, Choice, Ref)):
-        call_sort_key(context, keywords["key"], values[0] if values else UNKNOWN, call.node)
+    if values and any(map(is_own, values)):
+        asked = _ask_objects(context, call)
+        if asked is not None or context.state is None:
+            return asked or UNKNOWN
+    if name in _BY_KEY:
+        listed = (
+            values[1 if name in ("heapq.nsmallest", "heapq.nlargest") and len(values) > 1 else 0] if values else UNKNOWN
+        )
+        if isinstance(keywords.get("key"), (Function, Partial, Choice, Ref, Instance)):
+            call_sort_key(context, keywords["key"], listed, call.node)
+        elif isinstance(listed, Seq) and len(listed.items) > 1 and "key" not in keywords:
+            call_all_with(context, listed.items[:1], "__lt__", [UNKNOWN], call.node)
     if values and isinstance(values[0], Lazy):
         handler = CONSUMERS.get(name)
         if handler is not None:
@@ -76,6 +104,9 @@ def call_builtin(context: Context, call: Invocation) -> Value | None:
     result: Value | None = handler(context, call) if handler is not None else None
     if result is not None:
         return result
+    model = in_library(Ref(name))
+    if not isinstance(model, Ref):
+        return context.call(model, values, keywords, call.node)
     plain = plain_values(values)
     if plain is not None and not keywords:
         try:
@@ -83,6 +114,44 @@ def call_builtin(context: Context, call: Invocation) -> Value | None:
         except folding.NotFolded:
             return None
     return None
+
+
+def _ask_objects(context: Context, call: Invocation) -> Value | None:
+    """Run the special methods by which objects answer a built-in function; return its result, None if not known."""
+    name, values = call.name, call.values
+    asked = ASKED.get(name)
+    if asked is not None:
+        if name == "print":
+            call_all(context, values, asked, call.node)
+            return Const(None)
+        if name in ("iter", "list") and members_of(context, values[0]) is not None:
+            return None
+        result = call_first_special(context, values[0], asked, _RESTS.get(name, ()), call.node)
+        if result is not None:
+            return result
+    if name in ("isinstance", "issubclass") and len(values) > 1:
+        kinds = values[1].items if isinstance(values[1], Seq) else (values[1],)
+        method = "__instancecheck__" if name == "isinstance" else "__subclasscheck__"
+        call_all_with(context, kinds, method, [values[0]], call.node)
+        return None
+    if name in ITERATES or name in CONSUMERS:
+        listed = members_of(context, values[0])
+        lazy = as_lazy(context, values[0], call.node) if listed is None else None
+        if listed is not None:
+            values[0] = listed
+        elif lazy is not None:
+            values[0] = lazy
+    return None
+
+
+_RESTS: dict[str, tuple[Value, ...]] = {
+    "format": (UNKNOWN,),
+    "round": (UNKNOWN,),
+    "divmod": (UNKNOWN,),
+    "pow": (UNKNOWN,),
+    "copy.deepcopy": (UNKNOWN,),
+}
+"""The arguments of a special method besides its object."""
 
 
 def _call_third_party(context: Context, call: Invocation) -> Value:
@@ -97,7 +166,7 @@ def _call_third_party(context: Context, call: Invocation) -> Value:
         env_write(context, call.values, node, call.written)
     if name.startswith("subprocess.") and isinstance(node, ast.Call):
         child_env(context, node)
-    result: Value = UNKNOWN
+    result: Value = told_by(name)
     if name in RANKS or name.startswith(_OBSERVED):
         event = emit_call(context, name, node, call.written)
         if name in RANKS:
@@ -112,7 +181,7 @@ def _call_tensorflow(context: Context, call: Invocation) -> Value:
     values, node = call.values, call.node
     if name in ("tf.function", "tf.compat.v1.wrap_function") and values and isinstance(values[0], Function):
         function = values[0]
-        return Function(function.node, function.scope, (*function.decorators, Ref("tf.function")), function.bound)
+        return replace(function, decorators=(*function.decorators, Ref("tf.function")))
     call.called = emit_call(context, name, node, call.written, outcome=_outcome(context, call))
     call.made = Made(name, context.next_serial())
     context.made_by[call.made.serial] = call.called
@@ -132,7 +201,9 @@ def _outcome(context: Context, call: Invocation) -> ConfigEffect | None:
     if check is not None:
         outcome: ConfigEffect | None = check(context, call)
         return outcome
-    made_up = wishes.wish_of(call.name)
-    if made_up is not None and made_up.wish in (Wish.GROWTH, Wish.LIMIT, Wish.FRACTION):
-        return too_late(context, PHYSICAL_FIXED if made_up.wish is Wish.GROWTH else VIRTUAL_FIXED, None, UNKNOWN)
+    made_up = purposes.purpose_of(call.name)
+    if made_up is not None and made_up.purpose in (Purpose.GROWTH, Purpose.LIMIT, Purpose.FRACTION):
+        return late_effect(
+            context, PHYSICAL_FIXED if made_up.purpose is Purpose.GROWTH else VIRTUAL_FIXED, None, UNKNOWN
+        )
     return None

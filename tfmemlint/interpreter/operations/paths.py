@@ -61,11 +61,11 @@ def merge(context: Context, other: Snapshot, mine: Guards = (), theirs: Guards =
         restore(context, other)
         return
     context.state = join_states(context.state, other.state, mine, theirs)
-    _join_names(context.scope.names, other.names, context.used)
+    join_names(context.scope.names, other.names, context.used)
     if context.scope is not context.module:
-        _join_names(context.module.names, other.module_names, context.used)
+        join_names(context.module.names, other.module_names, context.used)
     if context.heap is not other.heap:
-        context.heap = _joined_heap(context.heap, other.heap, context.used)
+        context.heap = joined_heap(context.heap, other.heap, context.used)
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def doubtful(context: Context, guards: Guards = (), *, doubt: bool = True) -> _D
     return _Doubtful(context, guards, doubt)
 
 
-def _join_names(mine: dict[str, Value], theirs: dict[str, Value], used: set[int]) -> None:
+def join_names(mine: dict[str, Value], theirs: dict[str, Value], used: set[int]) -> None:
     """Join the names of two paths; most names mean the same object on both."""
     for name in theirs.keys() - mine.keys():
         # A name that some way does not bind means nothing else there: what is called by it is what another way binds.
@@ -99,7 +99,7 @@ def _join_names(mine: dict[str, Value], theirs: dict[str, Value], used: set[int]
             lose(other, used)
 
 
-def _joined_heap(mine: Heap, theirs: Heap, used: set[int]) -> Heap:
+def joined_heap(mine: Heap, theirs: Heap, used: set[int]) -> Heap:
     joined = dict(mine)
     values = map(mine.get, theirs)
     for key, value, other in [row for row in zip(theirs, values, theirs.values(), strict=True) if row[1] is not row[2]]:

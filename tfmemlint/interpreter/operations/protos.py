@@ -6,7 +6,8 @@ from typing import Any
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.devices import rank_taken
-from tfmemlint.interpreter.program import Call
+from tfmemlint.interpreter.operations.events import event_fields
+from tfmemlint.interpreter.program import Call, LateOption
 from tfmemlint.interpreter.values import Dict, Proto, ProtoRecord, Value
 
 
@@ -42,3 +43,14 @@ def set_proto_field(context: Context, proto: Proto, name: str, value: Value, spa
     else:
         record.fields[full] = value
         record.spans[full] = span
+    _note_late(context, record, full, value)
+
+
+def _note_late(context: Context, record: ProtoRecord, name: str, value: Value) -> None:
+    """Note a GPU option that a session which has taken the message before does not get."""
+    statement = context.statement
+    if record.taken is None or not name.startswith("gpu_options.") or context.loops or context.state is None:
+        return
+    if statement is not None:
+        around = event_fields(context, statement)
+        record.late.append(LateOption(field=name, value=value, session=record.taken, **around))

@@ -38,7 +38,7 @@ def is_side_effect_free(context: Context, function: Value) -> bool:
     match function:
         case Function(node, scope):
             unit = scope.module.unit
-            return unit is not None and _definition_is_side_effect_free(context, node, unit)
+            return unit is not None and not unit.library and _definition_is_side_effect_free(context, node, unit)
         case Partial(inner):
             return is_side_effect_free(context, inner)
         case Choice(options):

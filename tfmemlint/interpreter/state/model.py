@@ -150,6 +150,9 @@ class State:
             return self._other_than(self.growth[EACH].value) if self.visible is None else None
         if self.visible is not None and all(way is not None and self._covers(way.value) for way in self.visible.ways):
             return None
+        if self.visible is not None and not all(isinstance(key, int) for key in self.growth):
+            # Some that a slice has named, where a slice has named those that are visible: most often the same one.
+            return None
         if len(self.growth) > 1 and not all(isinstance(key, int) for key in self.growth):
             # One by its number, others by a slice: the two may well be all of them.
             return None

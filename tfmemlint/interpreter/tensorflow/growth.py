@@ -9,8 +9,8 @@ from tfmemlint.interpreter.operations.in_force import (
     allows_growth_by_env,
     is_apart,
     is_refused,
+    late_effect,
     setting_in_force,
-    too_late,
 )
 from tfmemlint.interpreter.operations.starting import start_runtime
 from tfmemlint.interpreter.program import Call
@@ -31,7 +31,7 @@ def _growth_outcome(context: Context, device: Value, enable: Value) -> ConfigEff
         return ConfigEffect(
             "refused", "ValueError", GROWTH_REFUSED, key != ANY and limit.value != UNKNOWN, setting=limit.by
         )
-    late = too_late(context, PHYSICAL_FIXED, setting_in_force(context, state.growth, key), enable)
+    late = late_effect(context, PHYSICAL_FIXED, setting_in_force(context, state.growth, key), enable)
     if late is not None:
         return None if _completes_growth(context, device, enable) else late
     same = state.growth_of(key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.effects import apply_effect
+from tfmemlint.interpreter.operations.call_effects import apply_effect
 from tfmemlint.interpreter.operations.in_force import shown_devices
 from tfmemlint.interpreter.operations.starting import start_runtime
 from tfmemlint.interpreter.registry import Invocation, models

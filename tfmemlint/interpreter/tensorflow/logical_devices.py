@@ -9,8 +9,8 @@ from tfmemlint.interpreter.operations.in_force import (
     allows_growth_by_env,
     is_apart,
     is_refused,
+    late_effect,
     setting_in_force,
-    too_late,
 )
 from tfmemlint.interpreter.operations.starting import start_runtime
 from tfmemlint.interpreter.program import Call
@@ -54,7 +54,7 @@ def check_logical(context: Context, call: Invocation) -> ConfigEffect | None:
         present = context.here.cpu_split
     else:
         present = setting_in_force(context, context.here.limits, device_key(device))
-    return too_late(context, VIRTUAL_FIXED, present, wanted) or _voided_growth(context, wanted)
+    return late_effect(context, VIRTUAL_FIXED, present, wanted) or _voided_growth(context, wanted)
 
 
 @models(*SET_LOGICAL)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.call_effects import add_layer, apply_effect
 from tfmemlint.interpreter.operations.contents import mark_escaped
-from tfmemlint.interpreter.operations.effects import add_layer, apply_effect
 from tfmemlint.interpreter.operations.named_calls import call_builtin
 from tfmemlint.interpreter.registry import Invocation, models
 from tfmemlint.interpreter.values import UNKNOWN, Seq, Value

@@ -48,6 +48,8 @@ def _new_session(
         **event_fields(context, node),
     )
     context.emit(event)
+    if isinstance(config, Proto):
+        config.record.taken = event
     if effects.effect(name, context.target, graph=context.here.graph_mode) is effects.Effect.STARTS:
         # A monitored session makes a sharded Saver first, which asks the eager context for its devices.
         start_runtime(context, node, "context", name, call.text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.in_force import is_refused, too_late
+from tfmemlint.interpreter.operations.in_force import is_refused, late_effect
 from tfmemlint.interpreter.registry import Invocation, models, outcome_of
 from tfmemlint.interpreter.state import ANY, ConfigEffect, Setting
 from tfmemlint.interpreter.values import UNKNOWN, Const, Value
@@ -24,7 +24,7 @@ def _threads_outcome(context: Context, name: str, wanted: Value) -> ConfigEffect
     if in_force is None and ANY in context.here.growth and context.here.growth[ANY].by is None:
         # Code that could not be followed may have set it.
         in_force = Setting(UNKNOWN)
-    late = too_late(context, SET_THREADS[name], in_force, wanted)
+    late = late_effect(context, SET_THREADS[name], in_force, wanted)
     return late if late is not None and late.kind == "late" else None
 
 

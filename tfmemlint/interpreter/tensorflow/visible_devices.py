@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.in_force import as_visible, is_refused, too_late
+from tfmemlint.interpreter.operations.in_force import as_visible, is_refused, late_effect
 from tfmemlint.interpreter.operations.starting import start_runtime
 from tfmemlint.interpreter.program import Call
 from tfmemlint.interpreter.registry import Invocation, models, outcome_of
@@ -30,7 +30,7 @@ def _visible_outcome(context: Context, devices: Value) -> ConfigEffect | None:
     which is accepted.
     """
     in_force = _visible_in_force(context)
-    late = too_late(context, VISIBLE_FIXED, in_force, as_visible(devices))
+    late = late_effect(context, VISIBLE_FIXED, in_force, as_visible(devices))
     if late is None or late.kind != "late" or not late.certain:
         return late
     shown = in_force.value if in_force is not None else Devices("physical", "GPU")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from tfmemlint.interpreter.values.kinds import (
@@ -17,10 +18,15 @@ from tfmemlint.interpreter.values.kinds import (
     Proto,
     Seq,
     Value,
+    Zipped,
 )
-from tfmemlint.interpreter.values.leaves import UNKNOWN, Const, Ref
+from tfmemlint.interpreter.values.leaves import UNKNOWN, Amount, Const, Ref
 
 MOST_OPTIONS = 6
+MAX_VALUES_HELD = 2_000
+"""Values in a container that is known, counting those within its items. A list of settings has far fewer."""
+MAX_CONTAINER_DEPTH = 30
+"""Containers within containers that are known. Going through them takes Python frames for each."""
 _CALLED = (Function, Partial, Lazy, Class, Instance, Module, Choice)
 
 
@@ -31,6 +37,8 @@ def join(left: Value | None, right: Value | None) -> Value:
     if isinstance(left, (Seq, Dict)) and isinstance(right, (Seq, Dict)) and left.cell is right.cell is not None:
         # One and the same; what is in it is joined in the heap.
         return left
+    if isinstance(left, Amount) or isinstance(right, Amount):
+        return _join_amounts(left, right)
     if isinstance(left, _CALLED) or isinstance(right, _CALLED):
         return _either(left or UNKNOWN, right or UNKNOWN)
     if left is None or right is None:
@@ -58,6 +66,27 @@ def join(left: Value | None, right: Value | None) -> Value:
     return UNKNOWN
 
 
+def _join_amounts(left: Value | None, right: Value | None) -> Value:
+    """Return what is known of an amount that is another one on another path: what is so on either is not sure."""
+    amount, other = (left, right) if isinstance(left, Amount) else (right, left)
+    if not isinstance(amount, Amount):
+        return UNKNOWN
+    match other:
+        case Amount(type_, unit, _, sure):
+            same = unit if unit == amount.unit else ""
+            if type_ == amount.type:
+                return replace(amount, unit=same, sure=sure and amount.sure)
+            return Amount("", same) if same else UNKNOWN
+        case Const(str()) if amount.type == "str":
+            return amount
+        case Const(bool()):
+            return UNKNOWN
+        case Const(int() | float() | None) if amount.type == "str":
+            return replace(amount, sure=False)
+        case _:
+            return UNKNOWN
+
+
 def _either(left: Value, right: Value) -> Value:
     """Any of two values, one of which may be called."""
     options: list[Value] = []
@@ -76,6 +105,18 @@ def _either(left: Value, right: Value) -> Value:
     return Choice(tuple(options)) if len(options) <= MOST_OPTIONS else UNKNOWN
 
 
+def choose(values: Iterable[Value]) -> Value:
+    """Return what is known of one of several values, each of which may be called."""
+    options: list[Value] = []
+    for value in values:
+        for option in value.options if isinstance(value, Choice) else (value,):
+            if not any(option is known or is_same(option, known) for known in options):
+                options.append(option)
+    if len(options) == 1:
+        return options[0]
+    return Choice(tuple(options)) if len(options) <= MOST_OPTIONS else UNKNOWN
+
+
 def parts(value: Value) -> tuple[Value, ...]:
     """Return the items of a list or a dictionary, or the options of a choice; nothing for other values."""
     match value:
@@ -87,6 +128,26 @@ def parts(value: Value) -> tuple[Value, ...]:
             return options
         case _:
             return ()
+
+
+def is_large(value: Value) -> bool:
+    """True if a container holds more than `MAX_VALUES_HELD` values, or containers within containers too deeply.
+
+    Those within its items count as well: what looks through them would never end on ``x = [x, x]``, said forty times.
+    """
+    level, held = [value], 0
+    for _ in range(MAX_CONTAINER_DEPTH):
+        inner: list[Value] = []
+        for container in level:
+            items = container.parts if isinstance(container, Zipped) else parts(container)
+            held += len(items)
+            if held > MAX_VALUES_HELD:
+                return True
+            inner.extend(item for item in items if isinstance(item, (Seq, Dict, Choice, Zipped)))
+        if not inner:
+            return False
+        level = inner
+    return True
 
 
 def is_called(value: Value) -> bool:

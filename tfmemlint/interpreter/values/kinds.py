@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tfmemlint.interpreter.values.leaves import (
     UNKNOWN,
     Const,
     Count,
+    CountPlus,
     Device,
     DeviceName,
     Devices,
@@ -60,12 +61,12 @@ class Seq:
 
 @dataclass(frozen=True, slots=True)
 class Dict:
-    """A dictionary with constant string keys; ``open`` when there may be others.
+    """A dictionary whose keys are known (`tfmemlint.interpreter.values.keys`); ``open`` when there may be others.
 
     ``default``: what makes the value of a key that isn't there, as in a ``defaultdict``. ``cell``: as of a `Seq`.
     """
 
-    items: Mapping[str, Value] = field(default_factory=dict, hash=False)
+    items: Mapping[Any, Value] = field(default_factory=dict, hash=False)
     open: bool = False
     default: Value | None = None
     cell: Cell | None = field(default=None, compare=False, repr=False)
@@ -121,6 +122,10 @@ class ProtoRecord:
     fields: dict[str, Value] = field(default_factory=dict)
     spans: dict[str, Span] = field(default_factory=dict)
     consumed: bool = False
+    late: list[Any] = field(default_factory=list)
+    """Events of fields that were set after a session had taken the message, and that no later one has taken."""
+    taken: Any = None
+    """The event of the last session that has taken the message."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,8 +136,12 @@ class Function:
     scope: Scope
     decorators: tuple[Value, ...] = ()
     bound: Value | None = None
-    setter: Function | None = None
+    setter: Value | None = None
     """Of a property: what is called when it is set."""
+    deleter: Value | None = None
+    """Of a property: what is called when it is deleted."""
+    owner: Class | None = None
+    """The class whose body defines it: where ``super()`` in it starts from."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,10 +159,12 @@ class Lazy:
 
     Attributes:
         run: go through it; the function is given each value. quiet: it can't configure anything.
+        awaitable: it is a coroutine.
     """
 
     run: Callable[[Callable[[Value], None]], Value]
     quiet: bool = False
+    awaitable: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,6 +184,7 @@ class Class:
     scope: Scope
     bases: tuple[Value, ...] = ()
     members: dict[str, Value] = field(default_factory=dict)
+    metaclass: Value | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,6 +192,23 @@ class Instance:
     """An object of a class of the program; its attributes are in the heap."""
 
     cls: Class
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Super:
+    """``super()``: the names that a class and those before it in the lineage of the receiver's class do not answer."""
+
+    owner: Class
+    receiver: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Property:
+    """``property(...)``, ``functools.cached_property(...)``: what is called when it is got, set and deleted."""
+
+    getter: Value | None = None
+    setter: Value | None = None
+    deleter: Value | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,8 +230,9 @@ class Choice:
 
 
 Value: TypeAlias = (
-    "Unknown | Const | Ref | Seq | Dict | Field | Devices | Device | Count | Indices | Index | Zipped | DeviceName "
-    "| Limit | Made | Proto | Function | Partial | Lazy | Thread | Class | Instance | Module | Choice"
+    "Unknown | Const | Ref | Seq | Dict | Field | Devices | Device | Count | CountPlus | Indices | Index | Zipped "
+    "| DeviceName | Limit | Made | Proto | Function | Partial | Lazy | Thread | Class | Instance | Super | Property "
+    "| Module | Choice"
 )
 
 
@@ -221,6 +251,8 @@ class Scope:
     """Tells one scope from another; 0 for that of the module that is run."""
     unit: ModuleInstance | None = None
     """The module whose names these are; only for the scope of a module."""
+    aliases: dict[str, tuple[str, int, int]] = field(default_factory=dict)
+    """Parameters that are names of the caller's: that name, the number of its scope, and how often it was bound."""
 
     def lookup(self, name: str) -> Value | None:
         """The value of ``name`` as Python would find it, or None where no scope binds it."""
@@ -270,7 +302,7 @@ class ModuleInstance:
         name: its dotted name; ``__main__`` for the module that is run.
         package: what relative imports in it start from; None where they can't work (a plain script).
         scope: its names. stars: the modules of others that it star-imports from.
-        running: its top level is being gone through.
+        running: its top level is being gone through. library: it is a model of something of Python's library.
     """
 
     source: Source
@@ -282,6 +314,7 @@ class ModuleInstance:
     scope: Scope = field(default_factory=Scope)
     stars: list[str] = field(default_factory=list)
     running: bool = False
+    library: bool = False
 
     @property
     def configures(self) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -12,6 +13,65 @@ class Unknown:
 
 
 UNKNOWN = Unknown()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Amount(Unknown):
+    """A number or a text that isn't known, but its type or its unit is. It equals UNKNOWN: nothing else is concluded.
+
+    Attributes:
+        type: ``str``, ``list`` or ``number``; "" if it isn't known.
+        unit: as in `tfmemlint.knowledge.units`; "" if it isn't known.
+        source: where it comes from, in words. sure: False if it is so on some path only.
+    """
+
+    type: str = ""
+    unit: str = ""
+    source: str = ""
+    sure: bool = True
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unknown)
+
+    def __hash__(self) -> int:
+        return hash(UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fields(Unknown):
+    """An object of which nothing but some attributes or items is known: parsed arguments, what NVML tells.
+
+    ``rest``: what all others are.
+    """
+
+    fields: Mapping[str, Any]
+    rest: Any = UNKNOWN
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unknown)
+
+    def __hash__(self) -> int:
+        return hash(UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OptionParser(Unknown):
+    """A parser of command lines.
+
+    Attributes:
+        options: what it makes of each option so far. code: the functions that ``set_defaults`` gives options.
+        readers: the functions that are given the text of an option when a command line is parsed, with that text.
+    """
+
+    options: dict[str, Any] = field(default_factory=dict)
+    code: dict[str, Any] = field(default_factory=dict)
+    readers: list[tuple[Any, Any]] = field(default_factory=list)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unknown)
+
+    def __hash__(self) -> int:
+        return hash(UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +102,8 @@ class Devices:
         type: ``GPU``, ``CPU``, or None for all types.
         whole: the list holds every device of its type; False after a slice or a filter that isn't understood.
         names: the list holds the devices' names (strings), not the devices.
-        first: of a slice of the whole list, how many of the first ones it has.
+        first: of a slice of the whole list, how many of the first ones it has (with those that ``skip`` leaves out).
+        skip: of a slice of the whole list, how many of the first ones it leaves out.
     """
 
     kind: str
@@ -50,6 +111,12 @@ class Devices:
     whole: bool = True
     names: bool = False
     first: int | None = None
+    skip: int = 0
+
+    @property
+    def numbers(self) -> range | None:
+        """The devices' numbers, of a slice for which they are known."""
+        return None if self.first is None else range(self.skip, max(self.first, self.skip))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +152,49 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class Indices:
-    """The numbers of the devices of a list: ``range(len(gpus))``."""
+class CountPlus:
+    """The number of devices in a list plus another number: ``len(gpus) + 1``."""
 
     of: Devices
+    plus: int
+
+
+@dataclass(frozen=True, slots=True)
+class Indices:
+    """The numbers of the devices of a list: ``range(len(gpus))``.
+
+    Attributes:
+        offset: how much too large each is: 1 for ``range(1, len(gpus) + 1)`` and ``enumerate(gpus, 1)``.
+        skipped: how many of the first devices have none: 1 for ``range(1, len(gpus))``.
+        extra: how many there are beyond the last device's: 1 for ``range(len(gpus) + 1)``.
+    """
+
+    of: Devices
+    offset: int = 0
+    skipped: int = 0
+    extra: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """One of those numbers, as the variable of a loop."""
+    """One of those numbers, as the variable of a loop, ``offset`` larger than the device's own."""
 
     device: Device
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumberedName(Unknown):
+    """A text that ends in the number of a device: ``f"GPU:{i}"``. It equals UNKNOWN."""
+
+    prefix: str
+    index: Index
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unknown)
+
+    def __hash__(self) -> int:
+        return hash(UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)

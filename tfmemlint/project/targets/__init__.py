@@ -1,1 +1,1 @@
-"""Which TensorFlow release a file is for, as its project's own files say."""
+"""The TensorFlow release that a file is for, by its project's own files."""

@@ -25,7 +25,7 @@ def concerns(name: str, data: bytes) -> bool:
         return True
     if _is_pip(name):
         return _INCLUDES.search(data) is not None
-    return _CONDA.fullmatch(name) is not None and _INCLUDES_IN_CONDA.search(data) is not None
+    return _CONDA.fullmatch(os.path.basename(name)) is not None and _INCLUDES_IN_CONDA.search(data) is not None
 
 
 def read_as(name: str, path: str, data: bytes, read: Reader) -> Iterator[Stated]:
@@ -38,6 +38,9 @@ def read_as(name: str, path: str, data: bytes, read: Reader) -> Iterator[Stated]
         ValueError: the file is broken.
     """
     text = decoded(data)
+    folder, name = os.path.split(name)
+    if folder.lower() in ("requirements", "requirement") and name.endswith((".txt", ".in")):
+        name = _FOLDER + name
     match name:
         case "pyproject.toml":
             return tables.of_pyproject(path, text)
@@ -46,7 +49,7 @@ def read_as(name: str, path: str, data: bytes, read: Reader) -> Iterator[Stated]
         case "setup.py":
             from tfmemlint.project.targets.setup import of_setup
 
-            return of_setup(path, text)
+            return of_setup(path, text, read)
         case "Pipfile":
             return tables.of_pipfile(path, text)
         case "Pipfile.lock":
@@ -71,4 +74,4 @@ def read_as(name: str, path: str, data: bytes, read: Reader) -> Iterator[Stated]
 
 
 def _is_pip(name: str) -> bool:
-    return _PIP.fullmatch(name) is not None or name.startswith(_FOLDER)
+    return _PIP.fullmatch(os.path.basename(name)) is not None or name.startswith(_FOLDER)

@@ -4,53 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tfmemlint.project.listing import Listings, Probes, called
 from tfmemlint.project.roots import outermost, project_root
+from tfmemlint.project.targets.found import FoundTarget
+from tfmemlint.project.targets.places import manifests_in, texts_in
+from tfmemlint.sources.regular import read_regular
 
 if TYPE_CHECKING:
-    from tfmemlint.knowledge.releases import Target
+    from tfmemlint.project.infer import Inference
     from tfmemlint.project.targets.stated import Stated
     from tfmemlint.project.targets.versions import Releases
 
 _DEEPEST = 64
 _LARGEST = 16 * 2**20
-_MOST = 5_000
-"""Entries of a directory that are looked at."""
-
-_NAMED = frozenset({"pyproject.toml", "setup.py", "setup.cfg", "Pipfile", "Pipfile.lock", "pdm.lock", "pylock.toml"})
-_NAMED |= {"poetry.lock", "uv.lock", "conda-lock.yml", "conda-lock.yaml"}
 _INSTALLS = re.compile(rb"pip3?\s+install|%tensorflow_version")
 """Without this, no notebook says anything."""
-_PARTS = ("require", "constraint", "env", "conda", "dockerfile", "containerfile")
-"""What the names of other files have in them that may say something."""
-
-
-@dataclass(frozen=True, slots=True)
-class FoundTarget:
-    """What a project says of the TensorFlow that it runs on.
-
-    Attributes:
-        directory: where it says so; "" where nothing is said. stated: all statements there.
-        used: those that count: what is run with, where that is said; else what is tested with.
-        first, last: the known releases that they admit; None where nothing is said, or it can't be read.
-    """
-
-    directory: str = ""
-    stated: tuple[Stated, ...] = ()
-    used: tuple[Stated, ...] = ()
-    first: Target | None = None
-    last: Target | None = None
-
-    @property
-    def target(self) -> Target | None:
-        """The release to judge for: the newest that is admitted, which is what pip installs; with the oldest."""
-        if self.first is None or self.last is None or self.first == self.last:
-            return self.last
-        return replace(self.last, oldest=self.first)
 
 
 @dataclass(slots=True)
@@ -65,35 +37,68 @@ class Finder:
     _read: dict[str, bytes | None] = field(default_factory=dict)
     _of: dict[str, FoundTarget] = field(default_factory=dict)
     _own: dict[str, FoundTarget | None] = field(default_factory=dict)
+    _prose: dict[str, FoundTarget] = field(default_factory=dict)
+    _judged: dict[str, FoundTarget] = field(default_factory=dict)
     _listings: Listings = field(default_factory=Probes)
+    _inference: Inference | None = None
 
     def of_file(self, path: str) -> FoundTarget:
-        """What the project of a file says; nothing for one that has no project. A notebook may say it itself."""
+        """Return the release that a file is judged for: what its project states, else what its names tell."""
+        known = self._judged.get(path)
+        if known is None:
+            from tfmemlint.project.targets.claims import with_inference
+
+            known = self._judged[path] = with_inference(self.stated_for(path), path, lambda: self.inference)
+        return known
+
+    def stated_for(self, path: str) -> FoundTarget:
+        """Return what the project of a file says; nothing for one that has no project. A notebook may say it itself."""
         if path.endswith(".ipynb"):
             if path not in self._own:
                 self._own[path] = self._said_by(path)
             own = self._own[path]
             if own is not None:
                 return own
-        return self.of_directory(os.path.dirname(os.path.abspath(path)))
+        directory = os.path.dirname(os.path.abspath(path))
+        found = self.of_directory(directory)
+        if _is_of_one_major(found):
+            return found
+        # A range that has releases of TensorFlow 1 and of 2 leaves open what a README says.
+        return _narrowed(found, self._prose_of(directory))
+
+    @property
+    def inference(self) -> Inference:
+        """The inference of releases from names."""
+        if self._inference is None:
+            from tfmemlint.project.infer import Inference
+
+            self._inference = Inference(self.source)
+        return self._inference
 
     def found(self) -> list[FoundTarget]:
-        """All that was found so far, each once."""
-        own = (found_by_file for found_by_file in self._own.values() if found_by_file is not None)
-        return list(dict.fromkeys((*self._of.values(), *own)))
+        """Return all that was found so far, each once."""
+        return list(dict.fromkeys(self._judged.values()))
 
     def of_directory(self, directory: str) -> FoundTarget:
-        """What the nearest directory that says something says, from ``directory`` up to the repository's root, or,
+        """Return what the nearest directory with a manifest says, from ``directory`` up to the repository's root, or,
         where there is none, the project's."""
+        return self._nearest(directory, self._of, self._said_in)
+
+    def _prose_of(self, directory: str) -> FoundTarget:
+        return self._nearest(directory, self._prose, self._told_in)
+
+    def _nearest(
+        self, directory: str, known: dict[str, FoundTarget], said_in: Callable[[str], FoundTarget | None]
+    ) -> FoundTarget:
         passed: list[str] = []
         found: FoundTarget | None = None
         top = ""
         for _ in range(_DEEPEST):
-            found = self._of.get(directory)
+            found = known.get(directory)
             if found is not None or directory in outermost():
                 break
             passed.append(directory)
-            found = self._said_in(directory)
+            found = said_in(directory)
             if found is not None or self._listings.has(directory, ".git"):
                 break
             top = top or self._top(directory)
@@ -102,11 +107,11 @@ class Finder:
             directory = os.path.dirname(directory)
         found = found or FoundTarget()
         for inner in passed:
-            self._of[inner] = found
+            known[inner] = found
         return found
 
     def _top(self, directory: str) -> str:
-        """Where to stop: a repository's root, where there is one above."""
+        """Return the directory to stop at: a repository's root, if there is one above."""
         above = directory
         for _ in range(_DEEPEST):
             if above in outermost():
@@ -129,9 +134,22 @@ class Finder:
 
     def _said_in(self, directory: str) -> FoundTarget | None:
         stated = list(
-            dict.fromkeys(statement for name in _names(directory) for statement in self._stated(directory, name))
+            dict.fromkeys(statement for name in manifests_in(directory) for statement in self._stated(directory, name))
         )
         return _settled(directory, stated) if stated else None
+
+    def _told_in(self, directory: str) -> FoundTarget | None:
+        """Return what the texts for people in a directory tell, if they name a release."""
+        from tfmemlint.project.targets.prose import of_prose
+        from tfmemlint.project.targets.requirement_files import decoded
+
+        stated: dict[Stated, None] = {}
+        for name in texts_in(directory):
+            path = called(os.path.join(directory, name))
+            data = self._bytes(path)
+            if data is not None:
+                stated.update(dict.fromkeys(of_prose(path, decoded(data))))
+        return _settled(directory, list(stated)) if stated else None
 
     def _stated(self, directory: str, name: str) -> Iterator[Stated]:
         from tfmemlint.project.targets.files import concerns, read_as
@@ -146,11 +164,10 @@ class Finder:
             self.notes.append(f"{path}: not read for the release of TensorFlow: {error}")
 
     def _bytes(self, path: str) -> bytes | None:
+        """Return what is in a regular file of limited size; a pipe or a device is never opened."""
         if path not in self._read:
             try:
-                with open(path, "rb") as file:
-                    data = file.read(_LARGEST + 1)
-                self._read[path] = data if len(data) <= _LARGEST else None
+                self._read[path] = _regular(path)
             except (OSError, ValueError) as error:
                 self._read[path] = None
                 if not isinstance(error, FileNotFoundError):
@@ -158,33 +175,38 @@ class Finder:
                     self.notes.append(f"{path}: not read for the release of TensorFlow: {reason}")
         return self._read[path]
 
-
-def _names(directory: str) -> list[str]:
-    """The files in a directory that may say something, in a fixed order."""
-    found: list[str] = []
-    try:
-        with os.scandir(directory) as scan:
-            for count, entry in enumerate(scan):
-                if count >= _MOST:
-                    break
-                if _speaks(entry.name):
-                    if entry.is_file():
-                        found.append(entry.name)
-                    elif entry.name == "requirements" and entry.is_dir():
-                        inner = (name for name in os.listdir(entry.path) if name.endswith((".txt", ".in")))
-                        found += [os.path.join(entry.name, name) for name in inner]
-    except (OSError, ValueError):
-        return []
-    return sorted(found)
+    def source(self, path: str) -> bytes | None:
+        """Return what is in a file of Python, which is not kept."""
+        try:
+            return _regular(path)
+        except (OSError, ValueError):
+            return None
 
 
-def _speaks(name: str) -> bool:
-    lower = name.lower()
-    return name in _NAMED or (not lower.endswith(".py") and any(part in lower for part in _PARTS))
+def _regular(path: str) -> bytes | None:
+    data = read_regular(path, _LARGEST + 1)
+    return data if len(data) <= _LARGEST else None
+
+
+def _is_of_one_major(found: FoundTarget) -> bool:
+    return found.first is not None and found.last is not None and found.first.major == found.last.major
+
+
+def _narrowed(found: FoundTarget, told: FoundTarget) -> FoundTarget:
+    """Return what a manifest admits of that which a text tells; the manifest, if that is nothing."""
+    if told.first is None or told.last is None:
+        return found
+    if found.first is None or found.last is None:
+        return replace(told, stated=(*found.stated, *told.stated))
+    first, last = max(found.first, told.first), min(found.last, told.last)
+    if first > last:
+        return found
+    used = (*found.used, *told.used)
+    return FoundTarget(found.directory, (*found.stated, *told.stated), used, first, last)
 
 
 def _settled(directory: str, stated: list[Stated]) -> FoundTarget:
-    """What all statements of a directory come to.
+    """Return what all statements of a directory come to.
 
     Those of one file are alternatives (extras, platforms, packages): any of their releases will do. Files speak of one
     and the same program, so that all of them hold; where they contradict each other, any will do. What limits others
@@ -226,5 +248,5 @@ def reset_cache() -> Finder:
 
 
 def current() -> Finder:
-    """The finder of the run that is going on."""
+    """Return the finder of the run that is going on."""
     return _finder

@@ -35,7 +35,7 @@ _MAX_SHELL_DEPTH = 4
 
 @dataclass(slots=True)
 class Installs:
-    """What the scripts of one file install.
+    """The packages that the scripts of one file install.
 
     Attributes:
         path: the file. variables: those whose value is known so far, which the scripts may change.

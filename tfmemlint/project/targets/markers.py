@@ -17,7 +17,7 @@ _LINUX = {
     "platform_python_implementation": "CPython",
 }
 _OPEN = ("extra", "platform_release", "platform_version")
-"""What differs from one such machine to the next: it may be each text that the marker compares it with, or another."""
+"""Values that differ from one such machine to the next: each may be any text of the marker, or another."""
 _OTHER_TEXTS = ("0", "999999")
 """An older and a newer version than any that a marker names; and no extra is called so."""
 _STAR_AFTER_ORDER = re.compile(r"([<>]=?\s*['\"][0-9.]+)\.\*")

@@ -1,4 +1,4 @@
-"""What a notebook says of the TensorFlow that it runs on: what it installs, and Colab's ``%tensorflow_version``."""
+"""The TensorFlow that a notebook says it runs on: by what it installs, and by Colab's ``%tensorflow_version``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def of_notebook(path: str, data: bytes) -> Iterator[Stated]:
     """The releases that the cells of a notebook ask for, each with its row in the file.
 
     ``%tensorflow_version 1.x`` leaves open which release of 1.x Colab had (now it has none, and raises): the last,
-    1.15, stands for it. Other wishes that leave the release open say nothing.
+    1.15, stands for it. Other requirements that leave the release open say nothing.
     """
     from tfmemlint.sources import Unreadable, decode
     from tfmemlint.sources.notebook import Notebook

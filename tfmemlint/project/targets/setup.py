@@ -3,35 +3,44 @@
 from __future__ import annotations
 
 import ast
+import os
+import re
 import warnings
 from collections.abc import Iterator
 
+from tfmemlint.project.targets.requirement_files import Reader, decoded
 from tfmemlint.project.targets.stated import Stated, of_requirement
 from tfmemlint.project.targets.tables import DOCS, WEAK
 
 _KEYS = {"install_requires": False, "extras_require": False, "tests_require": True}
-"""What setuptools takes, and whether it is no more than a hint."""
+"""The keys that setuptools takes, each with True if it is no more than a hint."""
 _DEEPEST = 12
 _UNKNOWN = "{?}"
-"""What stands for a part of a text that can't be told."""
+"""The text that stands for a part of a text that can't be told."""
+
+_VERSION_FILE = re.compile(r"(?!/)(?!.*\.\.)[\w./-]*(?:version|about)\w*\.py")
+_MAX_VERSION_FILES = 4
+"""Files with versions that are read: people have one."""
 
 _Text = tuple[str, int]
 
 
-def of_setup(path: str, text: str) -> Iterator[Stated]:
-    """The requirements that are written out in a ``setup.py``: lists, maybe under a name, in parts, from a function of
-    the file.
+def of_setup(path: str, text: str, read: Reader | None = None) -> Iterator[Stated]:
+    """Yield the requirements that are written out in a ``setup.py``: lists, maybe under a name, in parts, from a
+    function of the file, with the versions that it takes from a ``version.py`` of the project.
+
+    Args:
+        path: the file. text: its text. read: returns the bytes of another file of the project.
 
     Raises:
         ValueError: the file is not Python.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-    except (SyntaxError, RecursionError, MemoryError) as error:
-        raise ValueError(f"it is not Python: {getattr(error, 'msg', '') or type(error).__name__}") from None
+    tree = _parsed(text)
     known = _Known(tree)
+    for other in _version_files(path, tree):
+        data = read(other) if read is not None else None
+        if data is not None:
+            known.add_constants(_parsed(decoded(data)))
     for key, value in known.given():
         weak = _KEYS[key]
         for group, node in known.groups(value) if key == "extras_require" else [("", value)]:
@@ -44,8 +53,34 @@ def of_setup(path: str, text: str) -> Iterator[Stated]:
                         yield found
 
 
+def _parsed(text: str) -> ast.Module:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ValueError(f"it is not Python: {getattr(error, 'msg', '') or type(error).__name__}") from None
+
+
+def _version_files(path: str, tree: ast.Module) -> Iterator[str]:
+    """Yield the files with versions that a ``setup.py`` imports, or names to read: few, and below its directory."""
+    found: dict[str, None] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(module=str(module), level=0) if "version" in module or "about" in module:
+                found[module.replace(".", "/") + ".py"] = None
+            case ast.Constant(value=str(text)) if _VERSION_FILE.fullmatch(text):
+                found[text] = None
+            case ast.Call(func=ast.Attribute(attr="join"), args=parts):
+                words = [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+                found["/".join(words)] = None
+    for name in list(found)[:_MAX_VERSION_FILES]:
+        if _VERSION_FILE.fullmatch(name):
+            yield os.path.normpath(os.path.join(os.path.dirname(path), name))
+
+
 class _Known:
-    """What the names of a file stand for, in any of its places."""
+    """The values of the names of a file, in any of its places."""
 
     def __init__(self, tree: ast.Module) -> None:
         self._nodes = list(ast.walk(tree))
@@ -77,6 +112,13 @@ class _Known:
                 self._values.setdefault(name, []).append(value)
             case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str(key))):
                 self._entries.setdefault(name, []).append((key, value))
+
+    def add_constants(self, tree: ast.Module) -> None:
+        """Take over the texts and numbers at the top of another file, under names that have no value here."""
+        for node in tree.body:
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant() as value) if name not in self._values:
+                    self._values[name] = [value]
 
     def given(self) -> Iterator[tuple[str, ast.expr]]:
         """Yield what is given as one of `_KEYS`, as an argument or in a dictionary."""
@@ -160,9 +202,19 @@ class _Known:
                 parts = right.elts if isinstance(right, ast.Tuple) else [right]
                 if text.count("%") == text.count("%s") == len(parts):
                     return text % tuple(self._text_of(part, depth - 1) for part in parts)
+            case ast.Call(
+                func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), args=[], keywords=named
+            ):
+                for word in named:
+                    text = text.replace(f"{{{word.arg}}}", self._text_of(word.value, depth - 1))
+                return text
             case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), args=parts):
+                if any(isinstance(part, ast.Starred) for part in parts):
+                    return _UNKNOWN
                 if text.count("{") == text.count("{}") == len(parts):
                     return text.format(*(self._text_of(part, depth - 1) for part in parts))
+            case ast.Attribute(attr=name) if len(self._values.get(name, ())) == 1:
+                return self._text_of(self._values[name][0], depth - 1)
             case ast.Name(id=name) if len(self._values.get(name, ())) == 1:
                 return self._text_of(self._values[name][0], depth - 1)
         return _UNKNOWN

@@ -1,14 +1,17 @@
-"""``tfmemlint check --show-target``: which release each file is judged for, and what says so."""
+"""``tfmemlint check --show-target``: the release that each file is judged for, and what says so."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TextIO
+from typing import Any
 
-from tfmemlint.knowledge.releases import Target
-from tfmemlint.project.targets.find import Finder, FoundTarget
+from tfmemlint.knowledge.releases import KNOWN, Target
+from tfmemlint.project.listing import called
+from tfmemlint.project.name_uses import NameUse
+from tfmemlint.project.targets.find import Finder
+from tfmemlint.project.targets.found import Claim, FoundTarget
 from tfmemlint.project.targets.stated import Stated
 
 
@@ -17,8 +20,8 @@ class TargetGroup:
     """Files that are judged for one release, for one reason.
 
     Attributes:
-        source: ``command-line``, ``configuration``, ``requirements``, or ``default``: nothing is said, or it can't be
-            read. where: what says it, for the first two.
+        source: ``command-line``, ``configuration``, ``requirements``, ``names`` (inferred from those that are used), or
+            ``default``: neither tells it. where: what says it, for the first two.
     """
 
     target: Target
@@ -29,7 +32,7 @@ class TargetGroup:
 
 
 def judged(paths: Iterable[str], finder: Finder, given: Target | None, where: str) -> list[TargetGroup]:
-    """The files by what they are judged for; those of most files first.
+    """Return the files by what they are judged for; those of most files first.
 
     ``given``: the release that the command line or the configuration says, which ``where`` names.
     """
@@ -41,20 +44,28 @@ def judged(paths: Iterable[str], finder: Finder, given: Target | None, where: st
         found = finder.of_file(path)
         group = groups.get(found)
         if group is None:
-            source = "requirements" if found.target is not None else "default"
-            group = groups[found] = TargetGroup(found.target or Target.newest(), source, "", found)
+            source = _SOURCES[found.claim] if found.last is not None or found.deciding else "default"
+            group = groups[found] = TargetGroup(found.judged, source, "", found)
         group.files.append(path)
     return sorted(groups.values(), key=lambda group: (-len(group.files), group.found.directory, str(group.target)))
 
 
-def show(groups: Iterable[TargetGroup], notes: Iterable[str], stream: TextIO) -> None:
-    """Print for people."""
+def as_lines(groups: Iterable[TargetGroup], notes: Iterable[str]) -> Iterator[str]:
+    """Yield the lines for people; names of files in them are as they are."""
     for group in groups:
-        print(f"TensorFlow {group.target}: {_counted(group.files)}", file=stream)
+        yield f"TensorFlow {group.target}: {_counted(group.files)}"
         for line in _reasons(group):
-            print(f"  {line}", file=stream)
+            yield f"  {line}"
     for note in notes:
-        print(f"note: {note}", file=stream)
+        yield f"note: {note}"
+
+
+_SOURCES = {
+    Claim.FOUND: "requirements",
+    Claim.INFERRED: "names",
+    Claim.NOT_CLAIMED: "default",
+    Claim.CONTRADICTORY: "default",
+}
 
 
 def _counted(files: list[str]) -> str:
@@ -69,15 +80,39 @@ def _reasons(group: TargetGroup) -> Iterator[str]:
     if group.source in ("command-line", "configuration"):
         yield f"{group.where} says so"
         return
-    if not found.stated:
-        yield "the newest known: the project says nothing of TensorFlow"
-        return
-    if found.target is None:
-        yield "the newest known: what the project says can't be read"
-    elif found.first != found.last:
-        yield f"the newest of {found.first} to {found.last}"
+    stated = _stated_span(found)
+    match found.claim:
+        case Claim.INFERRED:
+            yield f"inferred: the newest release {stated}that has the names which the program uses"
+        case Claim.CONTRADICTORY:
+            yield f"contradictory: no release {stated}has all names that the program uses"
+        case Claim.NOT_CLAIMED if found.stated and found.last is None:
+            yield "the newest known: what the project says can't be read"
+        case Claim.NOT_CLAIMED if found.stated:
+            yield f"not claimed: the newest release {stated}that has the names which the program uses"
+        case Claim.NOT_CLAIMED:
+            yield "not claimed: the newest known, as neither a statement nor the names tell TensorFlow 1 from 2"
+        case Claim.FOUND if not found.stated:
+            yield "not claimed: the newest known, as nothing says which one"
+        case Claim.FOUND if found.last is None:
+            yield "the newest known: what the project says can't be read"
+        case Claim.FOUND if found.first != found.last:
+            yield f"found: the newest of {found.first} to {found.last}"
+    for use in found.deciding:
+        yield f"{called(use.path)}:{use.row}: {use.name} ({_releases_of(use)})"
     for statement in found.stated:
         yield f"{statement.place}: {statement.text} ({_about(statement, used=statement in found.used)})"
+
+
+def _stated_span(found: FoundTarget) -> str:
+    if found.first is None or found.last is None:
+        return ""
+    return f"of {found.first} to {found.last} "
+
+
+def _releases_of(use: NameUse) -> str:
+    known = [release for place, release in enumerate(KNOWN) if use.mask >> place & 1]
+    return known[0] if len(known) == 1 else f"{known[0]} to {known[-1]}"
 
 
 def _about(statement: Stated, *, used: bool) -> str:
@@ -90,12 +125,14 @@ def _about(statement: Stated, *, used: bool) -> str:
 
 
 def as_data(groups: Iterable[TargetGroup], notes: Iterable[str]) -> dict[str, Any]:
-    """The same as plain data."""
+    """Return the same as plain data."""
     return {
         "targets": [
             {
                 "tensorflow": str(group.target),
                 "source": group.source,
+                "claim": group.found.claim.value,
+                "names": [{"name": use.name, "path": called(use.path), "row": use.row} for use in group.found.deciding],
                 "where": group.where or None,
                 "directory": group.found.directory or None,
                 "first": str(group.found.first) if group.found.first else None,
@@ -120,8 +157,14 @@ def as_data(groups: Iterable[TargetGroup], notes: Iterable[str]) -> dict[str, An
 
 
 def in_short(found: FoundTarget) -> str:
-    """``TensorFlow 2.14 (requirements.txt:30: tensorflow~=2.14.0)``."""
+    """Return ``TensorFlow 2.14 (requirements.txt:30: tensorflow~=2.14.0)``, or the name that tells the release."""
+    if found.deciding:
+        use = found.deciding[0]
+        words = "no release has all names" if found.claim is Claim.CONTRADICTORY else "inferred from"
+        return f"TensorFlow {found.target} ({words}: {use.name} in {called(use.path)}:{use.row})"
     telling = [statement for statement in found.used if statement.releases is not None]
     # The one that leaves the fewest releases says most.
     first = min(telling, key=lambda statement: len(statement.releases or ()), default=None)
+    if found.claim is Claim.NOT_CLAIMED and first is not None:
+        return f"TensorFlow {found.target}, the newest of those that {first.place} leaves open: {first.text}"
     return f"TensorFlow {found.target}" + (f" ({first.place}: {first.text})" if first is not None else "")

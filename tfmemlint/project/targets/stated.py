@@ -1,4 +1,4 @@
-"""What one line of a project says about the TensorFlow that it wants."""
+"""The statement of one line of a project about the TensorFlow that it needs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PACKAGES: dict[str, str] = {
 """The packages that are TensorFlow, and the last release that the registry has a wheel of, where no more will come."""
 
 CONCERNS = re.compile(rb"tensorflow|tf[-_.]nightly", re.IGNORECASE)
-"""What a file has to have in it to be about TensorFlow's release."""
+"""The words without which a file is not about TensorFlow's release."""
 
 _REQUIREMENT = re.compile(
     r"""(?P<name>[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)\s*(?:\[[^\]]*\])?\s*
@@ -48,9 +48,10 @@ class Stated:
     """One statement.
 
     Attributes:
-        path, row: where it stands. text: the requirement as it is written.
+        path, row: its place. text: the requirement as it is written.
         releases: what it admits; None where that can't be read, and then ``why``.
         weak: it is about tests or development. constraint: it only limits what others ask for.
+        prose: a text for people says it, not a manifest.
     """
 
     path: str
@@ -60,6 +61,7 @@ class Stated:
     why: str = ""
     weak: bool = False
     constraint: bool = False
+    prose: bool = False
 
     @property
     def place(self) -> str:
@@ -101,7 +103,7 @@ def of_package(name: str, specifier: str, dialect: str = "pip") -> Releases:
 
 
 def of_requirement(text: str, path: str, row: int, *, weak: bool = False, constraint: bool = False) -> Stated | None:
-    """What a requirement as pip reads it (``tensorflow[and-cuda]>=2.14; sys_platform == "linux"``) says of TensorFlow;
+    """Return what a requirement of pip (``tensorflow[and-cuda]>=2.14; sys_platform == "linux"``) says of TensorFlow;
     None where it is about something else."""
     text = " ".join(text.split())
     found = _of_url(text)

@@ -49,7 +49,7 @@ def of_pyproject(path: str, text: str) -> Iterator[Stated]:
 
 
 def _source(sources: Any, found: Stated) -> Stated | None:
-    """What ``[tool.uv.sources]`` makes of a requirement: a wheel's address, a tag, or what isn't known."""
+    """Return what ``[tool.uv.sources]`` makes of a requirement: a wheel's address, a tag, or what isn't known."""
     for name, value in sources.items():
         if package(str(name)) is None or not isinstance(value, dict) or "index" in value or "workspace" in value:
             continue

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 _ESCAPE = re.compile(r"#[ \t]*escape[ \t]*=[ \t]*([\\`])[ \t]*$", re.IGNORECASE)
 _DIRECTIVE = re.compile(r"#[ \t]*\w+[ \t]*=")
 INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)(?:[ \t]+|$)")
-"""The name of an instruction, and what parts it from the rest."""
+"""The name of an instruction, and the blanks after it."""
 _HEREDOC = re.compile(r"\d*<<(-?)(?:([^\s<'\"]+)|'([^'<]+)'|\"([^\"<]+)\")")
 """A word that begins a here-document. Source: BuildKit's ``ParseHeredoc``."""
 
@@ -24,8 +24,13 @@ FLAG = re.compile(r"--[a-z][\w-]*(?:=\S*)?[ \t]*")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One instruction, put together from the lines that it continues on: its text, with the offset in the file of each
-    character; and the bodies of its here-documents."""
+    """One instruction, joined from its continuation lines.
+
+    Attributes:
+        text: the instruction.
+        offsets: the offset in the file of each character of ``text``.
+        heredocs: the bodies of its here-documents.
+    """
 
     text: str
     offsets: list[int]
@@ -33,7 +38,7 @@ class Line:
 
 
 class Instructions:
-    """The instructions of ``shown``, in order. ``escape``: what a line ends with that goes on."""
+    """Iterate over the instructions of ``shown``, in order. ``escape`` is the character that continues a line."""
 
     def __init__(self, shown: str) -> None:
         self.shown = shown
@@ -101,7 +106,7 @@ def _line_end(text: str, at: int) -> int:
 
 
 def words_of(text: str, at: int, escape: str) -> list[tuple[int, int]]:
-    """Where the words of an instruction stand: quotes and escapes keep blanks in them. Source: BuildKit's
+    """Return the places of the words of an instruction: quotes and escapes keep blanks in them. Source: BuildKit's
     ``parseWords``."""
     found: list[tuple[int, int]] = []
     end = len(text)
@@ -130,7 +135,7 @@ def unquoted(word: str) -> str:
 
 
 def strings_of(text: str) -> list[str] | None:
-    """The strings of a JSON array; None where it is none."""
+    """Return the strings of a JSON array; None if the text is not one."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

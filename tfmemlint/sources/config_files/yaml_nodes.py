@@ -41,7 +41,7 @@ class YamlText:
         return self.text[node.start_mark.index : node.end_mark.index]
 
     def script(self, node: Node) -> tuple[str, Places] | None:
-        """The text of a script that is a node, with the places of its characters; None where they can't be told."""
+        """Return the text of a script that is a node, with the places of its characters; None if they are unknown."""
         if not isinstance(node, yaml.ScalarNode):
             return None
         start, end = node.start_mark.index, node.end_mark.index
@@ -97,8 +97,11 @@ def documents(text: str) -> Iterator[Node]:
 
 
 def pairs(node: Node, left: list[None] | None = None) -> list[tuple[Node, Node]]:
-    """The entries of a mapping, with those that it merges (``<<``) behind; none for any other node. ``left``: as many
-    items as mappings may still be merged."""
+    """Return the entries of a mapping, followed by those that it merges (``<<``); none for any other node.
+
+    Args:
+        left: has one item for each mapping that may still be merged.
+    """
     left = [None] * _MAX_MERGED_MAPPINGS if left is None else left
     if not isinstance(node, yaml.MappingNode) or not left:
         return []
@@ -116,7 +119,7 @@ def pairs(node: Node, left: list[None] | None = None) -> list[tuple[Node, Node]]
 
 
 def get(node: Node, *names: str) -> Node | None:
-    """The value of an entry, of an entry of that, and so on; None where there is none."""
+    """Return the value of an entry, of an entry of that, and so on; None if there is none."""
     for name in names:
         node = next((value for key, value in pairs(node) if scalar(key) == name), None)
         if node is None:
@@ -125,16 +128,16 @@ def get(node: Node, *names: str) -> Node | None:
 
 
 def items(node: Node) -> list[Node]:
-    """The items of a list; none for any other node."""
+    """Return the items of a list; none for any other node."""
     return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
 def scalar(node: Node) -> str | None:
-    """The text of a scalar; None for any other node."""
+    """Return the text of a scalar; None for any other node."""
     return str(node.value) if isinstance(node, yaml.ScalarNode) else None
 
 
 def known(node: Node) -> str | None:
-    """The text of a scalar in which nothing is left open; None for any other."""
+    """Return the text of a scalar without templates and expansions; None for any other node."""
     text = scalar(node)
     return text if text is not None and HIDDEN not in text and "$" not in text else None

@@ -1,4 +1,4 @@
-"""What the readers of documents do with the lines that they found: the last steps to a block."""
+"""Build blocks from the lines that the readers of documents have found."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def finished(
     chain: str = "",
     silenced: tuple[str, ...] = (),
 ) -> Block | None:
-    """The block of these lines, without what they are all indented by, and without prompts; None where nothing is left.
+    """Return the block of these lines, without common indentation and prompts; None if nothing is left.
 
     Args:
-        said: the language as the document names it, ``""`` where it does not.
+        said: the language that the document states, ``""`` if it states none.
     """
     code = dedented(trimmed(list(lines)))
     language, code = _typed(named(said), code)
@@ -47,7 +47,7 @@ def finished(
 
 
 def trimmed(lines: list[Line]) -> list[Line]:
-    """The lines without blank ones at the beginning and the end."""
+    """Return the lines without blank ones at the beginning and the end."""
     first, last = 0, len(lines)
     while first < last and not lines[first].text.strip():
         first += 1
@@ -57,7 +57,7 @@ def trimmed(lines: list[Line]) -> list[Line]:
 
 
 def dedented(lines: list[Line]) -> list[Line]:
-    """The lines without the space that all of them begin with."""
+    """Return the lines without their common indentation."""
     margins = [line.text[: len(line.text) - len(line.text.lstrip(" \t"))] for line in lines if line.text.strip()]
     width = 0
     if margins:
@@ -69,7 +69,7 @@ def dedented(lines: list[Line]) -> list[Line]:
 
 
 def codes_in(comment: str) -> tuple[str, ...]:
-    """The codes that a comment of a document silences, ``"*"`` for all of them."""
+    """Return the codes that a comment of a document silences, ``"*"`` for all of them."""
     found: list[str] = []
     for match in _IGNORE.finditer(comment):
         codes = match["codes"]
@@ -78,7 +78,7 @@ def codes_in(comment: str) -> tuple[str, ...]:
 
 
 def _typed(language: str, lines: list[Line]) -> tuple[str, list[Line]]:
-    """The language and the lines of what was typed, where this is a session."""
+    """Return the language and the typed lines of a session."""
     if language in (PYTHON, PYCON, UNKNOWN, CONSOLE) and _is_session(lines, language):
         return PYTHON, typed_python(lines)
     if language == PYCON:

@@ -17,13 +17,13 @@ _OPENING = re.compile(r"[A-Za-z]{0,2}(?P<quote>\"\"\"|'''|\"|')")
 
 
 def blocks(text: str, tree: ast.Module | None = None) -> list[Block]:
-    """The code in the docstrings of a text of Python, in its order; none where the text can't be read.
+    """Return the code in the docstrings of a Python text, in order; none if the text can't be parsed.
 
-    Only lines that stand in the file as they are in the docstring are code: an escape changes what a reader of the
-    documentation sees.
+    Only lines that are identical in the file and in the docstring are code: an escape changes the text that a reader of
+    the documentation sees.
 
     Args:
-        tree: the text, parsed, where that has been done already.
+        tree: the parsed text, if it was parsed before.
     """
     if _ANY.search(text) is None:
         return []
@@ -63,7 +63,7 @@ def _docstrings(tree: ast.Module) -> Iterator[_Docstring]:
 
 
 def _lines(docstring: _Docstring, rows: list[str]) -> list[Line] | None:
-    """The lines of a docstring as the file has them; None where they are not the same lines."""
+    """Return the lines of a docstring as the file has them; None if they are not the same lines."""
     node = docstring.node
     last_row = node.end_lineno or node.lineno
     if docstring.value.count("\n") != last_row - node.lineno or last_row > len(rows):
@@ -80,7 +80,7 @@ def _lines(docstring: _Docstring, rows: list[str]) -> list[Line] | None:
 
 
 def _clean(lines: list[Line]) -> list[Line]:
-    """The lines without what all but the first are indented by, as `inspect.cleandoc` has it."""
+    """Return the lines without the common indentation of all but the first, as `inspect.cleandoc` does."""
     margin = min((len(line.text) - len(line.text.lstrip()) for line in lines[1:] if line.text.strip()), default=0)
     first = lines[0]
     clean = [first.cut(len(first.text) - len(first.text.lstrip()))]
@@ -88,5 +88,5 @@ def _clean(lines: list[Line]) -> list[Line]:
 
 
 def _characters(line: str, offset: int) -> int:
-    """A column in characters; `ast` counts bytes of UTF-8."""
+    """Return a column in characters; `ast` counts bytes of UTF-8."""
     return len(line.encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "ignore"))

@@ -1,7 +1,7 @@
-"""Files that hold code among other things: read as they are, with each program in them as a text of its own.
+"""Documents: files that contain code among other text. Each program in them is a text of its own.
 
-The text of a program has as many rows as the document, and each of its lines in the row where the document has it; so
-that rows need no translation, and columns only that of what stands in front of a block.
+The text of a program has as many rows as the document, and each line in the row of the document. So rows need no
+translation, and columns only that of the text before a block.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tfmemlint.sources import kinds
-from tfmemlint.sources.documents.blocks import DOCKERFILE, ENV, PYTHON, SHELL, UNKNOWN, YAML, Block
+from tfmemlint.sources.documents.blocks import DOCKERFILE, PYTHON, UNKNOWN, Block
 from tfmemlint.sources.documents.names import Names
 from tfmemlint.sources.documents.snippet import MARK, Snippet
 from tfmemlint.sources.magics import Python, as_python
-from tfmemlint.sources.text import LARGEST, Source, Unreadable, normalized
+from tfmemlint.sources.text import MAX_TEXT_BYTES, Source, Unreadable, normalized
 
 if TYPE_CHECKING:
     from tfmemlint.sources.documents.page import Page
@@ -29,10 +29,10 @@ _READERS = {
     kinds.DOCSTRING: "tfmemlint.sources.documents.docstrings",
     kinds.TEXT: "tfmemlint.sources.documents.plain_text",
 }
-_WHOLE = {kinds.DOCKER: DOCKERFILE, kinds.SHELL: SHELL, kinds.ENV: ENV, kinds.YAML: YAML}
-"""Kinds whose files are written in one language."""
+_WHOLE = {**{kind: kind for kind in kinds.SETTINGS}, kinds.DOCKER: DOCKERFILE}
+"""Kinds whose files are written in one language, with that language."""
 _SIGNS = {kinds.MARKDOWN: r"(?:<!--|\{/\*|%)", kinds.RST: r"\.\.", kinds.TEXT: r"(?:<!--|#|//)"}
-"""How a comment begins."""
+"""The beginning of a comment."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,9 +40,11 @@ class Document(Source):
     """A file with code in it.
 
     Attributes:
-        kind: one of `kinds.DOCUMENTS`, or `kinds.DOCSTRING` for the examples in a file of Python.
-        blocks: its code. skipped: a comment says that nothing is to be looked for in it.
-        page: what a page of HTML shows, which has the blocks then. shown: rows that such a page shows as code.
+        kind: one of `kinds.DOCUMENTS`, or `kinds.DOCSTRING` for the examples in a Python file.
+        blocks: its code.
+        skipped: True if a comment tells the tool to skip the file.
+        page: the visible text of an HTML page, which then has the blocks.
+        shown: rows that such a page shows as code.
     """
 
     kind: str = kinds.MARKDOWN
@@ -53,15 +55,15 @@ class Document(Source):
 
     @property
     def language(self) -> str:
-        """None: that is told of each of its blocks."""
+        """None: each block has its own language."""
         return UNKNOWN
 
     def replace_text(self, text: str) -> Source:
-        """The same file with another text, read anew."""
+        """Return the same file with another text, read again."""
         return _document(replace(self, text=text, is_ascii=text.isascii(), _lines=[]))
 
     def as_shown(self) -> Document:
-        """What a page of HTML shows, as a plain text."""
+        """Return the visible text of an HTML page as a plain text."""
         if self.page is None:
             return self
         page = self.page
@@ -76,12 +78,11 @@ class Document(Source):
         )
 
     def rows_of_code(self) -> frozenset[int]:
-        """The rows that are known to be code, whether or not it can be read."""
+        """Return the rows that are known to be code, readable or not."""
         return self.shown | {row for block in self.blocks for row in block.rows}
 
     def snippets(self) -> Iterator[Snippet]:
-        """The programs in it, and each block of another language that is understood, in the order in which they
-        begin."""
+        """Yield the programs, and each block of another known language, in the order of their first rows."""
         chains: dict[str, list[Block]] = {}
         for number, block in enumerate(self.blocks):
             if block.rows and block.language != UNKNOWN:
@@ -99,7 +100,7 @@ class Document(Source):
                     yield self._other(block)
 
     def _python(self, blocks: list[Block], names: Names) -> Snippet | None:
-        """The program that these blocks are; None where they are no Python."""
+        """Return the program of these blocks; None if they are not Python."""
         lines = [""] * (self.text.count("\n") + 1)
         marks: list[int] = []
         read = []
@@ -150,8 +151,8 @@ class Document(Source):
         )
 
     def prose(self, snippets: Iterable[Snippet]) -> str:
-        """The text without ``snippets``, which are the programs and blocks that are understood, each of its rows where
-        it was."""
+        """Return the text without ``snippets``, the programs and blocks that are understood; the other rows stay in
+        place."""
         lines = self.text.split("\n")
         for snippet in snippets:
             for block in snippet.blocks:
@@ -161,13 +162,13 @@ class Document(Source):
 
 
 def decode_document(path: str, data: bytes, kind: str) -> Document:
-    """The bytes of a document. One that isn't UTF-8 is read as Latin-1, which keeps every byte.
+    """Decode a document. A file that is not UTF-8 is read as Latin-1, which keeps every byte.
 
     Raises:
-        Unreadable: it is no text.
+        Unreadable: it is not text.
     """
-    if len(data) > LARGEST:
-        raise Unreadable(f"larger than {LARGEST // 2**20} MiB: this is data, not a document")
+    if len(data) > MAX_TEXT_BYTES:
+        raise Unreadable(f"larger than {MAX_TEXT_BYTES // 2**20} MiB: this is data, not a document")
     bom = data.startswith(codecs.BOM_UTF8)
     body = data[3:] if bom else data
     zero = body.find(b"\0")
@@ -182,7 +183,7 @@ def decode_document(path: str, data: bytes, kind: str) -> Document:
 
 
 def examples(source: Source) -> Document:
-    """The examples in the docstrings of a file of Python."""
+    """Return the examples in the docstrings of a Python file."""
     return _document(
         Document(
             source.path, source.text, source.encoding, source.bom, source.ends, source.is_ascii, kind=kinds.DOCSTRING
@@ -191,7 +192,7 @@ def examples(source: Source) -> Document:
 
 
 def _document(document: Document) -> Document:
-    """A document with the blocks that its text has."""
+    """Return a document with the blocks of its text."""
     text, kind = document.text, document.kind
     if kind in _WHOLE:
         found = replace(document, blocks=(_all_of(text, _WHOLE[kind]),))
@@ -211,7 +212,7 @@ def _document(document: Document) -> Document:
 
 
 def _unless_skipped(document: Document, lines: Iterable[str], sign: str) -> Document:
-    """A document, or nothing of it where a line says that it is to be left alone."""
+    """Return a document, without its blocks if a line tells the tool to skip it."""
     if "tfmemlint:" not in document.text:
         return document
     skips = re.compile(rf"[ \t>]*{sign}\s*tfmemlint:\s*skip-file\b", re.IGNORECASE)

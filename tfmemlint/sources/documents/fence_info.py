@@ -1,4 +1,4 @@
-"""What stands behind the opening fence of a block of Markdown: a language, a directive of MyST, a chunk of Quarto."""
+"""The info string after the opening fence of a Markdown block: a language, a directive of MyST, a chunk of Quarto."""
 
 from __future__ import annotations
 
@@ -39,12 +39,14 @@ ADMONITIONS = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """An info string, understood.
+    """An info string, parsed.
 
     Attributes:
-        language: of a `Block`, or another in lower case; ``""`` where none is said.
-        directive: the name of a directive of MyST; ``"eval-rst"`` whose body is reStructuredText.
-        nested: the body is Markdown itself. chunk: the document runs it when it is rendered. quiet: it says not to.
+        language: of a `Block`, or another in lower case; ``""`` if none is stated.
+        directive: the name of a directive of MyST; ``"eval-rst"`` if the body is reStructuredText.
+        nested: True if the body is Markdown.
+        chunk: True if the document runs it when it is rendered.
+        quiet: True if a chunk has an option against that.
     """
 
     language: str = UNKNOWN
@@ -55,7 +57,7 @@ class Info:
 
 
 def understood(info: str) -> Info:
-    """What an info string says."""
+    """Parse an info string."""
     info = info.strip()
     if not info.startswith("{"):
         return _plain(info)
@@ -107,7 +109,7 @@ def _plain(info: str) -> Info:
 
 
 def _attributes(inner: str) -> Info:
-    """Attributes of Pandoc: ``.python .numberLines startFrom="10"``."""
+    """Parse attributes of Pandoc: ``.python .numberLines startFrom="10"``."""
     if inner.startswith("="):
         return Info("raw")
     classes = [str(name) for name in _CLASS.findall(re.sub(r"\"[^\"]*\"|'[^']*'", "", inner))]

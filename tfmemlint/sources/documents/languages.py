@@ -1,4 +1,4 @@
-"""What language a block of a document is written in: by the word that marks it, or else by what it looks like."""
+"""The language of a block of a document: from the word that marks it, else from its text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORDS = {
     **dict.fromkeys(("env", "dotenv"), ENV),
 }
 KNOWN = frozenset((PYTHON, PYCON, SHELL, CONSOLE, DOCKERFILE, YAML, ENV))
-"""Languages that something is done with."""
+"""Languages that the tool reads."""
 _PYTHON = re.compile(r"(?:i?python|py)[\d.]*")
 _FILE = re.compile(r"[\w./-]*[\w-]\.(?P<ending>\w+)")
 _ENDINGS = {"py": PYTHON, "sh": SHELL, "bash": SHELL, "yml": YAML, "yaml": YAML, "env": ENV}
@@ -43,9 +43,9 @@ _INSTRUCTION = re.compile(
 
 
 def named(word: str) -> str:
-    """The language that a word means, as authors mark their blocks: ``py3``, ``language-python``, ``train.py``.
+    """Return the language that a word states, as authors mark their blocks: ``py3``, ``language-python``, ``train.py``.
 
-    What is no language of a `Block` is given back in lower case.
+    Any word that is not a language of a `Block` is returned in lower case.
     """
     word = _PREFIX.sub("", word.strip().lower(), count=1).lstrip(".")
     if word in _WORDS:
@@ -57,9 +57,9 @@ def named(word: str) -> str:
 
 
 def guessed(code: Sequence[str]) -> str:
-    """The language of lines that nothing is said of; ``""`` unless it is beyond doubt.
+    """Return the language of unmarked lines; ``""`` unless it is beyond doubt.
 
-    Python is what parses, does something, and mentions TensorFlow; a shell's are lines of which each is a command.
+    Python parses, does something, and mentions TensorFlow; in a shell text each line is a command.
     """
     lines = [line for line in code if line.strip()]
     text = "\n".join("" if _MAGIC.match(line) else line for line in code)
@@ -77,13 +77,13 @@ def guessed(code: Sequence[str]) -> str:
 
 
 def error(text: str) -> SyntaxError | ValueError | None:
-    """Why a text is no Python; None where it is."""
+    """Return the reason why a text is not Python; None if it is."""
     parsed = _parsed(text)
     return None if isinstance(parsed, ast.Module) else parsed
 
 
 def _all_match(pattern: re.Pattern[str], lines: Sequence[str], most: float = 1.0) -> bool:
-    """Whether lines match, but for comments and those that go on from the line before; or a part of them."""
+    """Return True if all lines match, apart from comments and continuation lines."""
     matching = counted = 0
     goes_on = False
     for line in lines:

@@ -30,16 +30,16 @@ _NOT_RUN = re.compile(r"#\|[ \t]*eval:[ \t]*(?:false|FALSE)\b")
 _SKIPPED = re.compile(r"(?:^:tags:|^tags:|^[ \t]*-)[^\n]*\bskip-execution\b", re.MULTILINE)
 _FRONT_OF_LINE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?")
 _COMMENT = re.compile(r"<!--.*-->|\{/\*.*\*/\}|%[ \t].*|\[//\]:.*")
-"""Comments of HTML, of MDX, of MyST, and what people use for one where there is none."""
+"""Comments of HTML, MDX and MyST, and substitutes where a format has none."""
 _OTHER_KERNELS = re.compile(
     r"(?:ir\d*|julia|octave|xeus-cling|xcpp|rust|java|bash|javascript|deno|sql)\b", re.IGNORECASE
 )
-_LONGEST_COMMENT = 20
+_MAX_COMMENT_ROWS = 20
 """Rows."""
 
 
 def blocks(text: str) -> list[Block]:
-    """The code in a text of Markdown, in its order."""
+    """Return the code in a Markdown text, in order."""
     if _ANY.search(text) is None:
         return []
     front = _FRONT.match(text)
@@ -52,7 +52,7 @@ def blocks(text: str) -> list[Block]:
 
 
 class _Reader:
-    """Makes blocks of what is found in one document."""
+    """Make blocks from the code in one document."""
 
     def __init__(self, lines: list[str], settings: str) -> None:
         self.lines = lines
@@ -81,7 +81,7 @@ class _Reader:
         return [self._as_written(block)] if block is not None else []
 
     def _silenced(self, row: int) -> tuple[str, ...]:
-        """The codes that the comments above a row silence."""
+        """Return the codes that the comments above a row silence."""
         codes: tuple[str, ...] = ()
         above = row - 1
         while above >= 1:
@@ -100,7 +100,8 @@ class _Reader:
         return tuple(dict.fromkeys(codes))
 
     def _as_written(self, block: Block) -> Block:
-        """The block; one whose lines the file has not just so, because a tab is half indentation, stays as it is."""
+        """Return the block; it is not fixable if the file has its lines in another form, because a tab is half
+        indentation."""
         code = block.text.split("\n")
         places = zip(block.rows, block.starts, code, strict=False)
         if all(start >= 0 and self.lines[row - 1][start:] == line for row, start, line in places):
@@ -108,20 +109,20 @@ class _Reader:
         return replace(block, starts=tuple(max(start, 0) for start in block.starts), fixable=False)
 
     def _comment_above(self, last: int) -> int | None:
-        for row in range(last - 1, max(last - _LONGEST_COMMENT, 0), -1):
+        for row in range(last - 1, max(last - _MAX_COMMENT_ROWS, 0), -1):
             if "<!--" in self.lines[row - 1]:
                 return row if self._bare(row).startswith("<!--") else None
         return None
 
     def _bare(self, row: int) -> str:
-        """A row without what stands in front of its text."""
+        """Return a row without the characters before its text."""
         line = self.lines[row - 1]
         match = _FRONT_OF_LINE.match(line)
         return line[match.end() if match is not None else 0 :].rstrip(" \t")
 
 
 def _options(lines: list[Line]) -> tuple[str, list[Line]]:
-    """The options of a directive, and its code."""
+    """Return the options of a directive, and its code."""
     first = next((place for place, line in enumerate(lines) if line.text.strip()), 0)
     if first < len(lines) and _RULE.match(lines[first].text):
         for place in range(first + 1, len(lines)):
@@ -135,13 +136,13 @@ def _options(lines: list[Line]) -> tuple[str, list[Line]]:
 
 
 def _said_first(lines: list[Line]) -> tuple[str, list[Line]]:
-    """The language that the first line of an indented block names, as CodeHilite has it, and the lines below."""
+    """Return the language that the first line of an indented block states, as in CodeHilite, and the other lines."""
     said = _SAID_FIRST.match(lines[0].text.strip()) if lines else None
     return (named(said["word"]), lines[1:]) if said is not None else (UNKNOWN, lines)
 
 
 def _within(lines: list[Line], silenced: tuple[str, ...]) -> list[Block]:
-    """The code in reStructuredText that stands in Markdown."""
+    """Return the code in reStructuredText inside Markdown."""
     made: list[Block] = []
     for block in restructured.blocks("\n".join(line.text for line in lines)):
         outer = [lines[row - 1] for row in block.rows]

@@ -1,7 +1,8 @@
-"""Rules for markdown-it-py that find code, and where each of its lines begins.
+"""Rules for markdown-it-py that find code, and the place of each of its lines.
 
-A rule of the parser sees the lines without what lists, quotes and their like put in front of them. So its own rules for
-fences and indented code are wrapped here: they decide what is code, as CommonMark says; the places are taken down.
+A rule of the parser sees the lines without the prefixes of lists, quotes and other containers. So the parser's own
+rules for fences and indented code are wrapped here: they decide what is code, as in CommonMark; the places are
+recorded.
 """
 
 from __future__ import annotations
@@ -43,8 +44,10 @@ class Found:
     """Code in a document.
 
     Attributes:
-        row: the row in which it begins, with its fence. lines: what it holds. info: what its fence says.
-        fenced: it has fences.
+        row: the row in which it begins, with its fence.
+        lines: its lines.
+        info: the info string of its fence.
+        fenced: True if it has fences.
     """
 
     row: int
@@ -54,7 +57,7 @@ class Found:
 
 
 def code_of(text: str, front: int = 0) -> list[Found]:
-    """The code in a text of Markdown, from a line (from 0) on."""
+    """Return the code in a Markdown text, from a line (from 0) on."""
     found: list[Found] = []
     parser = _parser()
     state = StateBlock(text, parser, {"found": found, "plain": 0, "endless": set()}, [])
@@ -94,7 +97,7 @@ def fence(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def code(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Indented code. Where it is what a container that CommonMark lacks has indented, the code is in there."""
+    """Indented code. If a container that CommonMark lacks has indented it, the code is inside that container."""
     if not _code(state, start, end, silent):
         return False
     if silent:
@@ -126,7 +129,7 @@ def html(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def colons(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Three colons: a directive of MyST, a box of Pandoc or Docusaurus. What is in them is read on where it stands."""
+    """Three colons: a directive of MyST, a box of Pandoc or Docusaurus. Its content is read as Markdown."""
     match = _COLONS.match(_text(state, start)) if not state.is_code_block(start) else None
     if match is None:
         return False
@@ -147,7 +150,7 @@ def colons(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def indented(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """What MkDocs indents: its admonitions and tabs; and footnotes."""
+    """Text that MkDocs indents: its admonitions and tabs; and footnotes."""
     if state.is_code_block(start) or not _INDENTED.match(_text(state, start)):
         return False
     if silent:
@@ -199,7 +202,7 @@ def comment(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _take(state: StateBlock, start: int, last: int, info: Info) -> None:
-    """Take down the code between a fence in line ``start`` and ``last``; or go into it where it is Markdown."""
+    """Record the code between a fence in line ``start`` and ``last``; or read it as Markdown if it is nested."""
     after = state.line
     if info.nested:
         _inside(state, start + 1, last, plain=bool(info.directive) and info.directive not in ADMONITIONS)
@@ -210,7 +213,7 @@ def _take(state: StateBlock, start: int, last: int, info: Info) -> None:
 
 
 def _preformatted(state: StateBlock, start: int, last: int) -> None:
-    """Take down the code in ``<pre>``, where there is no markup but at the ends of its lines."""
+    """Record the code in ``<pre>``, if it has no markup except at the ends of its lines."""
     opening = _PRE.match(_text(state, start))
     if opening is None:
         return
@@ -236,7 +239,8 @@ def _inside(state: StateBlock, start: int, last: int, *, indent: int = 0, plain:
     """Read lines as Markdown of their own.
 
     Args:
-        indent: how much further they are indented. plain: what is indented there is no code.
+        indent: the additional indentation.
+        plain: True if further indented text is not code.
     """
     before: tuple[Any, ...] = state.lineMax, state.parentType, state.blkIndent, state.level, state.listIndent
     state.lineMax, state.parentType, state.listIndent = last, "root", -1
@@ -254,9 +258,9 @@ def _inside(state: StateBlock, start: int, last: int, *, indent: int = 0, plain:
 
 
 def _lines(state: StateBlock, start: int, last: int, indent: int) -> list[Line]:
-    """The lines as `StateBlock.getLines` has them, each with its place.
+    """Return the lines as `StateBlock.getLines` does, each with its place.
 
-    Of a tab that is indentation of the block in part, the rest becomes spaces: its line begins that much further left.
+    If a tab is partly indentation of the block, its rest becomes spaces: the line begins that much further left.
     """
     found: list[Line] = []
     begins = state.env["begins"]
@@ -279,7 +283,7 @@ def _lines(state: StateBlock, start: int, last: int, indent: int) -> list[Line]:
 
 
 def _text(state: StateBlock, line: int) -> str:
-    """A line without its indentation."""
+    """Return a line without its indentation."""
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
 
 

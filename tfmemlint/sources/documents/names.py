@@ -1,4 +1,4 @@
-"""The names that the examples of a document take for granted, because an example before them has imported them."""
+"""Names that the examples of a document use because an earlier example has imported them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import ast
 import warnings
 
 _USUAL = {"tf": "import tensorflow as tf", "os": "import os"}
-"""What nearly every document means by a name that it never imports."""
+"""The usual meaning of names that a document never imports."""
 
 
 class Names:
-    """What a document imports, by the names that it binds."""
+    """The imports of a document, by the names that they bind."""
 
     def __init__(self) -> None:
         self._imports: dict[str, str] = {}
 
     def learn(self, code: str) -> None:
-        """Take in the imports of one example; those of the first one that has them count."""
+        """Add the imports of one example; the first example with a name counts."""
         tree = parsed(code)
         for node in tree.body if tree is not None else ():
             if not isinstance(node, ast.Import | ast.ImportFrom):
@@ -29,7 +29,7 @@ class Names:
                 self._imports.setdefault(alias.asname or alias.name.split(".")[0], text)
 
     def imports_for(self, code: str) -> list[str]:
-        """The imports of the names that an example uses and does not bind."""
+        """Return the imports of the names that an example uses and does not bind."""
         tree = parsed(code)
         if tree is None:
             return []
@@ -50,7 +50,7 @@ class Names:
 
 
 def parsed(code: str) -> ast.Module | None:
-    """The syntax tree of a text; None where it is no Python."""
+    """Return the syntax tree of a text; None if it is not Python."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

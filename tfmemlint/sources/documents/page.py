@@ -1,8 +1,8 @@
-"""Saved web pages: what a reader sees of them, and where each character of it stands in the file.
+"""Saved web pages: their visible text, and the place of each of its characters in the file.
 
-A page is read as the plain text that it shows: highlighting, entities, numbers of lines, buttons and scripts are not
-in it; a heading begins with a number sign and an item of a list with a dash, as in a text. What is found in that text
-is then carried back to the rows and columns of the file.
+A page is read as the plain text that it shows: without highlighting, entities, line numbers, buttons and scripts; a
+heading begins with a number sign and a list item with a dash. The findings in that text are then mapped back to the
+rows and columns of the file.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from tfmemlint.sources.documents.tags import Reader
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Page:
-    """A page of HTML.
+    """An HTML page.
 
     Attributes:
-        text: what it shows. blocks: the code in it, in the rows and columns of ``text``.
-        code: the rows of ``text`` that the page shows as code, whether or not it can be read.
+        text: its visible text.
+        blocks: the code in it, in the rows and columns of ``text``.
+        code: the rows of ``text`` that the page shows as code, readable or not.
     """
 
     text: str
@@ -36,7 +37,7 @@ class Page:
     _lines: tuple[int, ...]
 
     def span(self, span: Span) -> Span:
-        """Where a stretch of the text stands in the file."""
+        """Return the place in the file of a stretch of the text."""
         first = self._index(span.row, span.column)
         last = self._index(span.end_row, span.end_column)
         start = self._starts[first] if first < len(self._starts) else (self._ends[-1] if self._ends else 0)
@@ -44,7 +45,7 @@ class Page:
         return Span(*self._place(start), *self._place(max(start, end)))
 
     def finding(self, finding: Finding) -> Finding:
-        """A finding in the text as one in the file, where nothing is changed in place."""
+        """Return a finding in the text as one in the file, without a fix."""
         return dataclasses.replace(
             finding,
             span=self.span(finding.span),
@@ -68,7 +69,7 @@ class Page:
 
 
 def read(text: str) -> Page:
-    """What a page shows; bad HTML is read as far as it goes, and never raises."""
+    """Read a page; invalid HTML is read up to its error. Never raises."""
     reader = Reader(text)
     reader.read()
     shown = "".join(reader.chars)
@@ -89,7 +90,7 @@ def _line_starts(text: str) -> tuple[int, ...]:
 
 
 def _blocks(shown: str, code: list[tuple[int, int, str]]) -> list[Block]:
-    """The code of a page: what is marked as code of another language, and all the Python that can be read."""
+    """Return the code of a page: the code that is marked as another language, and all readable Python."""
     lines = shown.split("\n")
     found: list[Block] = []
     left = list(lines)

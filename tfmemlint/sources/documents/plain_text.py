@@ -1,4 +1,4 @@
-"""Plain texts: the stretches of Python in them, where nothing marks them."""
+"""Plain texts: the stretches of Python in them, without any markup."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ _PROMPT = re.compile(r"(\s*)(?:(?:>>>|\.\.\.)(?: |$)|In \[\d+\]: ?|\s{0,6}\.\.\.
 _NUMBER = re.compile(r"\s*(\d{1,4})(?:[.:|)]|)(?:[ \t]|$)")
 _COMPOUND = re.compile(r"\s*(?:(?:async|if|for|while|with|try|def|class|match)\b|[@#])")
 _MOST_BLANK = 2
-_MOST_OPEN = 80
-"""Lines that a bracket or a string may stay open for: beyond, it was none."""
-_MOST_LINES = 500
-"""Lines of one stretch: each is parsed as a whole, anew for each line in it that can't be read."""
+_MAX_OPEN_LINES = 80
+"""Lines for which a bracket or a string may stay open; after that, it was not one."""
+_MAX_STRETCH_LINES = 500
+"""Lines of one stretch. A stretch is parsed as a whole, again for each line that can't be read."""
 
 
 def blocks(text: str) -> list[Block]:
-    """The stretches of a text that are Python and mention TensorFlow, each the longest that can be read as such.
+    """Return the stretches of a text that are Python and mention TensorFlow, each as long as possible.
 
-    Quotes that a word processor has made round count as straight ones; a block with such quotes is not changed in
-    place. Sessions of an interactive interpreter are read without their prompts and their output, and numbers of lines
-    are left aside.
+    Typographic quotes count as straight ones; a block with such quotes is not changed in place. Sessions of an
+    interactive interpreter are read without their prompts, their output and line numbers.
     """
     if _ABOUT.search(text) is None:
         return []
@@ -57,7 +56,7 @@ def _begins(lines: Sequence[str], row: int) -> bool:
 
 
 def _stretch(lines: Sequence[str], fronts: Sequence[int], first: int) -> tuple[Block | None, int]:
-    """The longest stretch of Python that begins in a row, and the row to go on with."""
+    """Return the longest stretch of Python that begins in a row, and the row to continue with."""
     last = _reach(lines, first)
     reached = max(last, _end_of_statement(lines, first))
     if not _is_about(lines[first:last]):
@@ -75,16 +74,16 @@ def _stretch(lines: Sequence[str], fronts: Sequence[int], first: int) -> tuple[B
 
 
 def _reach(lines: Sequence[str], first: int) -> int:
-    """How far the lines look like code."""
+    """Return the last row of the lines that look like code."""
     nesting = Nesting()
     last = row = first
     blank = opened = 0
     base = _indent(lines[first])
-    while row < len(lines) and row - first < _MOST_LINES:
+    while row < len(lines) and row - first < _MAX_STRETCH_LINES:
         line = lines[row]
         if nesting.open:
             opened += 1
-            if opened > _MOST_OPEN:
+            if opened > _MAX_OPEN_LINES:
                 break
         elif not line.strip():
             blank += 1
@@ -107,14 +106,14 @@ def _reach(lines: Sequence[str], first: int) -> int:
 
 
 def _is_about(code: Sequence[str]) -> bool:
-    """Whether code has to do with TensorFlow: a comment that mentions it does not tell."""
+    """Return True if code uses TensorFlow; a comment that mentions it does not count."""
     return any(_ABOUT.search(line.partition("#")[0]) for line in code)
 
 
 def _end_of_statement(lines: Sequence[str], first: int) -> int:
-    """Where the statement ends that begins in a row."""
+    """Return the last row of the statement that begins in a row."""
     nesting = Nesting()
-    for row in range(first, min(first + _MOST_OPEN, len(lines))):
+    for row in range(first, min(first + _MAX_OPEN_LINES, len(lines))):
         nesting.take(lines[row])
         if not nesting.open:
             return row + 1
@@ -122,7 +121,8 @@ def _end_of_statement(lines: Sequence[str], first: int) -> int:
 
 
 def _is_inside(line: str, base: int) -> bool:
-    """Whether a line may be an expression inside of a statement, or a literal: it is indented, and no sentence."""
+    """Return True if a line may be an expression inside a statement, or a literal: it is indented, and not a
+    sentence."""
     return _indent(line) > base and _error([line.strip()]) is None and " " not in line.strip()
 
 
@@ -131,7 +131,7 @@ def _indent(line: str) -> int:
 
 
 def _error(code: Sequence[str]) -> int | None:
-    """The line, from 0, at which code can't be read as Python; None where it can."""
+    """Return the line, from 0, at which code stops being Python; None if it is Python."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -148,7 +148,7 @@ def _dedented(code: Sequence[str]) -> str:
 
 
 def _start_of_statement(code: Sequence[str], wrong: int) -> int:
-    """The line at which the outermost statement begins that holds a line, or that ends just before it."""
+    """Return the first line of the outermost statement that contains a line, or that ends just before it."""
     base = _indent(code[0])
     nesting = Nesting()
     starts = [0]
@@ -162,7 +162,7 @@ def _start_of_statement(code: Sequence[str], wrong: int) -> int:
 
 
 def _block(code: Sequence[str], fronts: Sequence[int], first: int, rows: Sequence[int] = ()) -> Block | None:
-    """The block that is these lines; None where it is nothing to judge as a program."""
+    """Return the block of these lines; None if they are not a program that can be judged."""
     if not _is_about(code):
         return None
     body = ast.parse(_dedented(code)).body
@@ -181,7 +181,7 @@ def _block(code: Sequence[str], fronts: Sequence[int], first: int, rows: Sequenc
 
 
 def _as_written(block: Block, text: str) -> Block:
-    """The block; not to be changed where its text isn't what the file has."""
+    """Return the block; it is not fixable if its text differs from the file."""
     lines = text.split("\n")
     same = all(
         lines[row - 1][start:] == line or not line
@@ -193,7 +193,7 @@ def _as_written(block: Block, text: str) -> Block:
 
 
 def _session(lines: Sequence[str], fronts: Sequence[int], first: int) -> tuple[Block | None, int]:
-    """The session of an interpreter that begins in a row: the lines behind its prompts."""
+    """Return the interpreter session that begins in a row: the lines after its prompts."""
     code: list[str] = []
     rows: list[int] = []
     widths = list(fronts)
@@ -213,7 +213,7 @@ def _session(lines: Sequence[str], fronts: Sequence[int], first: int) -> tuple[B
 
 
 def _numbers(lines: Sequence[str]) -> list[int]:
-    """For each line, the width of the number that a listing has put in front of it."""
+    """Return for each line the width of the line number that a listing has put before it."""
     fronts = [0] * len(lines)
     row = 0
     while row < len(lines):
@@ -245,7 +245,8 @@ def _end_of_number(line: str) -> int:
 
 
 def whole(lines: Sequence[str], row: int) -> Block | None:
-    """Lines from a row on as one block of Python; None where they are none, or don't mention TensorFlow."""
+    """Return the lines from a row on as one block of Python; None if they are not Python, or do not mention
+    TensorFlow."""
     code = [line.translate(QUOTES) for line in lines]
     if any(_PROMPT.match(line) for line in code) or _error(code) is not None:
         return None

@@ -1,4 +1,4 @@
-"""Sessions of interpreters and shells, as documents show them: which lines were typed, and where they begin."""
+"""Sessions of interpreters and shells in documents: the typed lines, and their first columns."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from typing import NamedTuple
 
 
 class Line(NamedTuple):
-    """A line of code in a document: its row, from 1; how many characters stand in front of it; and its text."""
+    """A line of code in a document: its row, from 1; the number of characters before it; and its text."""
 
     row: int
     start: int
     text: str
 
     def cut(self, width: int) -> Line:
-        """The line without its first characters."""
+        """Return the line without its first characters."""
         return Line(self.row, self.start + width, self.text[width:])
 
 
 PYTHON = re.compile(r">>>(?: |$)|In ?\[[\d ]*\]: ?")
-"""How a line begins that was typed into an interpreter of Python, or into IPython."""
+"""The prompts of the Python interpreter and of IPython."""
 _FIRST = re.compile(r">>> ?|In ?\[[\d ]*\]: ?")
 _NEXT = re.compile(r"\.\.\.(?: |$)|[ \t]*\.{3,}: ?")
 _TRACEBACK = "Traceback (most recent call last)"
 SHELL = re.compile(r"(?:\([\w.@/-]+\) ?)?(?:\[?[\w.-]+@[\w.-]+(?::| )[\w~./ -]*\]?)?\$ +(?=\S)")
-"""How a line begins that was typed into a shell: ``$``, ``(venv) $``, ``user@host:~/dir$``."""
+"""The prompts of a shell: ``$``, ``(venv) $``, ``user@host:~/dir$``."""
 _OTHER_SHELL = re.compile(r"(?:\([\w.@/-]+\) ?)?(?:\[?[\w.-]+@[\w.-]+(?::| )[\w~./ -]*\]?)?(?:%|#) +(?=[a-z./])")
 _QUIET_SHELL = re.compile(r"> ?")
 _HERE = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
 
 
 def typed_python(lines: Sequence[Line]) -> list[Line]:
-    """The lines that were typed into an interpreter, without their prompts.
+    """Return the lines that were typed into an interpreter, without their prompts.
 
-    What came to a traceback is left out: it shows on purpose what does not work.
+    Input that raised a traceback is left out: it shows on purpose what does not work.
     """
     typed: list[Line] = []
     statement: list[Line] = []
@@ -55,10 +55,10 @@ def typed_python(lines: Sequence[Line]) -> list[Line]:
 
 
 def typed_shell(lines: Sequence[Line], *, said: bool = False) -> list[Line]:
-    """The commands that were typed into a shell, without its prompts; none where there are no prompts.
+    """Return the commands that were typed into a shell, without its prompts; none if there are no prompts.
 
     Args:
-        said: the document says that this is a session, so that ``%`` and ``#`` are prompts too.
+        said: True if the document calls this a session, so that ``%`` and ``#`` are prompts too.
     """
     prompt = SHELL
     if said and not any(SHELL.match(line.text) for line in lines):

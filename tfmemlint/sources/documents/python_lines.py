@@ -1,11 +1,11 @@
-"""Telling lines of Python from lines of prose, in texts that mark neither."""
+"""Distinguish lines of Python from prose, in texts that mark neither."""
 
 from __future__ import annotations
 
 import re
 
 QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u201e": '"', "\xa0": " "})
-"""What word processors and blogs make of the quotes and spaces of code, character by character."""
+"""Typographic characters of word processors and blogs, each with the character of the original code."""
 
 _STATEMENT = re.compile(
     r"""\s*(?:
@@ -25,7 +25,7 @@ _STATEMENT = re.compile(
     re.VERBOSE,
 )
 _SETTING = re.compile(r"\s*[A-Z][A-Z0-9_]*=")
-"""A variable of a shell; as Python it would be the assignment of a name."""
+"""A shell variable; as Python it would be an assignment."""
 _SENTENCE = re.compile(r"(?<![\w.'\"#(=,-])[a-z]{2,}(?: [a-z]{1,}[,.]?){3,}")
 _KEYWORD = re.compile(
     r"\b(?:and|as|assert|async|await|del|elif|else|except|for|from|global|if|import|in|is|lambda|not|or"
@@ -36,24 +36,24 @@ _SIGN = re.compile(r"\'\'\'|\"\"\"|[\'\"()\[\]{}#]")
 
 
 def looks_like_code(line: str) -> bool:
-    """Whether a line begins as a statement of Python does and has no run of words as a sentence has."""
+    """Return True if a line begins as a Python statement does and has no run of words as a sentence has."""
     if _STATEMENT.match(line) is None or _SETTING.match(line) is not None:
         return False
     return _SENTENCE.search(_KEYWORD.sub(";", without_strings(line))) is None
 
 
 def is_comment(line: str) -> bool:
-    """Whether a line of code would be a comment."""
+    """Return True if a line of code would be a comment."""
     return _COMMENT.match(line) is not None
 
 
 def without_strings(line: str) -> str:
-    """A line of code without the words in its strings and its comment."""
+    """Return a line of code without the words in its strings and its comment."""
     return re.sub(r"'[^'\n]*'|\"[^\"\n]*\"|#.*", "''", line)
 
 
 class Nesting:
-    """What is open behind the lines of code that it was shown: brackets, a string of several lines."""
+    """The brackets and multi-line strings that are open after the lines of code so far."""
 
     def __init__(self) -> None:
         self.brackets = 0
@@ -61,11 +61,11 @@ class Nesting:
 
     @property
     def open(self) -> bool:
-        """Whether the next line goes on with the same statement."""
+        """True if the next line continues the same statement."""
         return self.brackets > 0 or bool(self.string)
 
     def take(self, line: str) -> None:
-        """Go through one more line."""
+        """Read one more line."""
         place = 0
         while True:
             if self.string:

@@ -38,7 +38,7 @@ _GOES_ON = re.compile(r"\[[^\]]+\](?:[ \t]|$)|_|\|")
 _OPTION = re.compile(r"[ \t]*:[\w-]+:(?:[ \t].*)?$")
 _PROMPT = re.compile(r">>>(?: |$)")
 _DECORATOR = re.compile(r"@(?:suppress|supress|verbatim|okexcept|okwarning|savefig|doctest)\b")
-"""What IPython's directive takes for itself."""
+"""Options of IPython's directive inside its code."""
 _FENCE = re.compile(r"(?P<marks>`{3,}|~{3,})(?P<info>[^`]*)$")
 _SECTION = re.compile(r"(?:(?:code |usage |typical )?examples?|(?:example |sample |typical )?usage):$", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*-->$")
@@ -46,13 +46,13 @@ _TAB = 8
 
 
 def blocks(text: str) -> list[Block]:
-    """The code in a text of reStructuredText, in its order."""
+    """Return the code in a reStructuredText text, in order."""
     lines = text.split("\n")
     return marked(lines, Reader([Line(row, 0, line) for row, line in enumerate(lines, 1)]).read())
 
 
 class Reader:
-    """Reads lines of reStructuredText; those of a docstring may have fences and sections as Google writes them."""
+    """Read lines of reStructuredText; those of a docstring may have fences and sections in Google's style."""
 
     def __init__(self, lines: Sequence[Line], *, docstring: bool = False) -> None:
         self.lines = lines
@@ -65,14 +65,14 @@ class Reader:
         self._in_paragraph = False
 
     def read(self) -> list[Block]:
-        """The code in them."""
+        """Return the code in them."""
         place = 0
         while place < len(self.lines):
             place = self._step(place)
         return self.found
 
     def _step(self, place: int) -> int:
-        """Look at one line; the place of the next one to look at."""
+        """Read one line, and return the place of the next one."""
         text = self.lines[place].text
         bare = text.strip()
         if not bare:
@@ -144,7 +144,7 @@ class Reader:
         return end
 
     def _behind_options(self, place: int, end: int) -> int:
-        """Behind the options of a directive, each with the lines that it goes on in."""
+        """Return the place after the options of a directive, each with its continuation lines."""
         width = -1
         while place < end and self.lines[place].text.strip():
             if _OPTION.match(self.lines[place].text):
@@ -155,7 +155,7 @@ class Reader:
         return place
 
     def _doctest(self, place: int, column: int) -> int:
-        """Examples of an interactive session; those with only empty lines between them are one."""
+        """Read examples of an interactive session; only empty lines separate the parts of one session."""
         end = last = place
         while end < len(self.lines):
             text = self.lines[end].text
@@ -184,7 +184,7 @@ class Reader:
         return end + 1
 
     def _section(self, place: int, column: int, body: str) -> int | None:
-        """Code below "Example:", or below a colon and an empty line; None where there is none."""
+        """Return the code below "Example:", or below a colon and an empty line; None if there is none."""
         named_so = _SECTION.match(body.strip()) is not None
         if not body.rstrip().endswith(":") or body.rstrip().endswith("::"):
             return None
@@ -202,7 +202,7 @@ class Reader:
         return end
 
     def _literal(self, place: int, column: int) -> int:
-        """What is below a paragraph that ends in two colons."""
+        """Read the block below a paragraph that ends in two colons."""
         first = place + 1
         while first < len(self.lines) and not self.lines[first].text.strip():
             first += 1
@@ -221,7 +221,7 @@ class Reader:
         return end
 
     def _indented(self, place: int, column: int) -> int:
-        """Where the lines end that are indented more than a column."""
+        """Return the end of the lines that are indented more than a column."""
         end = place
         while place < len(self.lines):
             if self.lines[place].text.strip():
@@ -239,7 +239,7 @@ class Reader:
 
 
 def _body(text: str) -> tuple[int, str]:
-    """The column in which the text of a line begins behind the marks of lists, and that text."""
+    """Return the column in which the text of a line begins after the marks of lists, and that text."""
     at = len(text) - len(text.lstrip())
     while (match := _MARKER.match(text, at)) is not None:
         at = match.end()

@@ -11,19 +11,21 @@ from tfmemlint.sources.magics import KEPT, Python
 from tfmemlint.sources.text import Source
 
 MARK = f"pass  {KEPT}row "
-"""How the line in front of a block of Python ends; the number of its row follows."""
+"""The end of the line before a block of Python; the number of its row follows."""
 _LOST = "the blocks of this document can't be told apart any more"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snippet(Source):
-    """One program in a document, or one block of another language, in the rows that the document has it in.
+    """One program in a document, or one block of another language, in the rows of the document.
 
     Attributes:
-        written: its language. whole: the document's text. blocks: where it stands; several where they are one program.
-        origin: the text that the blocks were read from, where ``text`` is another by now.
-        marks: for each block of Python, the row in front of it, where it is marked; 0 where there is none.
-        python: for each block of Python, what IPython's own syntax has become.
+        written: its language.
+        whole: the document's text.
+        blocks: its blocks; several if they are one program.
+        origin: the text that the blocks were read from, if ``text`` differs from it by now.
+        marks: for each block of Python, the marked row before it; 0 without one.
+        python: for each block of Python, the translation of IPython's own syntax.
     """
 
     written: str = UNKNOWN
@@ -35,31 +37,31 @@ class Snippet(Source):
 
     @property
     def language(self) -> str:
-        """What it is written in."""
+        """The language of the text."""
         return self.written
 
     @property
     def shifts(self) -> dict[int, int]:
-        """By row, how many characters of the document stand in front of the code."""
+        """By row, the number of characters of the document before the code."""
         return {row: start for block in self.blocks for row, start in zip(block.rows, block.starts, strict=True)}
 
     def silences(self, row: int, code: str) -> bool:
-        """Whether a comment of the document silences what ``code`` says of a row."""
+        """Return True if a comment of the document silences ``code`` in a row."""
         for block in self.blocks:
             if block.silenced and (len(self.blocks) == 1 or block.rows[0] <= row <= block.rows[-1]):
                 return any(silenced == "*" or code.startswith(silenced) for silenced in block.silenced)
         return False
 
     def replace_text(self, text: str) -> Source:
-        """The same program with another text."""
+        """Return the same program with another text."""
         origin = self.text if self.origin is None else self.origin
         return replace(self, text=text, is_ascii=text.isascii(), _lines=[], origin=origin)
 
     def as_file(self, text: str) -> str:
-        """The document's text with ``text`` in the place of this program.
+        """Return the document's text with ``text`` in place of this program.
 
         Raises:
-            ValueError: the program can't be told from the rest any more, or has to stay as it is.
+            ValueError: the program can no longer be separated from the rest, or must not change.
         """
         lines = self.whole.split("\n")
         old, new = self._parts(self.text if self.origin is None else self.origin), self._parts(text)
@@ -80,10 +82,10 @@ class Snippet(Source):
         return "\n".join(lines)
 
     def _parts(self, text: str) -> list[list[str]]:
-        """The lines of each block in the text, without empty ones at its end.
+        """Return the lines of each block in the text, without trailing empty ones.
 
         Raises:
-            ValueError: the blocks can't be told apart any more.
+            ValueError: the blocks can no longer be separated.
         """
         parts: list[list[str]] = [[]]
         marks = [mark for mark in self.marks if mark]
@@ -115,14 +117,14 @@ class Snippet(Source):
         return parts
 
     def _added(self, head: list[str]) -> list[str]:
-        """Of what stands in front of the first mark, what was not there from the beginning."""
+        """Return the lines before the first mark that were added."""
         origin = self.text if self.origin is None else self.origin
         known = {line for line in origin.split("\n")[: self.marks[0] - 1] if line}
         return _squeezed([line for line in head if line not in known])
 
 
 def _squeezed(lines: list[str]) -> list[str]:
-    """Lines without empty ones at their beginning, and with no more than two on end."""
+    """Return lines without leading empty ones, and with at most two empty ones in a row."""
     made: list[str] = []
     for line in lines:
         if line.strip() or (made and any(line.strip() for line in made[-2:])):
@@ -131,10 +133,10 @@ def _squeezed(lines: list[str]) -> list[str]:
 
 
 def _in_place(raw: list[str], block: Block, old: list[str], new: list[str], python: Python) -> list[str]:
-    """The rows of a block between whose lines something else stands: each line is changed where it is.
+    """Return the rows of a block with other text between its lines: each line is changed in place.
 
     Raises:
-        ValueError: the new code has more lines, or fewer.
+        ValueError: the new code has more or fewer lines.
     """
     first = block.rows[0]
     mine = {row - first: start for row, start in zip(block.rows, block.starts, strict=True)}
@@ -148,8 +150,8 @@ def _in_place(raw: list[str], block: Block, old: list[str], new: list[str], pyth
 
 
 def _rewritten(raw: list[str], block: Block, old: list[str], new: list[str], python: Python) -> list[str]:
-    """The rows of a block with new code; each line that stays is as it was, and new ones get what their neighbours have
-    in front."""
+    """Return the rows of a block with new code; unchanged lines stay as they are, new ones get the prefix of their
+    neighbours."""
     fronts = [line[:start] for line, start in zip(raw, block.starts, strict=True)]
     full = [front for front, line in zip(fronts, block.text.split("\n"), strict=False) if line.strip()]
     for number, line in enumerate(block.text.split("\n")[: len(fronts)]):
@@ -178,6 +180,6 @@ def _is_prompt(front: str) -> bool:
 
 
 def _prompts(lines: list[str]) -> list[str]:
-    """The prompt of each line of an interactive session."""
+    """Return the prompt of each line of an interactive session."""
     starts = {node.lineno - 1 for node in ast.parse("\n".join(lines)).body}
     return [">>> " if number in starts else "... " for number in range(len(lines))]

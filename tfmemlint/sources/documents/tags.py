@@ -1,4 +1,4 @@
-"""Going through the tags of a page of HTML: what of it is seen, and where each character of that comes from."""
+"""Walk the tags of an HTML page: its visible text, and the origin of each character."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _GUTTERS = frozenset(
     {"lineno", "linenos", "linenodiv", "linenumber", "linenumbers", "line-number", "line-numbers-rows", "gutter"}
     | {"hljs-ln-numbers", "rouge-gutter", "blob-num", "linenr", "react-code-line-number", "copybtn", "headerlink"}
 )
-"""Classes of elements that hold numbers of lines, or signs to click on."""
+"""Classes of elements with line numbers or clickable signs."""
 _VERBATIM = frozenset({"blob-code", "react-code-line-contents", "code-line"})
 """Classes of elements that keep their spaces although they are not ``pre``."""
 _LANGUAGES: Mapping[str, str] = {
@@ -53,7 +53,7 @@ class _Element:
 
 
 class Reader:
-    """Goes through the tags of a page and keeps what is seen, each character with where it comes from."""
+    """Walk the tags of a page and collect the visible text, each character with its origin."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -112,7 +112,7 @@ class Reader:
         return place
 
     def _implied(self, tag: str) -> bool:
-        """Whether an element of the same kind has not been closed, as HTML allows."""
+        """Return True if an element of the same kind was not closed, as HTML allows."""
         return bool(self._open) and self._open[-1].tag == tag
 
     def _break_before(self, tag: str, element: _Element, outer: _Element | None, start: int, place: int) -> None:
@@ -236,7 +236,7 @@ class Reader:
 
 
 def _language(attributes: Mapping[str, str]) -> str:
-    """The language that an element says its code is in."""
+    """Return the language that an element states for its code."""
     words = attributes.get("class", "").lower().replace("brush: ", "brush:").replace(";", " ").split()
     words += [attributes.get("data-lang", "").lower(), attributes.get("data-language", "").lower()]
     for word in words:

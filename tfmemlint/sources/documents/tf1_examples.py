@@ -1,4 +1,4 @@
-"""Examples that a document gives for TensorFlow 1: "For TensorFlow 1.x:" stands above them, or in their heading."""
+"""Examples that a document gives for TensorFlow 1: "For TensorFlow 1.x:" is above them, or in their heading."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _RELEASE = re.compile(
     re.IGNORECASE,
 )
 _NOT_SAID = re.compile(r"[\s>]*(?:\.\.(?:\s|$)|:[\w-]+:|::$|<!--|\{/\*|<pre|\{%|\{\{|%\s|$)")
-"""What may stand between an example and the sentence that introduces it: directives, options, comments."""
+"""Text that may separate an example from the sentence that introduces it: directives, options, comments."""
 _FENCE = re.compile(r"[\s>]*(?:[-*+]\s+|\d+[.)]\s+)*(?:`{3,}|~{3,}|:{3,})")
 _HEADING = re.compile(r" {0,3}(?P<level>#{1,6})[ \t]+(?P<title>.+)")
 _UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}[ \t]*$")
-_BETWEEN, _SENTENCE = 12, 6
-"""Rows: the most that stand between an example and its introduction, and of that the most that are read."""
+_MAX_ROWS_BETWEEN, _MAX_SENTENCE_ROWS = 12, 6
+"""Rows: at most this many between an example and its introduction, and at most this many of the introduction."""
 
 
 def marked(lines: Sequence[str], blocks: list[Block]) -> list[Block]:
-    """The blocks of a document, in their order; those that are for TensorFlow 1 by what it says are marked."""
+    """Return the blocks of a document, in order; those that the document introduces as TensorFlow 1 are marked."""
     python = [block for block in blocks if block.language == PYTHON]
     if not python or not any(_ANY.search(line) for line in lines):
         return blocks
@@ -49,14 +49,14 @@ def marked(lines: Sequence[str], blocks: list[Block]) -> list[Block]:
 
 
 def _said(text: str) -> set[str]:
-    """The major numbers of TensorFlow that a text speaks of."""
+    """Return the major versions of TensorFlow that a text mentions."""
     return {match["major"] for match in _RELEASE.finditer(text)}
 
 
 def _introduction(lines: Sequence[str], row: int, code: set[int]) -> str:
-    """The sentence above the example that begins in a row; ``""`` where another example is above it."""
+    """Return the sentence above the example that begins in a row; ``""`` if another example is above it."""
     above, fences = row - 1, 0
-    while above >= 1 and row - above <= _BETWEEN:
+    while above >= 1 and row - above <= _MAX_ROWS_BETWEEN:
         line = lines[above - 1]
         if _FENCE.match(line):
             fences += 1
@@ -66,13 +66,13 @@ def _introduction(lines: Sequence[str], row: int, code: set[int]) -> str:
     if fences > 1 or above in code:
         return ""
     last = above
-    while above >= 1 and last - above < _SENTENCE and lines[above - 1].strip() and above not in code:
+    while above >= 1 and last - above < _MAX_SENTENCE_ROWS and lines[above - 1].strip() and above not in code:
         above -= 1
     return " ".join(lines[above:last])
 
 
 def _headings(lines: Sequence[str], code: set[int]) -> list[tuple[int, int, set[str]]]:
-    """The row of each heading, its level, and the major numbers in it."""
+    """Return the row of each heading, its level, and the major versions in it."""
     found: list[tuple[int, int, set[str]]] = []
     signs: list[str] = []
     for row, line in enumerate(lines, 1):

@@ -24,6 +24,9 @@ LARGE_MIB = 256
 """The steps in which memory is taken if there is no limit, in MiB: little compared with any GPU."""
 PARTS = 8
 """The parts in which a limit is used up, less one, as the allocator keeps some memory for alignment."""
+PARTS_WHEN_GROWING = 32
+"""The same for a GPU whose memory grows. The allocator then takes regions of 2, 4, 8, ... MiB, and the end of a region
+that is too small for a part is lost to it: parts that are powers of two fill all but the last region."""
 
 
 class Meter:
@@ -96,11 +99,8 @@ def probe(meter: Meter, config: dict[str, Any] | None) -> dict[str, Any]:
         with context.eager_mode():
             names = [device.name for device in context.context().list_logical_devices("GPU")]
             for name, (physical, limit) in zip(names, logical(config), strict=False):
-                found.append(
-                    _probe_device(
-                        name, physical, _share(config, meter.total_mib(physical)) if limit is None else limit, meter
-                    )
-                )
+                known = _share(config, meter.total_mib(physical)) if limit is None else limit
+                found.append(_probe_device(name, physical, known, meter, grows=_grows(config)))
         _go_beyond(found)
         return {"devices": found, "view": meter.view, "blind": meter.blind}
     except Exception as error:
@@ -116,6 +116,13 @@ def logical(config: Mapping[str, Any] | None) -> list[tuple[int, float | None]]:
     return found
 
 
+def _grows(config: Mapping[str, Any] | None) -> bool:
+    """Return True if memory is taken as it is needed."""
+    forced = os.environ.get("TF_FORCE_GPU_ALLOW_GROWTH")
+    asked = config is not None and config["allow_growth"] is True
+    return asked if forced not in ("true", "false") else forced == "true"
+
+
 def _share(config: dict[str, Any] | None, total_mib: float | None) -> float | None:
     """Return the limit that ``per_process_gpu_memory_fraction`` makes, in MiB: a share of the physical GPU.
 
@@ -125,7 +132,7 @@ def _share(config: dict[str, Any] | None, total_mib: float | None) -> float | No
     return fraction * total_mib if total_mib is not None and 0 < fraction <= 1 else None
 
 
-def _probe_device(name: str, physical: int, limit: float | None, meter: Meter) -> dict[str, Any]:
+def _probe_device(name: str, physical: int, limit: float | None, meter: Meter, *, grows: bool) -> dict[str, Any]:
     short = name.replace("/device:", "")
     told: dict[str, Any] = {"name": short, "physical": physical, "limit_mib": limit, "blind": meter.blind}
     told.update(total_mib=meter.total_mib(physical), before_mib=meter.used_mib(physical))
@@ -138,7 +145,7 @@ def _probe_device(name: str, physical: int, limit: float | None, meter: Meter) -
     total = told["total_mib"] or math.inf
     if limit is not None and 1 <= limit <= total:
         part = max(limit / PARTS, 0.25)
-        granted, error = _fill(name, [part] * (PARTS - 1), kept)
+        granted, error = _fill(name, _pieces(limit, grows=grows), kept)
         told["trouble"] = f"only {granted:g} of {limit:g} MiB could be allocated: {error}" if error else ""
         told["beyond_mib"] = limit + part
     else:
@@ -148,6 +155,14 @@ def _probe_device(name: str, physical: int, limit: float | None, meter: Meter) -
             told["trouble"] = f"{limit:g} MiB is not enforced as a limit: {told['first_mib'] or 0:.0f} MiB were taken"
     told.update(granted_mib=granted, after_mib=meter.used_mib(physical))
     return told
+
+
+def _pieces(limit: float, *, grows: bool) -> list[float]:
+    """Return the sizes of the pieces in which most of ``limit`` is allocated, in MiB."""
+    if not grows:
+        return [max(limit / PARTS, 0.25)] * (PARTS - 1)
+    piece = max(2.0 ** math.floor(math.log2(limit / PARTS_WHEN_GROWING)), 0.25)
+    return [piece] * math.floor(limit * (PARTS - 1) / PARTS / piece)
 
 
 def _go_beyond(devices: list[dict[str, Any]]) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tfmemlint.intents import Wanted, entries
+from tfmemlint.intents import StatedIntent, entries
 from tfmemlint.interpreter.program import Call, EnvWrite, Event, Program, ProtoMade, RuntimeStart, SessionMade
 from tfmemlint.interpreter.unit import ParsedModule
 from tfmemlint.model.finding import Span
@@ -67,7 +67,7 @@ class CannotSlice(Exception):
 
 def slice_program(
     program: Program,
-    wishes: Sequence[Wanted],
+    intents: Sequence[StatedIntent],
     entry: str = "module",
     *,
     local: bool = True,
@@ -99,14 +99,14 @@ def slice_program(
         call = f"{called}()"
     trees = [program.tree, *(text.tree for text in (files or {}).values())]
     removed = [place for tree in trees for place in unset(tree)]
-    places = [*([place] for place in removed), *_criteria(program, wishes, entry, own_start=bool(removed))]
-    unseen = len(places) - len(removed) == sum(isinstance(intent.event, ProtoMade) for intent in wishes)
+    places = [*([place] for place in removed), *_criteria(program, intents, entry, own_start=bool(removed))]
+    unseen = len(places) - len(removed) == sum(isinstance(intent.event, ProtoMade) for intent in intents)
     last = places[-1] if places and not unseen else []
     slicer.ask([place for chain in places for place in chain], rows, last)
     # A function that is put into a list is called from elsewhere, without a name that leads there.
     put = [place for chain in program.put for place in chain] if places else []
     slicer.ask_also(put)
-    options = [intent.statement for intent in wishes if isinstance(intent.event, ProtoMade)]
+    options = [intent.statement for intent in intents if isinstance(intent.event, ProtoMade)]
     slicer.ask_calls([*options, *removed])
     if call:
         slicer.ends.pop(None, None)  # the function is called after everything else
@@ -145,7 +145,7 @@ def slice_program(
         # The call is below the last line of the file, so that it has a line of its own.
         text = text.rstrip("\n")
         text += "\n" * (len(program.source.lines) + 1 - text.count("\n")) + f"{call}\n"
-    marks = frozenset(intent.statement.row for intent in wishes)
+    marks = frozenset(intent.statement.row for intent in intents)
     return Slice(text, entry, kept, max(total, kept), marks, frozenset(imports), modules)
 
 
@@ -171,16 +171,18 @@ def _is_environ(node: ast.expr) -> bool:
     )
 
 
-def _criteria(program: Program, wishes: Sequence[Wanted], entry: str, *, own_start: bool = False) -> list[list[Span]]:
+def _criteria(
+    program: Program, intents: Sequence[StatedIntent], entry: str, *, own_start: bool = False
+) -> list[list[Span]]:
     """Return the places that have to be kept, each with the calls that lead to it; the last is reached last.
 
     They are the intents, everything else that configures TensorFlow, and what starts the runtime before the last of
     them or makes the GPU devices after it; with ``own_start`` even if only the harness would do so otherwise.
     """
     # Options without a known session may take effect anywhere after them: they are never the last.
-    ordered = sorted(wishes, key=lambda wish: not isinstance(wish.event, ProtoMade))
-    found = [[wish.statement, *(step.span for step in wish.frames)] for wish in ordered]
-    own = {id(wish.event) for wish in wishes}
+    ordered = sorted(intents, key=lambda stated: not isinstance(stated.event, ProtoMade))
+    found = [[stated.statement, *(step.span for step in stated.frames)] for stated in ordered]
+    own = {id(stated.event) for stated in intents}
     for name, events in entries(program):
         if name != entry:
             continue

@@ -9,12 +9,12 @@ from tfmemlint.sources.config_files.names import NAME
 from tfmemlint.sources.config_files.shell.lexer import Word
 
 _EXPANDED = re.compile(r"\A(?:[^'\"]*:)?~|\A[^'\"]*\{[^'\"]*(?:,|\.\.)[^'\"]*\}")
-"""Values without quotes of which a shell makes something else: ``~``, ``{a,b}``."""
+"""Unquoted values that a shell expands: ``~``, ``{a,b}``."""
 
 
 class Given(NamedTuple):
-    """A variable that a command is given: its name and value (None where that can't be told), and where they stand
-    within the word: ``start`` and ``end`` of the name, and from ``given`` to ``stop`` the value."""
+    """A variable that a command sets: its name and value (None if unknown), and their places within the word: ``start``
+    and ``end`` of the name, ``given`` and ``stop`` of the value."""
 
     name: str
     value: str | None
@@ -27,7 +27,8 @@ class Given(NamedTuple):
 
 
 def assignment(word: Word, how: str = "prefix") -> Given | None:
-    """``NAME=value``, with or without quotes around all of it; None for any other word."""
+    """Return the assignment ``NAME=value`` of a word, with or without quotes around all of it; None for any other
+    word."""
     raw, shift = word.raw, 0
     whole = ""
     if len(raw) > 1 and raw[0] in "'\"" and raw[-1] == raw[0] and raw[0] not in raw[1:-1]:
@@ -55,5 +56,5 @@ def assignment(word: Word, how: str = "prefix") -> Given | None:
 
 
 def _inner(quote: str | None) -> str | None:
-    """The quotes of a value that stands within larger ones: none of its own."""
+    """Return the quotes of a value inside larger quotes: it has none of its own."""
     return "" if quote is not None else None

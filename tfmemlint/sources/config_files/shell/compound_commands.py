@@ -21,18 +21,18 @@ _HARMLESS = frozenset(
         "sleep",
     }
 )  # fmt: skip
-"""Commands that are taken to go well: what follows ``&&`` behind them is run."""
+"""Commands that are assumed to succeed: the command after their ``&&`` runs."""
 
 
 _PIPES = ("|", "|&")
-_DEEPEST = 100
-"""Commands within commands that are told apart; nobody writes more."""
+_MAX_DEPTH = 100
+"""Nested compound commands; deeper ones are treated as this deep. Scripts written by hand are never this deep."""
 
 
 @dataclass(slots=True)
 class _Open:
-    """A compound command that is open: what ends it, where it stands, whether a pattern of ``case`` comes next, and the
-    directory and ``set -a`` as they were before it."""
+    """An open compound command: its closing word, its place, whether a pattern of ``case`` comes next, and the
+    directory and ``set -a`` before it."""
 
     kind: str
     outer: tuple[int, ...]
@@ -43,18 +43,19 @@ class _Open:
 
 @dataclass(slots=True)
 class CompoundCommands:
-    """Walks the tokens of a script and hands on each simple command.
+    """Walk the tokens of a script and pass on each simple command.
 
     Attributes:
-        on_command: takes the words of a simple command, the files that its output goes to, and whether it is a process
+        on_command: takes the words of a simple command, the files that its output goes to, and True if it is a process
             of its own, as in a pipe.
         on_loop_variable: takes the name of a variable that a loop sets.
-        numbers: the source of the numbers of pieces. functions, loops: the numbers of the pieces whose commands run at
-            another time (the bodies of functions), or again.
-        opened, path: the compound commands that contain the current command; a negative number is a process of its
-            own. chained: the same for the ``&&`` and ``||`` of the current line.
-        directory: the directory in which commands run; None if it is unknown. auto: all variables are exported
-            (``set -a``).
+        numbers: the source of the numbers of pieces.
+        functions, loops: the numbers of the pieces whose commands run at another time (the bodies of functions), or
+            again.
+        opened, path: the compound commands that contain the current command; a negative number is a process of its own.
+        chained: the same for the ``&&`` and ``||`` of the current line.
+        directory: the directory in which commands run; None if it is unknown.
+        auto: True if all variables are exported (``set -a``).
     """
 
     on_command: Callable[[list[Word], list[Word], bool], None]
@@ -69,7 +70,7 @@ class CompoundCommands:
     auto: bool = False
 
     def walk(self, tokens: list[Token]) -> None:
-        """Go through all commands."""
+        """Walk all commands."""
         words: list[Word] = []
         targets: list[Word] = []
         before = ""
@@ -130,7 +131,7 @@ class CompoundCommands:
             self.on_command(words, targets, before in _PIPES)
 
     def _keyword(self, tokens: list[Token], at: int) -> int:
-        """How many tokens a reserved word takes here; 0 where there is none."""
+        """Return how many tokens a reserved word takes here; 0 if there is none."""
         word = tokens[at].word
         if self.opened and self.opened[-1].pattern:
             if word.raw == "esac":
@@ -138,7 +139,7 @@ class CompoundCommands:
                 return 1
             stop = _find(tokens, at, ")")
             self.opened[-1].pattern = False
-            self.path, self.chained = (*self.opened[-1].outer, next(self.numbers))[:_DEEPEST], ()
+            self.path, self.chained = (*self.opened[-1].outer, next(self.numbers))[:_MAX_DEPTH], ()
             return stop - at + 1
         if not word.plain:
             return 0
@@ -147,7 +148,7 @@ class CompoundCommands:
                 self._push("fi" if word.raw == "if" else "done", next(self.numbers))
             case "else" | "elif":
                 if self.opened and self.opened[-1].kind == "fi":
-                    self.path, self.chained = (*self.opened[-1].outer, next(self.numbers))[:_DEEPEST], ()
+                    self.path, self.chained = (*self.opened[-1].outer, next(self.numbers))[:_MAX_DEPTH], ()
             case "for" | "select":
                 stop = at
                 while stop < len(tokens) and tokens[stop].kind != NEWLINE and tokens[stop].text != ";":
@@ -176,8 +177,8 @@ class CompoundCommands:
         return 1
 
     def _function(self, tokens: list[Token], at: int) -> int:
-        """Open the function whose body begins at ``at``, or behind line ends there; behind what opens it. What it does,
-        it does when it is called."""
+        """Open the function whose body begins at ``at``, or after newlines there, and return the next token. The body
+        runs when the function is called."""
         while at < len(tokens) and tokens[at].kind == NEWLINE:
             at += 1
         if at < len(tokens) and tokens[at].text in ("{", "("):
@@ -188,23 +189,27 @@ class CompoundCommands:
     # Where we are
 
     def here(self) -> tuple[int, ...]:
-        """The pieces that we are in, conditions of this line among them."""
+        """The pieces that contain the current command, conditions of this line included."""
         return (*self.path, *self.chained)
 
     def _push(self, kind: str, number: int, *, function: bool = False) -> None:
         self.opened.append(_Open(kind, self.path, directory=self.directory, auto=self.auto))
-        self.path, self.chained = (*self.path, *self.chained, number)[:_DEEPEST], ()
+        self.path, self.chained = (*self.path, *self.chained, number)[:_MAX_DEPTH], ()
         if function:
             self.functions.add(number)
         elif kind == "done":
             self.loops.add(number)
 
     def _chain(self) -> None:
-        """What follows on this line is run under a condition."""
-        self.chained = (*self.chained, next(self.numbers))[:_DEEPEST]
+        """Enter a condition: it decides if the rest of this line runs."""
+        self.chained = (*self.chained, next(self.numbers))[:_MAX_DEPTH]
 
     def _group(self, *, apart: bool) -> None:
-        """Open a group in braces. ``apart``: it is a process of its own, as in a pipe."""
+        """Open a group in braces.
+
+        Args:
+            apart: True if it is a process of its own, as in a pipe.
+        """
         if apart or self.chained:
             self._push("}", next(self.numbers) * (-1 if apart else 1))
         else:
@@ -246,7 +251,7 @@ def _find(tokens: list[Token], at: int, text: str) -> int:
 
 
 def _behind_groups(tokens: list[Token]) -> dict[int, str]:
-    """What stands behind each group in braces, by the number of the token that opens it: an operator, or ``""``."""
+    """Return the operator after each group in braces, or ``""``, by the number of the token that opens the group."""
     found: dict[int, str] = {}
     opened: list[int] = []
     for number, token in enumerate(tokens):

@@ -1,4 +1,4 @@
-"""The here-documents of a shell: where they begin, and where they end.
+"""The here-documents of a shell: their first and last lines.
 
 Source: POSIX, Shell Command Language, 2.7.4 (Here-Document).
 """
@@ -11,27 +11,27 @@ from bisect import bisect_left
 BEGIN = re.compile(
     r"(?<!<)<<(?P<tabs>-?)[ \t]*(?:\\?(?P<plain>[A-Za-z_]\w*)|'(?P<single>[^'\n]*)'|\"(?P<double>[^\"\n]*)\")"
 )
-"""What begins one."""
+"""The operator and the delimiter that begin one."""
 
 
 def begun(found: re.Match[str]) -> tuple[str, bool]:
-    """How the here-document ends that `BEGIN` has found, and whether tabs may stand in front of that."""
+    """Return the delimiter of the here-document that `BEGIN` has matched, and True if tabs may precede it."""
     return found["plain"] or found["single"] or found["double"] or "", bool(found["tabs"])
 
 
 class Ends:
-    """The lines of a text that here-documents may end with. They are looked up rather than looked for: a text may hold
-    as many here-documents as lines."""
+    """The lines of a text that may end a here-document. They are indexed, not searched: a text may hold as many
+    here-documents as lines."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._starts: dict[bool, dict[str, list[int]]] = {}
 
     def behind(self, at: int, delimiter: str, tabs: bool) -> int | None:
-        """Behind the line that ends the here-document which begins at ``at``; None where there is no such line.
+        """Return the offset after the line that ends the here-document at ``at``; None if there is no such line.
 
         Args:
-            tabs: they may stand in front of it.
+            tabs: True if tabs may precede the delimiter.
         """
         if tabs not in self._starts:
             self._starts[tabs] = self._lines(tabs)
@@ -43,7 +43,7 @@ class Ends:
         return stop + 1 if stop >= 0 else len(self._text)
 
     def _lines(self, tabs: bool) -> dict[str, list[int]]:
-        """Where each line begins, by what it holds."""
+        """The offsets of lines, by their content."""
         found: dict[str, list[int]] = {}
         at = 0
         for line in self._text.split("\n"):

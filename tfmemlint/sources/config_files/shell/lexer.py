@@ -1,8 +1,8 @@
-"""A text for a shell, cut into words and operators.
+"""Split a text for a shell into words and operators.
 
 Source: POSIX, Shell Command Language, 2.2 (quoting) and 2.3 (token recognition), with bash's ``$'...'``, ``<<<``,
-``<(...)`` and arrays. What an expansion gives is never known. Nothing here raises: an open quote goes to the end of the
-text.
+``<(...)`` and arrays. The value of an expansion is never known. Nothing here raises: an unclosed quote extends to the
+end of the text.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _BREAKS = frozenset(" \t\r\n;&|<>()")
 _OPERATORS = ("<<<", "<<-", "&>>", ";;&", "&&", "||", ";;", ";&", "<<", ">>", "<&", ">&", "<>", ">|", "|&", "&>")
 REDIRECTIONS = frozenset({"<", ">", ">>", "<<", "<<-", "<<<", "<&", ">&", "<>", ">|", "&>", "&>>"})
 _PARAMETER = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
-_DEEPEST = 40
-"""Expansions within expansions that are followed."""
+_MAX_EXPANSION_DEPTH = 40
+"""Nested expansions; deeper ones are not followed."""
 _BRACKET = re.compile(r"[()]")
-_LONGEST_SUM = 2_000
-"""Characters of a ``((...))``."""
-_MOST_TRIES = 1_000
-"""Times that a ``((`` may have no end, before no end is looked for."""
+_MAX_ARITHMETIC_CHARS = 2_000
+"""Characters of ``((...))`` that are searched for its end."""
+_MAX_UNCLOSED_ARITHMETIC = 1_000
+"""Unclosed ``((`` in one text after which no end is searched any more."""
 _ARRAY = re.compile(r"[A-Za-z_]\w*(?:\[[^\]\n]*\])?\+?=\Z")
 _CASE = re.compile(r"case[ \t][^\n;]{1,200}?[ \t]in(?=\s)")
 _ESAC = re.compile(r"esac(?![\w-])")
@@ -33,8 +33,8 @@ _ESAC = re.compile(r"esac(?![\w-])")
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word: where it stands (``start`` to ``end``), its text without quotes (None where an expansion is part of it),
-    and as it is written."""
+    """A word: its place (``start`` to ``end``), its text without quotes (None if it contains an expansion), and its raw
+    text."""
 
     start: int
     end: int
@@ -43,7 +43,7 @@ class Word:
 
     @property
     def plain(self) -> bool:
-        """Whether it is written without quotes, escapes and expansions."""
+        """True if the word has no quotes, escapes or expansions."""
         return self.value == self.raw
 
 
@@ -61,7 +61,12 @@ class Token:
 
 @dataclass(slots=True)
 class Lexer:
-    """Cuts ``text`` into tokens. ``comments``: where comments stand. ``open``: where a quote begins that never ends."""
+    """Split ``text`` into tokens.
+
+    Attributes:
+        comments: the places of comments.
+        open: the offset of a quote that is never closed.
+    """
 
     text: str
     comments: list[tuple[int, int]] = field(default_factory=list)
@@ -76,7 +81,7 @@ class Lexer:
         self._ends = Ends(self.text)
 
     def tokens(self) -> list[Token]:
-        """All tokens, in order; what stands in here-documents is left out."""
+        """Return all tokens, in order, without the bodies of here-documents."""
         found: list[Token] = []
         text, end = self.text, len(self.text)
         while self._at < end:
@@ -119,12 +124,14 @@ class Lexer:
         self._heredocs.clear()
 
     def _arithmetic(self, at: int) -> int | None:
-        """Behind the ``((...))`` that begins at ``at``, on one line; None where there is none."""
+        """Return the offset after the ``((...))`` at ``at``, on one line; None if there is none."""
         stop = self.text.find("\n", at)
         stop = stop if stop >= 0 else len(self.text)
         depth = 0
         for found in _BRACKET.finditer(
-            self.text, at, min(stop, at + _LONGEST_SUM) if self._no_sums < _MOST_TRIES else at
+            self.text,
+            at,
+            min(stop, at + _MAX_ARITHMETIC_CHARS) if self._no_sums < _MAX_UNCLOSED_ARITHMETIC else at,
         ):
             depth += 1 if found[0] == "(" else -1
             if depth == 0:
@@ -170,7 +177,7 @@ class Lexer:
         return Word(start, self._at, "".join(parts) if known else None, text[start : self._at])
 
     def _closing(self, at: int, mark: str, *, escapes: bool = False) -> int:
-        """Where a quote ends that began just before ``at``; the end of the text where it doesn't."""
+        """Return the end of a quote that began just before ``at``; the end of the text if it is not closed."""
         begun = at - 1
         while at < len(self.text):
             if self.text[at] == mark:
@@ -181,7 +188,7 @@ class Lexer:
         return len(self.text)
 
     def _double(self, at: int) -> tuple[int, str | None]:
-        """What stands between double quotes, the first of them just before ``at``; and where that ends."""
+        """Return the text between double quotes, the first of them just before ``at``, and its end."""
         text, end, begun = self.text, len(self.text), at - 1
         parts: list[str] = []
         known = True
@@ -207,7 +214,7 @@ class Lexer:
         return end, None
 
     def _part(self, at: int, *, quoted: bool = False) -> tuple[int, str | None]:
-        """An expansion, or a character that stands for itself: where it ends, and its text where that is known."""
+        """Return the end of an expansion or a plain character, and its text if known."""
         char = self.text[at]
         if char == "$":
             return self._dollar(at, quoted=quoted)
@@ -216,11 +223,11 @@ class Lexer:
         return at + 1, char if char != HIDDEN else None
 
     def _dollar(self, at: int, *, quoted: bool = False) -> tuple[int, str | None]:
-        """What begins with a dollar sign: where it ends, and its text where it is no expansion."""
+        """Return the end of an expansion that begins with a dollar sign, and its text if it is not an expansion."""
         text = self.text
         follows = text[at + 1 : at + 2]
         if follows == "(":
-            if self._depth > _DEEPEST:
+            if self._depth > _MAX_EXPANSION_DEPTH:
                 return len(text), None
             self._depth += 1
             end = self._balanced(at + 1)
@@ -229,7 +236,7 @@ class Lexer:
         if follows == "{":
             return self._braces(at + 2, quoted=quoted), None
         if follows == "[":
-            stop = text.find("]", at, at + _LONGEST_SUM)
+            stop = text.find("]", at, at + _MAX_ARITHMETIC_CHARS)
             return (stop + 1 if stop >= 0 else at + 2), None
         if follows == "'" and not quoted:
             stop = self._closing(at + 2, "'", escapes=True)
@@ -241,9 +248,13 @@ class Lexer:
         return (name.end(), None) if name is not None else (at + 1, "$")
 
     def _braces(self, at: int, *, quoted: bool) -> int:
-        """Behind the brace that closes the ``${`` just before ``at``; ``quoted``: it stands in double quotes."""
+        """Return the offset after the brace that closes the ``${`` just before ``at``.
+
+        Args:
+            quoted: True if it is in double quotes.
+        """
         text, end = self.text, len(self.text)
-        if self._depth > _DEEPEST:
+        if self._depth > _MAX_EXPANSION_DEPTH:
             return end
         self._depth += 1
         while at < end and text[at] != "}":
@@ -264,14 +275,14 @@ class Lexer:
         return min(at + 1, end)
 
     def _last_of_line(self, at: int) -> bool:
-        """Whether no other single quote stands behind this one in its line: to ``sh``, that of ``"${x:-don't}"`` is
-        none."""
+        """Return True if no other single quote follows in the line: to ``sh``, that of ``"${x:-don't}"`` is not a
+        quote."""
         other = self.text.find("'", at + 1)
         return other < 0 or "\n" in self.text[at:other]
 
     def _balanced(self, at: int) -> int:
-        """The end of what begins with the parenthesis at ``at``; quotes, comments, here-documents and the patterns of
-        ``case`` within it minded."""
+        """Return the end of the parenthesis at ``at``, with regard to quotes, comments, here-documents and patterns of
+        ``case``."""
         text, end, first = self.text, len(self.text), at
         opened: list[str] = []
         heredocs: list[tuple[str, bool]] = []

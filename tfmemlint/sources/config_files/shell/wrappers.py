@@ -1,7 +1,7 @@
 """Commands that run another command: ``env``, ``nohup``, ``sudo``, ``srun``, ``horovodrun``, ``conda run`` ...
 
-An option that isn't known is taken to have no value. If it has one, the value is read as the command, which then is
-none that anybody looks for.
+An unknown option is assumed to have no value. If it has one, the value is read as the command, which is then not a
+command that anything looks for.
 """
 
 from __future__ import annotations
@@ -31,19 +31,21 @@ _WITH_VALUES["micromamba"] = _WITH_VALUES["mamba"] = _WITH_VALUES["conda"]
 _PLAIN_WRAPPERS = frozenset({"nohup", "command", "builtin", "dumb-init", "catchsegv", "setsid", "unbuffer", "gosu"})
 _WITH_RUN = frozenset({"conda", "mamba", "micromamba", "poetry", "pipenv", "uv", "rye", "hatch", "pdm"})
 _POSITIONAL = {"timeout": 1, "taskset": 1, "gosu": 1}
-"""How many words come before the command, besides options."""
+"""The number of words before the command, besides options."""
 _ENV_LONG = {"-": "-i", "--ignore-environment": "-i", "--unset": "-u", "--chdir": "-C", "--split-string": "-S"}
 _ENV_OPTION = re.compile(r"-(?P<flags>[i0v]*)(?P<valued>[uCS]?)(?P<value>.*)")
 _MAX_WRAPPERS = 12
-"""Wrappers within wrappers that are looked through."""
+"""Nested wrappers; deeper ones are not followed."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandEnvironment:
-    """What wrappers, and assignments in front of a command, change in its environment.
+    """The changes that wrappers, and assignments before a command, make to its environment.
 
     Attributes:
-        given: variables that are set. clean: no variable is inherited. dropped: the inherited variables that are unset.
+        given: variables that are set.
+        clean: True if no variable is inherited.
+        dropped: the inherited variables that are unset.
     """
 
     given: tuple[Given, ...] = field(default=())
@@ -79,7 +81,7 @@ def unwrap(words: Sequence[Word]) -> tuple[CommandEnvironment, list[Word]]:
 
 
 def _env(command: CommandEnvironment, rest: list[Word]) -> tuple[CommandEnvironment, list[Word]]:
-    """What ``env`` makes of a command. Source: env(1) of GNU coreutils."""
+    """Return the environment and the command of ``env``. Source: env(1) of GNU coreutils."""
     while rest:
         word, text = rest[0], rest[0].value
         if not word.raw.startswith("-"):
@@ -105,7 +107,7 @@ def _env(command: CommandEnvironment, rest: list[Word]) -> tuple[CommandEnvironm
 
 
 def _through(base: str, command: CommandEnvironment, rest: list[Word]) -> tuple[CommandEnvironment, list[Word]] | None:
-    """What a wrapper runs; None where it runs something that isn't followed."""
+    """Return the command that a wrapper runs; None if it runs something that is not followed."""
     valued = frozenset(_WITH_VALUES.get(base, "").split())
     if base == "sudo":
         kept = any(word.value is not None and re.match(r"-\w*E|--preserve-env$", word.value) for word in rest[:4])
@@ -134,7 +136,7 @@ def _through(base: str, command: CommandEnvironment, rest: list[Word]) -> tuple[
 
 
 def _exported(command: CommandEnvironment, rest: list[Word]) -> tuple[CommandEnvironment, list[Word]]:
-    """``--export=ALL,X=1`` of Slurm: the variables that a job gets. Source: its manual page, ``srun(1)``."""
+    """Return the variables that Slurm's ``--export=ALL,X=1`` gives a job. Source: its manual page, ``srun(1)``."""
     word, rest = rest[0], rest[1:]
     begun = word.start + len("--export=")
     if word.raw == "--export":
@@ -146,7 +148,7 @@ def _exported(command: CommandEnvironment, rest: list[Word]) -> tuple[CommandEnv
 
 
 def with_exported(command: CommandEnvironment, text: str, begun: int) -> CommandEnvironment:
-    """A command with the variables that the text of Slurm's ``--export``, at ``begun``, gives it."""
+    """Return a command with the variables that the text of Slurm's ``--export``, at ``begun``, gives it."""
     if text[:1] in ("'", '"') and text[-1:] == text[:1]:
         text, begun = text[1:-1], begun + 1
     clean = command.clean

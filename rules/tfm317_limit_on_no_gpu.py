@@ -1,0 +1,120 @@
+"""TFM317: set_logical_device_configuration gets something else than one physical device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.interpreter.values import Const, Device, DeviceName, Devices, Index, Seq, Value
+from tfmemlint.knowledge.functions import SET_LOGICAL
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.rulekit.explain import attribute_severity, handler_notes, limit_intent, short
+from tfmemlint.rulekit.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.interpreter.program import Program
+
+
+class LimitOnNoGpu(Rule):
+    """set_logical_device_configuration gets something else than one physical device.
+
+    What it does
+    ------------
+    Finds ``set_logical_device_configuration`` (and its older name) whose first argument is a list of devices, a string,
+    a number or a logical device.
+
+    Why it matters
+    --------------
+    The function takes one physical device. Anything else raises ``ValueError``, which the usual ``except RuntimeError``
+    does not catch.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    tf.config.set_logical_device_configuration(gpus, [tf.config.LogicalDeviceConfiguration(memory_limit=4096)])
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    for gpu in gpus:
+        tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=4096)])
+    ```
+
+    Seen as
+    -------
+    ``ValueError: Unrecognized device: [PhysicalDevice(name='/physical_device:GPU:0', device_type='GPU')]``
+    """
+
+    code = "TFM317"
+    name = "limit-on-no-gpu"
+    severity = Severity.ERROR
+    triggers = ("(?:logical|virtual)_device",)
+    whole_program = True
+    fixable = "sometimes"
+    supersedes = ("TFM102", "TFM306", "TFM401")
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """First arguments that TensorFlow refuses."""
+        for call in program.calls(*SET_LOGICAL):
+            device = call.arg(0, "device")
+            if device is None or call.has_star:
+                continue
+            judged = _judge(device.value)
+            if judged is None:
+                continue
+            what, kind = judged
+            yield self.finding(
+                program,
+                call,
+                f"{short(call.name)} takes one physical device: {what}",
+                span=device.span,
+                severity=attribute_severity(call, "ValueError"),
+                intent=limit_intent(call),
+                outcome="TensorFlow raises ValueError: Unrecognized device",
+                advice="Call it for each GPU of tf.config.list_physical_devices('GPU')",
+                notes=handler_notes(call, "ValueError", "the limit never takes effect"),
+                fixable=kind in ("list", "single", "name"),
+                anchors={"call": call.span},
+                details={
+                    "kind": kind,
+                    "device": device.text,
+                    "keyword": device.keyword is not None,
+                    "caught": call.handler_for("ValueError") is not None,
+                },
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Call it for each GPU of the list, or for the device itself."""
+        from tfmemlint.fixes.rewrites import logical_devices
+
+        logical_devices.fix_device(editor, finding)
+
+
+def _judge(value: Value) -> tuple[str, str] | None:
+    """Return the defect of the device, and the kind of mistake."""
+    match value:
+        case Devices(kind="physical", whole=True, type="GPU", names=False):
+            return "this is a list of devices", "list"
+        case Devices(names=False) | Seq(kind="list" | "tuple"):
+            single = isinstance(value, Seq) and len(value.items) == 1 and isinstance(value.items[0], Device)
+            return "this is a list", "single" if single else ""
+        case DeviceName(Device(kind="physical")):
+            return "this is a device's name", "name"
+        case DeviceName() | Const(str()):
+            return "this is a string", ""
+        case Const(bool()) | Const(None):
+            return "this is not a device", ""
+        case Const(int()) | Index():
+            return "this is a number", ""
+        case Device(kind="logical"):
+            return "this is a logical device", ""
+        case _:
+            return None

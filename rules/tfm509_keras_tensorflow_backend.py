@@ -1,0 +1,86 @@
+"""TFM509: keras.backend.tensorflow_backend is imported, which Keras no longer has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.interpreter.program import Use
+from tfmemlint.knowledge.functions import KERAS_BACKEND
+from tfmemlint.knowledge.releases import Target
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.rulekit.explain import attribute_severity, handler_notes
+from tfmemlint.rulekit.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.interpreter.program import Program
+
+_FIRST_WITHOUT = Target(2, 6)
+"""The first release that brings a Keras of its own, which lacks the module.
+
+Source: the import raises with the Keras that TensorFlow 2.9, 2.12, 2.15, 2.16 and 2.21 bring; Keras 2.4 has dropped it.
+"""
+
+
+class KerasTensorflowBackend(Rule):
+    """keras.backend.tensorflow_backend is imported, which Keras no longer has.
+
+    What it does
+    ------------
+    Finds imports of ``keras.backend.tensorflow_backend``, the module in which Keras up to 2.3 had its session.
+
+    Why it matters
+    --------------
+    The import raises ``ModuleNotFoundError``: nothing of the program runs, its memory configuration least of all.
+
+    Example
+    -------
+    ```python
+    from keras.backend.tensorflow_backend import set_session
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.set_memory_growth(gpu, True)
+    ```
+
+    Seen as
+    -------
+    ``ModuleNotFoundError: No module named 'keras.backend.tensorflow_backend'``
+    """
+
+    code = "TFM509"
+    name = "keras-tensorflow-backend"
+    severity = Severity.ERROR
+    triggers = ("tensorflow_backend",)
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Imports of the module, where nothing stands ready for the error."""
+        if program.target < _FIRST_WITHOUT:
+            return
+        for use in program.of(Use):
+            if use.probed or use.origin != "import" or not f"{use.name}.".startswith(f"{KERAS_BACKEND}."):
+                continue
+            error = "ModuleNotFoundError"
+            yield self.finding(
+                program,
+                use,
+                f"{KERAS_BACKEND} is in no Keras from 2.4 on",
+                severity=attribute_severity(use, "ImportError"),
+                outcome=f"Python raises {error}: No module named '{KERAS_BACKEND}'",
+                advice="Configure the physical devices by tf.config; Keras has no session any more",
+                notes=handler_notes(use, "ImportError", "what stands behind it in the try never runs"),
+                details={"caught": use.handler_for("ImportError") is not None},
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Drop the import, where nothing uses it."""
+        from tfmemlint.fixes.rewrites import call_arguments
+
+        call_arguments.drop_import(editor, finding)

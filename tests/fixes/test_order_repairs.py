@@ -1,0 +1,154 @@
+"""The order of configuration and start is repaired across the files of a program, by the least intrusive change."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.fixes.helpers import code
+from tests.fixes.projects import fix, left, make
+from tests.fixes.repaired import REPAIRED
+from tests.fixture_runs import command
+from tfmemlint.engine.context import RunContext
+from tfmemlint.engine.run import run
+from tfmemlint.model.finding import Applicability
+
+
+@pytest.fixture(params=REPAIRED)
+def case(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """One project in the current directory."""
+    make(tmp_path, REPAIRED[request.param].files)
+    monkeypatch.chdir(tmp_path)
+    return str(request.param)
+
+
+def _texts() -> dict[str, str]:
+    return {path.as_posix(): path.read_text("utf-8") for path in sorted(Path().rglob("*.py"))}
+
+
+def test_a_repair_changes_these_files_and_says_what_it_did(case: str) -> None:
+    repaired = REPAIRED[case]
+    before = _texts()
+    results = fix()
+    changed = {path: text for path, text in _texts().items() if text != before[path]}
+    assert changed == {path: code(text) for path, text in repaired.after.items()}
+    fixes = [finding.fix for result in results for finding in result.applied]
+    assert [fix.message for fix in fixes if fix] == [repaired.message]
+    assert {fix.applicability for fix in fixes if fix} == {Applicability.UNSAFE}
+
+
+def test_nothing_is_left_and_a_second_fix_changes_nothing(case: str) -> None:
+    fix()
+    assert not left()
+    once = _texts()
+    fix()
+    assert _texts() == once
+
+
+def test_check_shows_the_edits_of_all_files(case: str) -> None:
+    found = json.loads(command("check", "--no-cache", "--output-format", "json", ".").out)
+    (finding,) = [each for each in found if each["fix"]]
+    edited = {Path(edit["filename"]).relative_to(Path.cwd()).as_posix() for edit in finding["fix"]["edits"]}
+    assert edited == set(REPAIRED[case].after)
+    assert finding["fix"]["message"] == REPAIRED[case].message
+
+
+def test_without_unsafe_fixes_nothing_changes(case: str) -> None:
+    before = _texts()
+    results = run([(path, True) for path in before], RunContext(fix=True, write=True))
+    assert _texts() == before
+    assert {f.withheld for result in results for f in result.findings} == {"unsafe: needs --unsafe-fixes"}
+
+
+def test_a_file_that_was_not_named_changes_only_if_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path, REPAIRED["configuration is taken out of a class in another file"].files)
+    monkeypatch.chdir(tmp_path)
+    before = _texts()
+    seen = command("fix", "--unsafe-fixes", "--no-cache", "train.py")
+    assert _texts() == before
+    assert "needs a change in trainer.py, which was not named: give --whole-program" in " ".join(seen.out.split())
+    command("fix", "--unsafe-fixes", "--no-cache", "--whole-program", "train.py")
+    assert {path for path, text in _texts().items() if text != before[path]} == {"train.py", "trainer.py"}
+
+
+def test_a_refused_question_changes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path, REPAIRED["output keeps its order"].files)
+    monkeypatch.chdir(tmp_path)
+    before = _texts()
+    asked = []
+
+    def ask(finding: object, changes: list[tuple[object, object]]) -> bool:
+        asked.append([old.path for old, _ in changes])  # type: ignore[attr-defined]
+        return False
+
+    run([(path, True) for path in before], RunContext(fix=True, write=True, unsafe=True, ask=ask))  # type: ignore[arg-type]
+    assert asked == [["gpu.py", "train.py"]]
+    assert _texts() == before
+
+
+CIRCLE = {
+    "models.py": """
+        import tensorflow as tf
+
+        CLASSES = tf.constant(["cat", "dog"])
+
+        import training
+
+
+        class Classifier:
+            trainer = training.Trainer
+        """,
+    "training.py": """
+        import tensorflow as tf
+
+        import models
+
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+
+
+        class Trainer:
+            classes = models.CLASSES
+        """,
+    "train.py": "import models\n\nprint(models.Classifier)\n",
+}
+
+
+def test_an_import_that_leads_back_in_a_circle_does_not_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path, CIRCLE)
+    monkeypatch.chdir(tmp_path)
+    fix()
+    assert (tmp_path / "models.py").read_text("utf-8") == code(CIRCLE["models.py"])
+
+
+def test_growth_under_a_condition_is_not_forced_by_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = """
+        import sys
+
+        import tensorflow as tf
+
+        state = tf.Variable(tf.random.normal([2]))
+
+
+        def show():
+            print(state)
+
+
+        def main():
+            show()
+            if "--growth" in sys.argv:
+                for gpu in tf.config.list_physical_devices("GPU"):
+                    tf.config.experimental.set_memory_growth(gpu, True)
+            print(state)
+
+
+        main()
+        """
+    make(tmp_path, {"train.py": text})
+    monkeypatch.chdir(tmp_path)
+    fix()
+    assert "TF_FORCE" not in (tmp_path / "train.py").read_text("utf-8")

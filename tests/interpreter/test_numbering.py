@@ -1,0 +1,81 @@
+"""Numbers of GPUs: the machine's, those that TensorFlow lists, the visible and the logical ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from tfmemlint.interpreter.state import Setting, State
+from tfmemlint.interpreter.state.numbering import (
+    is_growth_hidden,
+    logical_gpus,
+    machine_gpus,
+    most_physical,
+    visible_gpus,
+)
+from tfmemlint.interpreter.values import UNKNOWN, Const, Device, Devices, Limit, Seq, Value
+
+
+def _gpu(number: int) -> Device:
+    return Device("physical", "GPU", number)
+
+
+def _visible(value: Value, **more: object) -> State:
+    return State(visible=Setting(value), **more)  # type: ignore[arg-type]
+
+
+def _split(pieces: int) -> Setting:
+    return Setting(Seq((Limit(Const(1024)),) * pieces))
+
+
+@pytest.mark.parametrize(
+    ("text", "machine", "most"), [("2", ("2",), 1), ("3,1", ("3", "1"), 2), ("-1", (), 0), ("", (), 0)]
+)
+def test_the_variable_numbers_the_machine_s_gpus_anew(text: str, machine: tuple[str, ...], most: int) -> None:
+    state = State(cuda_visible_devices=Const(text))
+    assert machine_gpus(state) == machine
+    assert most_physical(state) == most
+
+
+@pytest.mark.parametrize(
+    ("value", "numbers"),
+    [
+        (_gpu(1), [1]),
+        (Seq((_gpu(2), _gpu(0))), [0, 2]),
+        (Devices("physical", "GPU", whole=False, first=4, skip=2), [2, 3]),
+        (Seq(()), []),
+        (UNKNOWN, None),
+        (Devices("physical", "GPU"), None),
+    ],
+)
+def test_the_visible_ones_keep_the_order_of_their_numbers(value: Value, numbers: list[int] | None) -> None:
+    found = visible_gpus(_visible(value))
+    assert (None if found is None else list(found)) == numbers
+
+
+def test_each_visible_gpu_is_as_many_logical_ones_as_it_is_split_into() -> None:
+    shown = Seq((_gpu(1), _gpu(2)))
+    logical = logical_gpus(_visible(shown, limits={1: _split(2)}))
+    assert logical is not None
+    assert logical.count == 3
+    assert logical.starts == {1: 0, 2: 2}
+
+
+def test_nothing_is_said_of_a_split_that_is_not_known() -> None:
+    assert logical_gpus(_visible(_gpu(1), limits={1: Setting(UNKNOWN)})) is None
+    assert logical_gpus(_visible(_gpu(1), limits={"n": _split(2)})) is None
+    assert logical_gpus(State()) is None
+
+
+@pytest.mark.parametrize(
+    ("grown", "value", "hidden"),
+    [
+        (0, _gpu(1), True),
+        (1, _gpu(1), False),
+        (0, Devices("physical", "GPU", whole=False, skip=1), True),
+        (1, Devices("physical", "GPU", whole=False, skip=1), False),
+        (0, UNKNOWN, False),
+        (0, Seq(()), False),
+    ],
+)
+def test_growth_on_a_hidden_gpu(grown: int, value: Value, hidden: bool) -> None:
+    assert is_growth_hidden(_visible(value, growth={grown: Setting(Const(True))})) is hidden

@@ -1,0 +1,218 @@
+"""Programs that import the same package report the same, whichever of them was interpreted first."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from tests.project.trees import write
+from tfmemlint.engine.context import RunContext
+from tfmemlint.engine.programs import analyze_program
+from tfmemlint.engine.results import ProgramResult
+from tfmemlint.engine.run import run
+from tfmemlint.interpreter import replays
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations import imports
+from tfmemlint.model.finding import Finding
+from tfmemlint.project.entries import entry_of
+from tfmemlint.sources import walk
+
+PACKAGE = {
+    "net/__init__.py": """
+        import os
+
+        from net import registry
+        from net.device import DEVICE
+
+        os.environ.setdefault("TF_GPU_ALLOCATOR", "cuda_malloc_async")
+        if os.environ.get("NET_BACKEND") == "none":
+            raise ImportError("no backend")
+        """,
+    "net/device.py": """
+        import os
+
+        import tensorflow as tf
+
+        from net import registry
+
+        DEVICE = tf.constant(1.0) if os.environ.get("NET_EAGER") != "0" else None
+
+
+        @registry.register
+        def grow():
+            for gpu in tf.config.list_physical_devices("GPU"):
+                tf.config.experimental.set_memory_growth(gpu, True)
+        """,
+    "net/registry.py": """
+        KNOWN = []
+
+
+        def register(function):
+            KNOWN.append(function)
+            return function
+
+
+        def call_all():
+            for function in KNOWN:
+                function()
+        """,
+}
+"""A package that starts the runtime when it is imported, and puts code into a list that others go through."""
+LATE = """
+    import net
+    from net import device
+
+    device.grow()
+    """
+ENTRIES = {
+    "late.py": LATE,
+    "later.py": "import logging\n\nlogging.info('starting')\n" + dedent(LATE),
+    "in_a_function.py": """
+        import tensorflow as tf
+
+
+        def main():
+            import net
+
+            net.registry.call_all()
+
+
+        if __name__ == "__main__":
+            main()
+        """,
+    "in_time.py": """
+        import tensorflow as tf
+
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+
+        import net
+
+        net.registry.call_all()
+        """,
+    "other_environment.py": """
+        import os
+
+        os.environ["NET_EAGER"] = "0"
+        import net
+
+        net.device.grow()
+        print(net.DEVICE)
+        """,
+    "guarded.py": """
+        try:
+            import net
+        except ImportError:
+            net = None
+
+        from net import device
+
+        device.grow()
+        """,
+    "through_another.py": """
+        import helper
+
+        helper.net.device.grow()
+        """,
+    "helper.py": """
+        import net
+        """,
+    "tests/test_net.py": """
+        import unittest
+
+        import tensorflow as tf
+
+        from net import device
+
+
+        class NetTest(unittest.TestCase):
+            def test_growth(self):
+                device.grow()
+        """,
+    "tests/test_registry.py": """
+        import tensorflow as tf
+
+        from net import registry
+
+
+        def test_all():
+            registry.call_all()
+        """,
+}
+"""Programs that import the package in different ways."""
+
+
+def findings(root: Path, monkeypatch: pytest.MonkeyPatch, names: list[str]) -> list[Finding]:
+    """Return all that is found in these files; the package is there, and its files are not given."""
+    monkeypatch.chdir(root)
+    results = run([(name, False) for name in names], RunContext(explain_fixes="never"))
+    return sorted((finding for result in results for finding in result.findings), key=lambda found: found.sort_key)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    write(tmp_path / "pyproject.toml", '[project]\nname = "net"\ndependencies = ["tensorflow==2.15"]\n')
+    for name, text in {**PACKAGE, **ENTRIES}.items():
+        write(tmp_path / name, dedent(text))
+    return tmp_path
+
+
+def test_a_repeated_import_is_what_it_would_be_if_interpreted(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project)
+    names = walk(["."]).files
+    repeated: list[bool] = []
+
+    def watched(context: Context, name: str, node: ast.AST) -> bool:
+        repeated.append(replays.use_replay(context, name, node))
+        return repeated[-1]
+
+    monkeypatch.setattr(imports, "use_replay", watched)
+    found = findings(project, monkeypatch, names)
+    assert any(repeated), "no program repeats what another one has done"
+    assert {finding.code for finding in found} >= {"TFM101"}
+    with monkeypatch.context() as patch:
+        patch.setattr(imports, "begin_recording", lambda context: None)
+        assert findings(project, patch, names) == found
+    assert findings(project, monkeypatch, names[::-1]) == found
+
+
+@pytest.mark.parametrize("name", [name for name in ENTRIES if name not in ("helper.py", "late.py")])
+def test_a_program_after_another_is_the_same_as_alone(
+    name: str, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its findings, with their traces, and the places that it reaches."""
+    monkeypatch.chdir(project)
+
+    def result(context: RunContext, path: str) -> ProgramResult:
+        listings = context.modules.listings
+        entry = entry_of(path, Path(path).read_bytes(), listings)
+        assert entry is not None
+        return analyze_program(entry, context)
+
+    alone = result(RunContext(), name)
+    context = RunContext()
+    result(context, "late.py")
+    assert result(context, name) == alone
+    assert alone.reached
+
+
+def test_a_program_is_followed_as_far_whatever_was_imported_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The steps of a module are not those of the program that happens to import it first."""
+    monkeypatch.setattr("tfmemlint.interpreter.context.MAX_STEPS_OF_PROJECT_PROGRAM", 1_000)
+    write(tmp_path / "pyproject.toml", "")
+    write(tmp_path / "large.py", "import os\nos.environ['TF_GPU_ALLOCATOR'] = 'cuda_malloc'\n" + "x = 1\n" * 400)
+    for name in ("first.py", "second.py"):
+        write(tmp_path / name, "import large\n" + "y = 2\n" * 400 + "print(large.x)\n")
+    monkeypatch.chdir(tmp_path)
+    context = RunContext()
+    results = []
+    for name in ("first.py", "second.py"):
+        entry = entry_of(name, Path(name).read_bytes(), context.modules.listings)
+        assert entry is not None
+        results.append(analyze_program(entry, context))
+    assert [result.gave_up for result in results] == [(), ()]

@@ -1,0 +1,141 @@
+"""The release that a program is judged for where nothing states one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.project.trees import put, write
+from tfmemlint.cli.main import main
+from tfmemlint.project.targets.find import Finder
+from tfmemlint.project.targets.found import Claim
+
+OPTIONS = """\
+import tensorflow as tf
+
+config = tf.ConfigProto()
+config.gpu_options.allow_growth = True
+session = tf.Session(config=config)
+"""
+GRAPH = "import tensorflow as tf\n\nx = tf.placeholder(tf.float32)\n"
+EAGER = "import tensorflow as tf\n\ntf.config.run_functions_eagerly(True)\n"
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    put(tmp_path, ".git/")
+    return tmp_path
+
+
+def _claim(path: str | Path) -> tuple[Claim, str]:
+    found = Finder().of_file(str(path))
+    return found.claim, str(found.judged)
+
+
+def _codes(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+    main(["check", "--no-cache", "--quiet", "--output-format", "concise", *arguments])
+    return [line.split()[1] for line in capsys.readouterr().out.splitlines()]
+
+
+def test_a_program_of_tensorflow_1_is_judged_for_its_last_release(repository: Path) -> None:
+    path = write(repository / "train.py", GRAPH)
+    assert _claim(path) == (Claim.INFERRED, "1.15")
+
+
+def test_a_module_is_judged_as_the_program_that_imports_it(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(repository / "train.py", "import gpu\n" + GRAPH)
+    path = write(repository / "gpu.py", OPTIONS)
+    assert _claim(path) == (Claim.INFERRED, "1.15")
+    assert _codes(capsys) == []
+
+
+@pytest.mark.parametrize(
+    "guarded",
+    [
+        "if tf.__version__.startswith('1'):\n    x = tf.placeholder(tf.float32)\n",
+        "if hasattr(tf, 'placeholder'):\n    x = tf.placeholder(tf.float32)\n",
+        "try:\n    x = tf.placeholder(tf.float32)\nexcept AttributeError:\n    x = None\n",
+        "def f():\n    if IS_TF2:\n        return None\n    return tf.placeholder(tf.float32)\n",
+        "x = tf.Variable(0) if tf2.enabled() else tf.placeholder(tf.float32)\n",
+        "tf.placeholder = make_one\nx = tf.placeholder(tf.float32)\n",
+        "setattr(tf, 'placeholder', make_one)\nx = tf.placeholder(tf.float32)\n",
+    ],
+)
+def test_what_is_guarded_tells_nothing(repository: Path, guarded: str) -> None:
+    path = write(repository / "train.py", "import tensorflow as tf\n" + guarded)
+    assert _claim(path) == (Claim.NOT_CLAIMED, "2.21")
+
+
+def test_the_options_themselves_tell_nothing(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(repository / "train.py", OPTIONS)
+    assert _claim(path) == (Claim.NOT_CLAIMED, "2.21")
+    main(["check", "--no-cache", "--output-format", "concise"])
+    (line, *_) = capsys.readouterr().out.splitlines()
+    assert line.startswith("train.py:3:10: TFM501 TF1 code: on TensorFlow 2.21 the options of lines 3, 5 ")
+
+
+def test_names_that_no_release_has_together_are_one_finding(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(repository / "train.py", OPTIONS + GRAPH + EAGER)
+    assert _claim(path) == (Claim.CONTRADICTORY, "2.21")
+    assert _codes(capsys) == ["TFM501"]
+    main(["check", "--show-target"])
+    assert "no release has all names that the program uses" in capsys.readouterr().out
+
+
+def test_names_of_tensorflow_2_make_the_options_wrong(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(repository / "train.py", OPTIONS + EAGER)
+    assert _claim(path) == (Claim.INFERRED, "2.21")
+    assert _codes(capsys) == ["TFM501", "TFM501"]
+
+
+def test_a_session_without_options_is_for_who_asks(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(repository / "requirements.txt", "tensorflow==2.9\n")
+    write(repository / "train.py", GRAPH + "with tf.Session() as session:\n    session.run(x)\n")
+    assert _codes(capsys) == []
+    assert set(_codes(capsys, "--target-version", "2.9")) == {"TFM206", "TFM501"}
+    assert set(_codes(capsys, "--select", "TFM206")) == {"TFM206"}
+
+
+def test_what_only_compat_v2_has_is_there(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "import tensorflow.compat.v2 as tf\n\ntf.enable_v2_behavior()\nprint(tf.config)\n"
+    path = write(repository / "train.py", text)
+    assert _claim(path)[1] == "2.21"
+    assert _codes(capsys, "--target-version", "2.15") == []
+    write(repository / "train.py", text.replace(".compat.v2", ""))
+    assert _codes(capsys, "--target-version", "2.15") == ["TFM206"]
+
+
+@pytest.mark.parametrize(
+    "shim",
+    [
+        "tf.Session = tf.compat.v1.Session\ntf.ConfigProto = dict\n",
+        "setattr(tf, 'Session', 1)\nsetattr(tf, 'ConfigProto', 1)\n",
+    ],
+)
+def test_a_module_of_the_program_may_put_the_name_there(
+    repository: Path, capsys: pytest.CaptureFixture[str], shim: str
+) -> None:
+    write(repository / "shim.py", "import tensorflow as tf\n\n" + shim)
+    write(repository / "train.py", "import shim\n" + OPTIONS)
+    assert _codes(capsys, "--target-version", "2.15", "train.py") == []
+    write(repository / "train.py", OPTIONS)
+    assert set(_codes(capsys, "--target-version", "2.15", "train.py")) == {"TFM501"}
+
+
+@pytest.mark.parametrize(("imported", "found"), [("tensorflow.compat.v1", []), ("tensorflow", ["TFM501", "TFM501"])])
+def test_examples_in_a_module_have_its_names(
+    repository: Path, capsys: pytest.CaptureFixture[str], imported: str, found: list[str]
+) -> None:
+    write(
+        repository / "util.py",
+        f'import {imported} as tf\n\n\ndef use(session):\n    """Use a session.\n\n'
+        "    >>> use(tf.Session(config=tf.ConfigProto(allow_soft_placement=True)))\n"
+        '    """\n    return session\n',
+    )
+    assert _codes(capsys, "--target-version", "2.15") == found

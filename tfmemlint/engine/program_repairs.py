@@ -1,0 +1,276 @@
+"""Repair the order of configuration and start in programs of several files: a fix may change any of their files."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tfmemlint.engine.order_repairs import follow_up_in, needs_planner
+from tfmemlint.engine.results import FileResult, ProgramResult
+
+if TYPE_CHECKING:
+    from tfmemlint.engine.context import RunContext
+    from tfmemlint.fixes.order.planner import Repair, Workspace
+    from tfmemlint.model.finding import Finding
+    from tfmemlint.project.entries import Entry
+    from tfmemlint.sources import Source
+
+NOT_NAMED = "it needs a change in {path}, which was not named: give --whole-program, or name the project"
+OUTSIDE = "it needs a change in {path}, which is not in the project"
+_USER_CHOICES = ("declined", "left out by --fix-only")
+
+
+def repair_programs(
+    results: list[FileResult], programs: Sequence[ProgramResult], given: set[str], context: RunContext
+) -> list[FileResult]:
+    """Return the results after repairs of the order across files.
+
+    Args:
+        results: of all files, each fixed by itself.
+        programs: all programs of several files, as they were before.
+        given: the paths of the files that the user named, or that are in folders that the user named.
+        context: the run.
+    """
+    if not any(_open_findings(result) for result in results):
+        return results
+    return _ProgramRepairs(results, programs, given, context).run()
+
+
+def explain_across(results: list[FileResult], programs: Sequence[ProgramResult], context: RunContext) -> None:
+    """Give findings the fixes that change several files of a program, as far as `check` looks for them."""
+    from tfmemlint.engine.order_repairs import MAX_EXPLAINED_REPAIRS
+
+    repairs = _ProgramRepairs(results, programs, {result.path for result in results}, context)
+    left = MAX_EXPLAINED_REPAIRS
+    for result in results:
+        for number, finding in enumerate(result.findings):
+            if result.entries and finding.withheld and needs_planner(finding) and left:
+                left -= 1
+                found = repairs.attempt(dataclasses.replace(finding, withheld=""))
+                if isinstance(found, str):
+                    result.findings[number] = dataclasses.replace(finding, withheld=found)
+                else:
+                    result.findings[number] = found.finding
+
+
+def _open_findings(result: FileResult) -> list[Finding]:
+    if not result.entries or result.problem:
+        return []
+    return [finding for finding in result.findings if needs_planner(finding) and finding.withheld not in _USER_CHOICES]
+
+
+@dataclass
+class _ProgramRepairs:
+    results: list[FileResult]
+    programs: Sequence[ProgramResult]
+    given: set[str]
+    context: RunContext
+    _checked: dict[tuple[Entry, tuple[tuple[str, int], ...]], ProgramResult] = field(default_factory=dict)
+
+    def run(self) -> list[FileResult]:
+        for result in list(self.results):
+            tried: set[tuple[str, str]] = set()
+            while True:
+                finding = next((f for f in _open_findings(result) if (f.code, f.message) not in tried), None)
+                if finding is None:
+                    break
+                tried.add((finding.code, finding.message))
+                found = self.attempt(dataclasses.replace(finding, withheld=""))
+                reason = found if isinstance(found, str) else self._make(found)
+                if reason:
+                    _set_reason(result, finding, reason)
+        return self.results
+
+    def attempt(self, finding: Finding) -> Repair | str:
+        """Return the repair of a finding, or why there is none; nothing is changed."""
+        from tfmemlint.fixes.order.planner import repair
+
+        workspace = self._workspace(finding)
+        return repair(finding, workspace.check({}), workspace)
+
+    def _make(self, found: Repair) -> str:
+        """Make a repair in all of its files; return why it was not made, or ""."""
+        from tfmemlint.fixes.loop import DECLINED, NEEDS_UNSAFE
+
+        context = self.context
+        if not context.unsafe:
+            return NEEDS_UNSAFE
+        changes = [(self._source(path), text) for path, text in sorted(found.texts.items())]
+        pairs = [(source, source.replace_text(text)) for source, text in changes if source is not None]
+        if context.prove is not None:
+            from tfmemlint.project.roots import project_root
+
+            entry = found.finding.trace[0].path
+            unproven = context.prove.program(project_root(entry), entry, found.texts)
+            if unproven:
+                return unproven
+        if context.ask is not None and not context.ask(found.finding, pairs):
+            return DECLINED
+        problem = self._write(pairs)
+        if problem:
+            return problem
+        for old, new in pairs:
+            result = self._result(old.path)
+            result.old = result.old or old
+            result.source = new
+            context.modules.set_text(new)
+        owner = self._result(found.finding.path)
+        owner.applied.append(found.finding)
+        self._checked.clear()
+        self._spread(found)
+        return ""
+
+    def _spread(self, found: Repair) -> None:
+        """Give each file that the repair was checked with its findings after it."""
+        checked = {finding.path for finding in found.findings} | set(found.texts) | {found.finding.path}
+        for path in sorted(checked):
+            result = self._result(path)
+            known = {(finding.code, finding.message): finding.withheld for finding in result.findings}
+            result.findings = [
+                dataclasses.replace(finding, withheld=known.get((finding.code, finding.message), ""))
+                for finding in found.findings
+                if finding.path == path
+            ]
+
+    def _write(self, pairs: Sequence[tuple[Source, Source]]) -> str:
+        """Write files together; return why none was written, or ""."""
+        from tfmemlint.engine.fix_file import objection
+        from tfmemlint.fixes.write import ChangedError
+        from tfmemlint.fixes.write_together import replace_together
+
+        if not self.context.write:
+            return ""
+        for old, _ in pairs:
+            # What this run has fixed before differs from what git has.
+            fixed = self._result(old.path).old is not None
+            problem = "" if fixed else objection(old.path, self.context)
+            if problem:
+                return f"{old.path} {problem}"
+        try:
+            replace_together([(old.path, old.encode(old.text), new.encode(new.text)) for old, new in pairs])
+        except ChangedError as error:
+            return f"{error} has changed since it was read"
+        except (OSError, ValueError) as error:
+            return f"could not be written, and all files are as they were: {getattr(error, 'strerror', None) or error}"
+        return ""
+
+    def _result(self, path: str) -> FileResult:
+        for result in self.results:
+            if result.path == path:
+                return result
+        result = FileResult(path, candidate=True, source=self._source(path))
+        result.entries = tuple(program.entry for program in self._programs_of({path}))
+        self.results.append(result)
+        return result
+
+    def _source(self, path: str) -> Source | None:
+        module = self.context.modules.get(path)
+        return module.source if module is not None else None
+
+    def _programs_of(self, paths: set[str]) -> list[ProgramResult]:
+        """Return the programs that some of these files are part of."""
+        name_of = self.context.modules.name_of
+        return [
+            program
+            for program in self.programs
+            if not paths.isdisjoint(program.read | program.paths) or name_of(program.entry.path) in paths
+        ]
+
+    def _workspace(self, finding: Finding) -> Workspace:
+        from tfmemlint.fixes.order.files import Files
+        from tfmemlint.fixes.order.planner import Workspace
+        from tfmemlint.project.roots import search_path
+
+        context = self.context
+        own = self._programs_of({finding.path})
+        start = next((p.entry for p in own if _starts(p, finding, context)), None) or (own[0].entry if own else None)
+        search = search_path(start.path, kind=start.kind, listings=context.modules.listings) if start else None
+        search = search.certain() if search is not None else None
+        files = Files(self._source, search, context.modules.name_of)
+
+        def check(texts: Mapping[str, str]) -> list[Finding]:
+            return self._check({finding.path}, texts)
+
+        def reaches(called: str, texts: Mapping[str, str]) -> bool:
+            return self._reaches(finding, called, texts)
+
+        release = context.target_of(start.path if start else finding.path)
+        return Workspace(files, release, check, self._refuse, reaches, follow_up_in(self._source, release))
+
+    def _refuse(self, path: str) -> str:
+        """Return why a file may not be changed, or ""."""
+        from tfmemlint.project.roots import project_root
+
+        if path in self.given:
+            return ""
+        roots = {project_root(given) for given in self.given}
+        if project_root(path) not in roots or not os.path.exists(path):
+            return OUTSIDE.format(path=path)
+        return "" if self.context.whole_program else NOT_NAMED.format(path=path)
+
+    def _reaches(self, finding: Finding, called: str, texts: Mapping[str, str]) -> bool:
+        """True if the programs that make a late call still make one of that name, with other texts in some files."""
+        self._check({finding.path}, texts)
+        for program in self._programs_of({finding.path}):
+            if not _starts(program, finding, self.context):
+                continue
+            result = self._checked.get(_key(program, texts))
+            if result is not None and not self._calls(result, called, texts):
+                return False
+        return True
+
+    def _calls(self, program: ProgramResult, called: str, texts: Mapping[str, str]) -> bool:
+        for path, span in program.reached:
+            source = self._source(path)
+            text = texts.get(path, source.text if source is not None else "")
+            lines = text.split("\n")[span.row - 1 : span.end_row]
+            if called in "\n".join(lines):
+                return True
+        return False
+
+    def _check(self, about: set[str], texts: Mapping[str, str]) -> list[Finding]:
+        """Return the findings of all files of the programs that some files are part of, with other texts in some."""
+        from tfmemlint.engine.program_file import findings_in, own_findings, report
+        from tfmemlint.engine.programs import analyze_program
+
+        changed = {path: source.replace_text(text) for path, text in texts.items() if (source := self._source(path))}
+        context = dataclasses.replace(self.context, modules=self.context.modules.with_instead(changed))
+        programs = []
+        for program in self._programs_of(about | set(texts)):
+            key = _key(program, texts)
+            if key not in self._checked:
+                self._checked[key] = analyze_program(program.entry, context)
+            programs.append(self._checked[key])
+        found: list[Finding] = []
+        for path in sorted(
+            {path for program in programs for path in program.paths | program.read} | about | set(texts)
+        ):
+            name = context.modules.name_of(path)
+            module = context.modules.get(path)
+            if module is None or name != path:
+                continue
+            mine = [program for program in programs if path in program.paths or path in program.read]
+            own = own_findings(module.source, context)
+            found += report(module.source, findings_in(module.source, mine, own, context), context)
+        return found
+
+
+def _key(program: ProgramResult, texts: Mapping[str, str]) -> tuple[Entry, tuple[tuple[str, int], ...]]:
+    return program.entry, tuple(sorted((path, hash(text)) for path, text in texts.items()))
+
+
+def _starts(program: ProgramResult, finding: Finding, context: RunContext) -> bool:
+    """True if a finding is one of what this program does."""
+    return any(other.span == finding.span and other.path == finding.path for other in program.findings)
+
+
+def _set_reason(result: FileResult, finding: Finding, reason: str) -> None:
+    result.findings = [
+        dataclasses.replace(other, fix=None, withheld=reason)
+        if (other.code, other.span, other.message) == (finding.code, finding.span, finding.message)
+        else other
+        for other in result.findings
+    ]

@@ -1,0 +1,63 @@
+"""When a program is settled: from where on nothing in it can configure a GPU, so that the rest need not be followed.
+
+Most programs of a project configure nothing themselves: a module that they import does, when it is imported. Once all
+such modules have been imported, what is left of the program may start the runtime, and no more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from tfmemlint.facts.mentions import Leading
+from tfmemlint.interpreter.modules import ModuleStore
+from tfmemlint.knowledge.configuring import LATE_WORDS, OTHER_WORDS
+
+_LATE = re.compile(LATE_WORDS.encode()).search
+_OTHER = re.compile(OTHER_WORDS.encode()).search
+
+
+@dataclass(slots=True)
+class Settling:
+    """The files with which programs are settled.
+
+    Attributes:
+        store: the modules. read: the bytes of a file. configuring: the files that have a word that configures.
+        acting: the files that may configure something when they are imported.
+    """
+
+    store: ModuleStore
+    read: Callable[[str], bytes | None]
+    configuring: Collection[str]
+    acting: AbstractSet[str]
+    _read: set[str] = field(default_factory=set)
+    _late: set[str] = field(default_factory=set)
+    _others: set[str] = field(default_factory=set)
+
+    def files(self, path: str, closure: AbstractSet[str], hot: Leading) -> frozenset[str]:
+        """Return the files after whose import nothing in the program that starts in ``path`` configures anything.
+
+        Empty where that is not known: the file itself may configure something.
+        """
+        module = self.store.mentions(path)
+        if path in self.configuring or module is None or hot.mentioned(module.whole, path):
+            return frozenset()
+        self._search(closure)
+        found = (closure & self.acting) - {path}
+        if closure & self._others or not closure & self._late <= {*found, path}:
+            return frozenset()
+        if any(known is None or known.acts_after_import for known in map(self.store.mentions, found)):
+            return frozenset()
+        return frozenset(map(self.store.name_of, found))
+
+    def _search(self, paths: AbstractSet[str]) -> None:
+        """Find out which files do something that is looked at even where nothing is configured any more."""
+        for path in paths - self._read:
+            data = self.read(path) or b""
+            if _OTHER(data):
+                self._others.add(path)
+            if _LATE(data):
+                self._late.add(path)
+        self._read |= paths

@@ -1,0 +1,130 @@
+"""Blank lines between the statements of a module after some have moved: as PEP 8 and the file's own habit have them.
+
+Only gaps beside changed lines are touched.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_IMPORTS = (ast.Import, ast.ImportFrom)
+_BLOCKS = (ast.For, ast.AsyncFor, ast.If, ast.Try, ast.With, ast.AsyncWith, ast.While)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A statement of the module with the comments right above it; ``first`` and ``last`` are indices of lines."""
+
+    node: ast.stmt
+    first: int
+    last: int
+
+
+def tidy_blank_lines(old: str, new: str) -> str:
+    """Return ``new`` with the blank lines between statements of its top level put right where lines have changed."""
+    lines = new.split("\n")
+    fresh, touched = _changed_lines(old.split("\n"), lines)
+    parts = _parts(new, lines)
+    around_definitions = _habit(old)
+    below_imports = _gap_below_imports(old)
+    gaps: list[tuple[int, int, int]] = []
+    for above, below in pairwise(parts):
+        gap = below.first - above.last - 1
+        region = range(above.last, below.first + 1)
+        if below.node.lineno == above.node.lineno or not any(number in touched for number in region):
+            continue
+        if any(lines[number].strip() for number in range(above.last + 1, below.first)):
+            # Comments that belong to neither: their place is their author's.
+            continue
+        wanted = _wanted(above, below, gap, fresh, around_definitions, below_imports)
+        if wanted != gap:
+            gaps.append((above.last + 1, below.first, wanted))
+    for start, end, count in reversed(gaps):
+        lines[start:end] = [""] * count
+    return "\n".join(lines)
+
+
+def _wanted(above: _Part, below: _Part, gap: int, fresh: set[int], around_definitions: int, below_imports: int) -> int:
+    """Return the number of blank lines between two statements."""
+    if isinstance(above.node, _DEFINITIONS) or isinstance(below.node, _DEFINITIONS):
+        one_liners = above.last == above.first and below.last == below.first
+        return gap if one_liners and isinstance(above.node, _DEFINITIONS) else around_definitions
+    imports = isinstance(above.node, _IMPORTS), isinstance(below.node, _IMPORTS)
+    if imports == (True, True):
+        return min(gap, 1)
+    if any(imports):
+        if not _is_fresh(above, fresh) and not _is_fresh(below, fresh):
+            return min(gap, 2)
+        return below_imports if _is_fresh(below, fresh) else max(below_imports, min(gap, 2))
+    moved = _is_fresh(above, fresh), _is_fresh(below, fresh)
+    if moved == (True, True):
+        return min(gap, 1)
+    if moved == (True, False) and not isinstance(above.node, _BLOCKS):
+        return min(gap, 1)
+    if (moved[0] and isinstance(above.node, _BLOCKS)) or (moved[1] and gap == 0 and isinstance(above.node, _BLOCKS)):
+        return max(1, min(gap, 2))
+    return min(gap, 2)
+
+
+def _is_fresh(part: _Part, fresh: set[int]) -> bool:
+    return all(number in fresh for number in range(part.first, part.last + 1))
+
+
+def _parts(text: str, lines: Sequence[str]) -> list[_Part]:
+    found: list[_Part] = []
+    for node in ast.parse(text).body:
+        decorators = getattr(node, "decorator_list", [])
+        first = min([node.lineno, *(decorator.lineno for decorator in decorators)]) - 1
+        limit = found[-1].last if found else -1
+        while first - 1 > limit and lines[first - 1].lstrip().startswith("#"):
+            first -= 1
+        found.append(_Part(node, first, (node.end_lineno or node.lineno) - 1))
+    return found
+
+
+def _changed_lines(old: Sequence[str], new: Sequence[str]) -> tuple[set[int], set[int]]:
+    """Return the indices of new lines, and those of all lines that are new or beside a place where lines are gone."""
+    fresh: set[int] = set()
+    gone: set[int] = set()
+    for tag, _, _, start, end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag in ("insert", "replace"):
+            fresh.update(range(start, end))
+        elif tag == "delete":
+            gone.update((start - 1, start))
+    return fresh, fresh | gone
+
+
+def _habit(text: str) -> int:
+    """Return the number of blank lines that a file has around its definitions: mostly 2."""
+    lines = text.split("\n")
+    try:
+        parts = _parts(text, lines)
+    except SyntaxError:
+        return 2
+    gaps = Counter(
+        below.first - above.last - 1
+        for above, below in pairwise(parts)
+        if isinstance(below.node, _DEFINITIONS) and 0 < below.first - above.last - 1 < 3
+    )
+    return gaps.most_common(1)[0][0] if gaps else 2
+
+
+def _gap_below_imports(text: str) -> int:
+    """Return the number of blank lines that a file has below its imports at least: 1, if it has no such place."""
+    lines = text.split("\n")
+    try:
+        parts = _parts(text, lines)
+    except SyntaxError:
+        return 1
+    gaps = [
+        below.first - above.last - 1
+        for above, below in pairwise(parts)
+        if isinstance(above.node, _IMPORTS) and not isinstance(below.node, (*_IMPORTS, *_DEFINITIONS))
+    ]
+    return min(1, *gaps) if gaps else 1

@@ -1,0 +1,79 @@
+"""Strategy: import the module that starts the runtime in the functions that use it.
+
+Only names that no top-level statement uses, and modules whose import prints and opens nothing: its definitions come
+later, and all else keeps its order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from tfmemlint.fixes.concrete_tree import Statement
+from tfmemlint.fixes.hoist_out_of_function import importer_of
+from tfmemlint.fixes.order.files import CodeFile
+from tfmemlint.fixes.order.problem import Candidate, OrderProblem, describe
+from tfmemlint.fixes.order.tensors import containing, first_statement, uses_of
+from tfmemlint.fixes.withheld import Withheld
+
+
+def defer_import(problem: OrderProblem) -> Iterator[Candidate]:
+    """Move the import that leads to the start into the functions that use what it imports."""
+    file = problem.file
+    tree = file.tree
+    node = next((node for node in tree.at(problem.first) if isinstance(node, (cst.Import, cst.ImportFrom))), None)
+    if node is None or isinstance(node.names, cst.ImportStar):
+        raise Withheld("what leads to the start is not an import of names")
+    statement = tree.statement_of(node)
+    if tree.block_of(statement) is not tree.module:
+        raise Withheld("the import is not at the top level")
+    if problem.files.import_speaks(file.path, statement):
+        raise Withheld("the import prints, or uses files")
+    if problem.files.is_seeded(file.path):
+        raise Withheld("the order of random operations may be another one, and a seed is set")
+    users = _users(file, node)
+    if importer_of(file.path):
+        raise Withheld("other files may use what it imports from here")
+    editor = problem.editor(file)
+    editor.remove(statement)
+    code = tree.code(statement).strip()
+    for function in users:
+        editor.insert_before(_place(problem, file, function, users[function]), f"{code}\n")
+    names = " and ".join(sorted({f"{function.name.value}()" for function in users}))
+    yield Candidate({file.path: editor.finish()}, f"Move {describe(file, statement)} into {names}")
+
+
+def _users(file: CodeFile, node: cst.Import | cst.ImportFrom) -> dict[cst.FunctionDef, list[cst.Name]]:
+    """Return the functions that use what an import binds.
+
+    Raises:
+        Withheld: nothing uses it, or something at the top level does.
+    """
+    assert not isinstance(node.names, cst.ImportStar)
+    found: dict[cst.FunctionDef, list[cst.Name]] = {}
+    for alias in node.names:
+        local = file.tree.code(alias.asname.name) if alias.asname else file.tree.code(alias.name).split(".")[0]
+        if sum(binding.local == local for binding in file.imports.bindings) > 1:
+            raise Withheld(f"{local} is imported more than once")
+        for use in uses_of(file, local):
+            if use.function is None:
+                raise Withheld(f"line {file.tree.span(use.node).row} uses {local} at the top level")
+            found.setdefault(use.function, []).append(use.node)
+    if not found:
+        raise Withheld("no function uses what it imports")
+    return found
+
+
+def _place(problem: OrderProblem, file: CodeFile, function: cst.FunctionDef, nodes: list[cst.Name]) -> Statement:
+    """Return the statement of a function above which the import goes: below the configuration, if that is there."""
+    first = min((containing(file, function, node) for node in nodes), key=file.tree.span)
+    tree = file.tree
+    assert isinstance(function.body, cst.IndentedBlock)
+    for step in problem.steps:
+        line = next((line for line in tree.statements(function.body) if tree.span(line).contains(step)), None)
+        if line is not None:
+            if tree.span(first) <= tree.span(line):
+                raise Withheld(f"{function.name.value}() uses it before it configures")
+            return first
+    return first_statement(file, function)

@@ -1,0 +1,135 @@
+"""Strategy of last resort: ask for memory growth by the environment, at the very top of the program.
+
+``TF_FORCE_GPU_ALLOW_GROWTH`` is read when the GPU devices are made, whoever makes them. The calls that come too late
+are removed, as they would raise. Growth is then on for every GPU, whatever the code says elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from tfmemlint.fixes.concrete_tree import Statement
+from tfmemlint.fixes.hoist_out_of_function import importer_of, importers_of, starts_using
+from tfmemlint.fixes.imports import is_import
+from tfmemlint.fixes.order.entry_place import is_guard, is_unconditional
+from tfmemlint.fixes.order.files import CodeFile
+from tfmemlint.fixes.order.problem import Candidate, OrderProblem
+from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.model.intent import Purpose
+
+VARIABLE = "TF_FORCE_GPU_ALLOW_GROWTH"
+
+
+def force_growth(problem: OrderProblem) -> Iterator[Candidate]:
+    """Set the variable at the top of the file in which the program starts."""
+    finding = problem.finding
+    intent = finding.intent
+    if intent is None or intent.purpose is not Purpose.GROWTH or intent.value is not True:
+        raise Withheld("only memory growth can be asked for by the environment")
+    if "called" not in finding.details:
+        raise Withheld("the environment is set already, too late")
+    is_unconditional(problem)
+    late = problem.files.get(finding.path)
+    statement = late.tree.statement_at(finding.span)
+    _check_removable(late, statement)
+    entry = problem.files.get(finding.trace[0].path)
+    # Others that use the late call would be without memory growth.
+    users = importers_of(entry.path) | (starts_using(late.path) - {os.path.normpath(entry.path)})
+    if users:
+        raise Withheld(f"{min(users)} may need the call that comes too late")
+    texts: dict[str, str] = {}
+    editor = problem.editor(entry)
+    remover = editor if late.path == entry.path else problem.editor(late)
+    remover.drop_with_what_is_empty(statement)
+    for unused in _left_unused(late, statement):
+        remover.remove(unused)
+    if remover is not editor:
+        texts[late.path] = remover.finish()
+    span = finding.trace[0].span
+    body = entry.tree.statements(entry.tree.module)
+    place = next((line for line in body if entry.tree.span(line).contains(span)), body[0])
+    lines = f"os.environ[{editor.quoted(VARIABLE)}] = {editor.quoted('true')}\n"
+    if not _has_os(entry, place):
+        if any(is_import(line) for line in body[: body.index(place)]):
+            editor.add_import("os")
+        else:
+            lines = f"import os\n\n{lines}"
+    editor.put_up(lines, place, ("Memory growth is on before", "TensorFlow's runtime", "start"))
+    texts[entry.path] = editor.finish()
+    words = f"As a last resort, set {VARIABLE} in {entry.path}, for every GPU, in place of the call that comes too late"
+    yield Candidate(texts, words)
+
+
+def _check_removable(file: CodeFile, statement: Statement) -> None:
+    """Refuse where the late call asks for anything but growth of all GPUs, whatever happens.
+
+    Raises:
+        Withheld: the value is no constant, or a condition decides.
+    """
+    node = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else statement
+    if not isinstance(node, cst.Expr) or not isinstance(node.value, cst.Call):
+        raise Withheld("the late call is part of a larger statement")
+    if not any(file.tree.code(argument.value) == "True" for argument in node.value.args):
+        raise Withheld("the late call does not say True")
+    function = file.tree.function_of(statement)
+    for around in file.tree.ancestors(statement):
+        if around is function:
+            return
+        if isinstance(around, cst.If) and not is_guard(file, around) and not _asks_for_gpus(file, around.test):
+            raise Withheld(f"line {file.tree.span(around).row} decides whether memory growth is on")
+        if isinstance(around, cst.For) and not _lists_gpus(file, around.iter):
+            raise Withheld(f"line {file.tree.span(around).row} decides for which GPUs memory growth is on")
+        if isinstance(around, (cst.While, cst.ExceptHandler, cst.Match, cst.Else)):
+            raise Withheld("a condition decides whether memory growth is on")
+
+
+def _left_unused(file: CodeFile, statement: Statement) -> list[Statement]:
+    """Return the listings of GPUs that only the late call, and what is removed with it, uses."""
+    tree, hoist = file.tree, file.hoist
+    gone = tree.emptied_by(statement)
+    block = tree.block_of(gone)
+    found = []
+    scope = tree.function_of(gone)
+    for line in tree.statements(block):
+        names = hoist.read(line)
+        node = line.body[0] if isinstance(line, cst.SimpleStatementLine) else line
+        if not isinstance(node, cst.Assign) or len(names.binds) != 1 or hoist.unrelated_call(names) or not names.called:
+            continue
+        (name,) = names.binds
+        inside = [part for part in tree.ranges if isinstance(part, cst.Name) and part.value == name]
+        others = [
+            part
+            for part in inside
+            if not tree.span(gone).contains(tree.span(part)) and not tree.span(line).contains(tree.span(part))
+        ]
+        if name in hoist.read(gone).reads and not others and (scope is not tree.module or not importer_of(file.path)):
+            found.append(line)
+    return found
+
+
+def _asks_for_gpus(file: CodeFile, test: cst.BaseExpression) -> bool:
+    """True if a condition only asks whether there are GPUs."""
+    return _GPUS.fullmatch(file.tree.code(test)) is not None
+
+
+def _lists_gpus(file: CodeFile, listing: cst.BaseExpression) -> bool:
+    """True if a loop goes through GPUs that a listing or a variable has."""
+    return re.fullmatch(rf"(?:enumerate\()?{_LIST}\)?", file.tree.code(listing)) is not None
+
+
+_LISTING = r"(?:[\w.]*\.)?list_physical_devices\(['\"]GPU['\"]\)"
+_LIST = rf"(?:(?:\w+\.)?\w*(?:gpu|GPU|device)\w*|{_LISTING})"
+_GPUS = re.compile(rf"\(?(?:{_LIST}|len\({_LIST}\)\s*(?:>|>=|!=)\s*[01])\)?")
+
+
+def _has_os(file: CodeFile, place: Statement) -> bool:
+    """True if the top level imports ``os`` above a statement."""
+    limit = file.tree.span(place)
+    return any(
+        binding.local == "os" and binding.name == "os" and file.tree.span(binding.node) < limit
+        for binding in file.imports.visible(None)
+    )

@@ -1,0 +1,303 @@
+"""The files of a program as an order repair sees them, and what a call in one of them does in another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import libcst as cst
+
+from tfmemlint.fixes.concrete_tree import ConcreteTree, Statement, tree_of
+from tfmemlint.fixes.def_use import DefUse
+from tfmemlint.fixes.hoist import ForeignCall, Hoist, changed_collections
+from tfmemlint.fixes.imports import ImportBindings, imports_of
+from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.project.roots import package_root
+from tfmemlint.project.search import SearchPath, locate_relative
+from tfmemlint.sources import Source
+
+_MAX_CALLS = 12
+"""The number of calls that are followed from function to function; a bound against recursion."""
+
+
+_SEEDS = re.compile(r"\b(?:set_seed|set_random_seed|seed)\s*[(=]")
+_SPEAKING = """
+    print input open write info warning error debug exception exit system run Popen seed set_seed set_random_seed
+"""
+_SPEAKS = frozenset(_SPEAKING.split())
+"""Last names of calls that are seen or felt outside of the module."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The meaning of a name: a module (``name`` is "") or something that its file defines."""
+
+    path: str
+    name: str
+
+
+class CodeFile:
+    """One file of the program, parsed once."""
+
+    def __init__(self, files: Files, source: Source) -> None:
+        self.files = files
+        self.path = source.path
+        self.source = source
+        self.tree: ConcreteTree = tree_of(source.text)
+        self.imports: ImportBindings = imports_of(self.tree)
+
+    @cached_property
+    def hoist(self) -> Hoist:
+        """Return the planner of moves in this file, which looks into functions of other files."""
+        return Hoist(
+            self.tree,
+            self.imports,
+            self.files.foreign_of(self.path),
+            lambda statement: self.files.import_speaks(self.path, statement),
+        )
+
+    @cached_property
+    def package(self) -> str:
+        """Return the package that relative imports start from."""
+        name = package_root(self.path)[1]
+        return name if self.path.endswith("__init__.py") else name.rpartition(".")[0]
+
+    def module_of(self, node: cst.ImportFrom) -> str:
+        """Return the absolute name of the module that ``from ... import`` names; "" if it has none."""
+        module = self.tree.code(node.module) if node.module is not None else ""
+        return locate_relative(self.package, len(node.relative), module) or "" if node.relative else module
+
+    @cached_property
+    def bound(self) -> dict[str, tuple[str, str]]:
+        """Return the names that imports bind: the module, and what is taken from it ("" for the module itself)."""
+        found: dict[str, tuple[str, str]] = {}
+        for node in self.tree.ranges:
+            if isinstance(node, cst.Import):
+                for alias in node.names:
+                    name = self.tree.code(alias.name)
+                    local = self.tree.code(alias.asname.name) if alias.asname else ""
+                    found.setdefault(local or name.split(".")[0], (name if local else name.split(".")[0], ""))
+            elif isinstance(node, cst.ImportFrom) and not isinstance(node.names, cst.ImportStar):
+                module = self.module_of(node)
+                for alias in node.names:
+                    name = self.tree.code(alias.name)
+                    found.setdefault(self.tree.code(alias.asname.name) if alias.asname else name, (module, name))
+        return found
+
+
+@dataclass
+class Files:
+    """The files of a program, by their names in reports.
+
+    Attributes:
+        read: returns a file's text as it is now; None if there is none.
+        search: where the program finds its modules; None for a file on its own.
+        name_of: returns the name in reports of the file at a path.
+    """
+
+    read: Callable[[str], Source | None]
+    search: SearchPath | None = None
+    name_of: Callable[[str], str] = str
+    _known: dict[str, CodeFile] = field(default_factory=dict)
+    _asked: set[Target] = field(default_factory=set)
+
+    def with_texts(self, texts: Mapping[str, str]) -> Files:
+        """Return the same files, some of them with other texts."""
+
+        def read(path: str) -> Source | None:
+            source = self.read(path)
+            return source.replace_text(texts[path]) if source is not None and path in texts else source
+
+        known = {path: file for path, file in self._known.items() if path not in texts}
+        changed = Files(read, self.search, self.name_of)
+        changed._known = known
+        return changed
+
+    def get(self, path: str) -> CodeFile:
+        """Return a file.
+
+        Raises:
+            Withheld: it can't be read.
+        """
+        if path not in self._known:
+            source = self.read(path)
+            if source is None:
+                raise Withheld(f"{path} can't be read")
+            self._known[path] = CodeFile(self, source)
+        return self._known[path]
+
+    def locate(self, module: str) -> str | None:
+        """Return the file of a module of the program; None if it is not one of its own."""
+        located = self.search.locate(module) if self.search is not None and module else None
+        return self.name_of(located.path) if located is not None and located.path is not None else None
+
+    def resolve(self, path: str, dotted: str, depth: int = _MAX_CALLS) -> Target | None:
+        """Return what a dotted name in a file means, if that is a module of the program or something in it."""
+        root, _, rest = dotted.partition(".")
+        bound = self.get(path).bound.get(root)
+        if bound is None or depth == 0:
+            return None
+        module, name = bound
+        parts = [part for part in (name, *rest.split(".")) if part]
+        while parts and self.locate(f"{module}.{parts[0]}") is not None:
+            module = f"{module}.{parts.pop(0)}"
+        where = self.locate(module)
+        if where is None:
+            return None
+        name = ".".join(parts)
+        if name:
+            # An `__init__.py` hands on what it imports.
+            further = self.resolve(where, name, depth - 1)
+            return further or Target(where, name)
+        return Target(where, "")
+
+    def foreign_of(self, path: str) -> Callable[[str], ForeignCall | None]:
+        """Return what says what a call in a file does in another one."""
+
+        def foreign(dotted: str) -> ForeignCall | None:
+            try:
+                target = self.resolve(path, dotted)
+                if target is None or target in self._asked:
+                    return None
+                # Functions that call each other are followed once.
+                self._asked.add(target)
+                try:
+                    return self._foreign(dotted, target)
+                finally:
+                    self._asked.remove(target)
+            except Withheld:
+                return None
+
+        return foreign
+
+    def _foreign(self, dotted: str, target: Target) -> ForeignCall | None:
+        file = self.get(target.path)
+        names = file.hoist.bodies.get(target.name)
+        if names is None:
+            return None
+        unrelated = file.hoist.unrelated_call(names, seen=frozenset({target.name}))
+        if not unrelated and names.declared:
+            unrelated = f"{dotted}(...), which sets {min(names.declared)}"
+        entry = file.hoist.entry_of(None, _copy(names), 0)
+        state = (entry.changes - changed_collections(names)) | (changed_collections(names) & names.touches)
+        if not unrelated and state:
+            unrelated = f"{dotted}(...), which changes {min(state)}"
+        prints = entry.prints or entry.calls_print
+        return ForeignCall(unrelated, entry.names.environment, frozenset(entry.names.keys), prints)
+
+    def import_does(self, path: str, statement: Statement) -> str:
+        """Return what an import runs in modules of the program besides definitions and configuration; "" if nothing."""
+        # The packages that the file is in have begun already.
+        parts = package_root(path)[1].split(".")
+        around = {self.locate(".".join(parts[:count])) for count in range(1, len(parts) + 1)}
+        return self._import_does(path, statement, frozenset({path, *(known for known in around if known)}))
+
+    def _import_does(self, path: str, statement: Statement, seen: frozenset[str]) -> str:
+        for module, _ in self._imported(path, statement):
+            found = self._module_does(module, seen)
+            if found:
+                return found
+        return ""
+
+    def _imported(self, path: str, statement: Statement) -> list[tuple[str, str]]:
+        """Return the modules that an import may run, each with the name that is taken from it ("" for none)."""
+        lines = statement.body if isinstance(statement, cst.SimpleStatementLine) else [statement]
+        file = self.get(path)
+        found: list[tuple[str, str]] = []
+        for node in lines:
+            if isinstance(node, cst.Import):
+                found += [(file.tree.code(alias.name), "") for alias in node.names]
+            elif isinstance(node, cst.ImportFrom):
+                module = file.module_of(node)
+                names = [] if isinstance(node.names, cst.ImportStar) else [file.tree.code(a.name) for a in node.names]
+                found += [(module, name) for name in names if self.locate(f"{module}.{name}") is None] or [(module, "")]
+                found += [(f"{module}.{name}", "") for name in names if self.locate(f"{module}.{name}") is not None]
+        return found
+
+    def leads_back(self, path: str, statement: Statement) -> bool:
+        """True if what an import runs imports this very file: it may need names that the file has not bound yet."""
+        return any(self._leads_to(module, path, set()) for module, _ in self._imported(path, statement))
+
+    def is_seeded(self, path: str) -> bool:
+        """True if a file, or one that it imports, sets a seed: then the order of random operations matters."""
+        pending, seen = [path], {path}
+        while pending:
+            file = self.get(pending.pop())
+            if _SEEDS.search(file.source.text):
+                return True
+            for module, _ in file.bound.values():
+                where = self.locate(module)
+                if where is not None and where not in seen:
+                    seen.add(where)
+                    pending.append(where)
+        return False
+
+    def module_leads_back(self, module: str, path: str) -> bool:
+        """True if the import of a module runs an import of the file at ``path``."""
+        return self._leads_to(module, path, set())
+
+    def _leads_to(self, module: str, path: str, seen: set[str]) -> bool:
+        where = self.locate(module)
+        if where is None or where in seen:
+            return False
+        seen.add(where)
+        file = self.get(where)
+        for statement in file.tree.statements(file.tree.module):
+            for other, name in self._imported(where, statement):
+                package = path.endswith("__init__.py") and not name
+                if self.locate(other) == path and not package:
+                    return True
+                if self._leads_to(other, path, seen):
+                    return True
+        return False
+
+    def import_speaks(self, path: str, statement: Statement) -> bool:
+        """True if an import runs something in modules of the program that prints, or uses files or the environment."""
+        return any(self.module_speaks(module) for module, _ in self._imported(path, statement))
+
+    def module_speaks(self, module: str) -> bool:
+        """True if the import of a module prints, or uses files or the environment."""
+        return bool(self._module_does(module, frozenset(), only_heard=True))
+
+    def _module_does(self, module: str, seen: frozenset[str], *, only_heard: bool = False) -> str:
+        """Return what importing a module, and the packages that it is in, runs; ``only_heard``: that others notice."""
+        parts = module.split(".")
+        for count in range(1, len(parts) + 1):
+            where = self.locate(".".join(parts[:count]))
+            if where is None or where in seen:
+                continue
+            seen |= {where}
+            file = self.get(where)
+            for statement in file.tree.statements(file.tree.module):
+                if isinstance(statement, cst.SimpleStatementLine) and all(
+                    isinstance(node, (cst.Import, cst.ImportFrom)) for node in statement.body
+                ):
+                    found = next(
+                        (
+                            does
+                            for name, _ in self._imported(where, statement)
+                            if (does := self._module_does(name, seen, only_heard=only_heard))
+                        ),
+                        "",
+                    )
+                else:
+                    names = file.hoist.read(statement)
+                    if only_heard:
+                        entry = file.hoist.entry_of(None, _copy(names), 0)
+                        heard = _SPEAKS.intersection(name.rpartition(".")[2] for name in names.called)
+                        if heard or entry.calls_print or entry.names.environment:
+                            return min(heard, default="print")
+                        continue
+                    found = file.hoist.unrelated_call(names, allow_pure=True) or names.leaves
+                if found:
+                    return f"{found} in {where}" if " in " not in found else found
+        return ""
+
+
+def _copy(names: DefUse) -> DefUse:
+    return DefUse(
+        set(names.reads), set(names.binds), set(names.touches), set(names.declared), list(names.called),
+        set(names.keys), names.environment, names.leaves, names.star, names.bodies,
+    )  # fmt: skip

@@ -1,0 +1,151 @@
+"""An order problem, and a candidate for its repair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import takewhile
+from textwrap import dedent
+
+import libcst as cst
+
+from tfmemlint.fixes.concrete_tree import Statement
+from tfmemlint.fixes.editor import Editor
+from tfmemlint.fixes.hoist import is_outside_file, split_trace
+from tfmemlint.fixes.import_sorter_guards import ENVIRONMENT_SET, GPU_MEMORY_CONFIGURED
+from tfmemlint.fixes.order.files import CodeFile, Files
+from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.knowledge.releases import Target
+from tfmemlint.model.finding import Finding, Span, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A change of a program that may repair the order.
+
+    Attributes:
+        texts: the new texts of the files that change, by their names in reports.
+        message: what the change does, as a sentence without a full stop.
+    """
+
+    texts: Mapping[str, str]
+    message: str
+
+
+Strategy = Callable[["OrderProblem"], Iterator[Candidate]]
+"""Proposes candidates, the least intrusive first.
+
+Raises:
+    Withheld: it does not apply; the text says why.
+"""
+
+
+@dataclass
+class OrderProblem:
+    """A configuration that comes too late.
+
+    Attributes:
+        finding: what is reported. files: of the program. release: the one that new code is for.
+    """
+
+    finding: Finding
+    files: Files
+    release: Target
+    early: tuple[Step, ...] = field(init=False)
+    late: tuple[Step, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        early, late = split_trace(self.finding)
+        self.early, self.late = tuple(early), tuple(late)
+        while len(self.late) > 1 and self._is_outside(self.late[0]):
+            # A command that calls a function of the program.
+            self.late = self.late[1:]
+
+    def _is_outside(self, step: Step) -> bool:
+        try:
+            return is_outside_file(step, self.files.get(step.path).tree)
+        except Withheld:
+            return False
+
+    @cached_property
+    def file(self) -> CodeFile:
+        """Return the file in which the ways to the start and to the configuration part.
+
+        Raises:
+            Withheld: they part outside of the program's files.
+        """
+        if not self.early or not self.late:
+            raise Withheld("what starts the runtime is not known")
+        if self.early[0].path != self.late[0].path:
+            raise Withheld("what starts the runtime and what configures it are reached from outside of these files")
+        file = self.files.get(self.early[0].path)
+        # What starts the runtime may be a decorator, whose step is the whole definition.
+        if is_outside_file(self.late[0], file.tree) or _is_empty(self.early[0].span):
+            raise Withheld(f"what {self.late[0].words} is outside of this file")
+        return file
+
+    @property
+    def first(self) -> Span:
+        """The place in `file` that leads to the start."""
+        return self.early[0].span
+
+    @property
+    def then(self) -> Span:
+        """The place in `file` that leads to the configuration."""
+        return self.late[0].span
+
+    @property
+    def steps(self) -> list[Span]:
+        """The places in `file`, one after the other, that lead to the configuration, before another file is entered."""
+        return [step.span for step in takewhile(lambda step: step.path == self.file.path, self.late)]
+
+    @property
+    def why(self) -> tuple[str, str, str]:
+        """The words of the comment that keeps configuration above imports."""
+        return GPU_MEMORY_CONFIGURED if "called" in self.finding.details else ENVIRONMENT_SET
+
+    def editor(self, file: CodeFile) -> Editor:
+        """Return a rewrite of a file."""
+        return Editor(file.source.text, self.release, tree=file.tree)
+
+    def text_of(self, span: Span, file: CodeFile) -> str:
+        """Return the first line of the statement at a place, for a message."""
+        return headline(file, file.tree.statement_at(span))
+
+
+def _is_empty(span: Span) -> bool:
+    return (span.row, span.column) == (span.end_row, span.end_column)
+
+
+def headline(file: CodeFile, statement: Statement, limit: int = 50) -> str:
+    """Return the code of a statement as it reads in a message: its first line, shortened."""
+    code = file.tree.code(statement)
+    lines = [line.strip() for line in code.splitlines() if line.strip() and not line.strip().startswith("#")]
+    line = lines[0] if lines else ""
+    line = line.split("  #")[0].rstrip()
+    return line if len(line) <= limit else f"{line[: limit - 4]} ..."
+
+
+def describe(file: CodeFile, statement: Statement) -> str:
+    """Return what a statement is, for a message: ``the import of nets``, ``main()``, ``the class Net``."""
+    node = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else statement
+    match node:
+        case cst.Import():
+            return "the import of " + ", ".join(file.tree.code(alias.name) for alias in node.names)
+        case cst.ImportFrom():
+            module = "." * len(node.relative) + (file.tree.code(node.module) if node.module is not None else "")
+            return f"the import of {module}"
+        case cst.ClassDef(name=cst.Name(value=name)):
+            return f"the class {name}"
+        case cst.FunctionDef(name=cst.Name(value=name)):
+            return f"the definition of {name}"
+        case cst.Expr(value=cst.Call()):
+            return headline(file, statement)
+        case _:
+            return f"line {file.tree.span(statement).row}"
+
+
+def code_of(file: CodeFile, statement: Statement) -> str:
+    """Return a statement with its comments, at the left margin."""
+    return dedent(file.tree.code(statement)).strip("\n") + "\n"

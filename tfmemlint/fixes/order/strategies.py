@@ -1,0 +1,59 @@
+"""The strategies in the order in which they are tried: from the least to the most intrusive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tfmemlint.fixes.order.class_constant import make_property
+from tfmemlint.fixes.order.defaults import take_out_of_definition
+from tfmemlint.fixes.order.defer_import import defer_import
+from tfmemlint.fixes.order.environment import force_growth
+from tfmemlint.fixes.order.extract import extract
+from tfmemlint.fixes.order.leave_block import leave_block
+from tfmemlint.fixes.order.move_call import move_in_scope, move_to_top_level
+from tfmemlint.fixes.order.move_starter import move_starter_down
+from tfmemlint.fixes.order.problem import Candidate, OrderProblem, Strategy
+from tfmemlint.fixes.order.split_import import split_import
+from tfmemlint.fixes.order.visible import set_visible_devices
+from tfmemlint.fixes.withheld import Withheld
+
+
+def change_starter(problem: OrderProblem) -> Iterator[Candidate]:
+    """Change what starts the runtime: out of a definition, down, or into the functions that use it."""
+    reason: Withheld | None = None
+    for strategy in (take_out_of_definition, make_property, move_starter_down, defer_import):
+        try:
+            yield from strategy(problem)
+        except Withheld as found:
+            reason = found
+    if reason is not None:
+        raise reason
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Strategies that are applied one after the other.
+
+    Attributes:
+        steps: what the first proposes is the problem of the next.
+        repeats: the last is applied to each statement in turn that starts the runtime too early.
+        last_resort: it is not tried where a better plan needs files that may not be changed.
+    """
+
+    steps: tuple[Strategy, ...]
+    repeats: bool = False
+    last_resort: bool = False
+
+
+PLANS = (
+    Plan((move_in_scope,)),
+    Plan((split_import, move_in_scope)),
+    Plan((move_to_top_level,)),
+    Plan((leave_block,)),
+    Plan((take_out_of_definition,), repeats=True),
+    Plan((extract,)),
+    Plan((change_starter,), repeats=True),
+    Plan((set_visible_devices,)),
+    Plan((force_growth,), last_resort=True),
+)

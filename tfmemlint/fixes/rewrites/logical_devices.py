@@ -1,0 +1,40 @@
+"""Give the calls that configure logical devices one physical device each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from tfmemlint.fixes.call_context import own_statement, set_applicability
+from tfmemlint.fixes.rewrites.render_intent import free_name
+from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.model.finding import Finding
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+
+
+def fix_device(editor: Editor, finding: Finding) -> None:
+    """Pass the device instead of its name or a list of it alone, or call the function for every device of a list."""
+    details = finding.details
+    node = editor.expression_at(finding.span)
+    if details["kind"] == "name":
+        editor.replace(node, str(details["device"]).removesuffix(".name"))
+        set_applicability(editor, "Configure the device itself", caught=details["caught"])
+        return
+    if details["kind"] == "single":
+        if not isinstance(node, (cst.List, cst.Tuple)):
+            raise Withheld("the list is made elsewhere")
+        editor.replace(node, editor.code(node.elements[0].value))
+        set_applicability(editor, "Configure the device itself", caught=details["caught"])
+        return
+    call = editor.call_at(finding.anchors["call"])
+    statement = own_statement(editor, call)
+    if statement is None:
+        raise Withheld("its result is used, and a setting has none")
+    devices, gpu = editor.code(node), free_name(editor, "gpu")
+    editor.replace(node, gpu)
+    code = editor.code(call).replace("\n", "\n    ")
+    editor.replace_statement(statement, f"for {gpu} in {devices}:\n    {code}\n")
+    set_applicability(editor, "Configure every GPU of the list", caught=details["caught"])

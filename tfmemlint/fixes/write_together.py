@@ -1,0 +1,122 @@
+"""Several files are replaced together: an interrupted run leaves all of them old, or the next run completes them.
+
+First all new texts are written beside their files, then a journal that names them, then each is renamed onto its file,
+and the journal is removed. A run that is killed before the journal is there has changed nothing; one that is killed
+later leaves a journal, by which the next run in that place finishes the renaming, unless somebody has changed a file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tfmemlint.fixes.write import ChangedError, prepare_file, replace_file, this_machine
+from tfmemlint.sources.walking import LITTER
+
+JOURNAL = ".tfmemlint-journal.json"
+
+
+def replace_together(changes: Sequence[tuple[str, bytes, bytes]]) -> None:
+    """Replace the content of files, all of them or none.
+
+    Args:
+        changes: each file with the content that is expected in it, and the new one.
+
+    Raises:
+        ChangedError: a file has another content by now; its text is the path.
+        OSError: a file can't be replaced. In either case all files are as they were.
+    """
+    if len(changes) == 1:
+        ((path, old, new),) = changes
+        try:
+            replace_file(path, new, expected=old)
+        except ChangedError as error:
+            raise ChangedError(path) from error
+        return
+    for directory in {Path(path).resolve().parent for path, _, _ in changes}:
+        complete_journal(directory)
+    prepared: list[tuple[str, Path]] = []
+    journal: Path | None = None
+    try:
+        prepared.extend((prepare_file(path, new, expected=old), Path(path).resolve()) for path, old, new in changes)
+        journal = _write_journal(prepared, changes)
+    except BaseException:
+        for name, _ in prepared:
+            with contextlib.suppress(OSError):
+                Path(name).unlink()
+        raise
+    _complete(journal)
+
+
+def _write_journal(prepared: Sequence[tuple[str, Path]], changes: Sequence[tuple[str, bytes, bytes]]) -> Path:
+    """Write down what is to be renamed, in the directory of the first file."""
+    entries = [
+        {"new": name, "file": str(target), "old_digest": _digest(old), "new_digest": _digest(new)}
+        for (name, target), (_, old, new) in zip(prepared, changes, strict=True)
+    ]
+    journal = prepared[0][1].parent / JOURNAL
+    handle, name = tempfile.mkstemp(
+        prefix=f"{LITTER}{this_machine()}-{os.getpid()}-", suffix=".tmp", dir=journal.parent
+    )
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump({"machine": this_machine(), "files": entries}, file)
+            file.flush()
+            os.fsync(file.fileno())
+        # Fails if another run's journal is there: it has to be completed first.
+        os.link(name, journal)
+    finally:
+        Path(name).unlink(missing_ok=True)
+    return journal
+
+
+def complete_journal(directory: str | os.PathLike[str]) -> list[str]:
+    """Complete what a killed run has begun in a directory, and return the files that were replaced by it now."""
+    journal = Path(directory) / JOURNAL
+    return _complete(journal) if journal.is_file() else []
+
+
+def _complete(journal: Path) -> list[str]:
+    """Rename the new files onto the old ones, and remove the journal. A file that somebody has changed is left."""
+    try:
+        data = json.loads(journal.read_text("utf-8"))
+        entries = [(Path(e["new"]), Path(e["file"]), e["old_digest"], e["new_digest"]) for e in data["files"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    if data.get("machine") != this_machine():
+        return []
+    states = [_state(new, file, old, digest) for new, file, old, digest in entries]
+    # Somebody has changed a file since: if nothing was replaced yet, nothing is.
+    given_up = "changed" in states and "done" not in states
+    done = []
+    for (new, file, _, _), state in zip(entries, states, strict=True):
+        with contextlib.suppress(OSError):
+            if state == "ready" and not given_up:
+                new.replace(file)
+                done.append(str(file))
+            elif new.parent == file.parent and new.name.startswith(LITTER):
+                new.unlink()
+    journal.unlink(missing_ok=True)
+    return done
+
+
+def _state(new: Path, file: Path, old_digest: str, new_digest: str) -> str:
+    """Return how far one file is: ``ready`` to be replaced, ``done``, or ``changed`` by somebody since."""
+    try:
+        content = _digest(file.read_bytes())
+        if content == new_digest:
+            return "done"
+        beside = new.parent == file.parent and new.name.startswith(LITTER)
+        ready = beside and content == old_digest and _digest(new.read_bytes()) == new_digest
+    except OSError:
+        return "changed"
+    return "ready" if ready else "changed"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()

@@ -1,0 +1,78 @@
+"""Functions that return texts, and amounts of memory: of the environment, of options and files, of NVML and psutil."""
+
+from __future__ import annotations
+
+import json
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.amounts import as_number, memory_of
+from tfmemlint.interpreter.operations.environment import read_variable
+from tfmemlint.interpreter.registry import Invocation, builtin
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Dict, Fields, OptionParser, Seq, Value
+from tfmemlint.knowledge import units
+
+_TEXT_KEYWORDS = frozenset({"text", "universal_newlines", "encoding"})
+MAX_JSON_CHARACTERS = 10_000
+
+
+@builtin("os.getenv", "os.environ.get")
+def getenv(context: Context, call: Invocation) -> Value | None:
+    name = call.argument(0, "key")
+    return read_variable(context, name, call.argument(1, "default")) if name is not None else None
+
+
+@builtin("argparse.ArgumentParser", "configargparse.ArgumentParser")
+def argument_parser(context: Context, call: Invocation) -> Value | None:
+    return OptionParser()
+
+
+@builtin("configparser.ConfigParser", "configparser.RawConfigParser", "configparser.SafeConfigParser")
+def config_parser(context: Context, call: Invocation) -> Value | None:
+    return Fields({}, Fields({}, Amount("str", source="a configuration file")))
+
+
+@builtin("input")
+def text(context: Context, call: Invocation) -> Value | None:
+    return Amount("str", source=f"{call.name}()")
+
+
+@builtin("json.loads")
+def loads(context: Context, call: Invocation) -> Value | None:
+    match call.values:
+        case [Const(str() as text)] if len(text) <= MAX_JSON_CHARACTERS:
+            try:
+                found = json.loads(text)
+            except (ValueError, RecursionError):
+                return UNKNOWN
+            hook = call.keywords.get("object_hook")
+            if hook is None:
+                return _lifted(found)
+            if isinstance(found, dict) or (isinstance(found, list) and any(isinstance(item, dict) for item in found)):
+                context.call(hook, [UNKNOWN], {}, call.node)
+            return UNKNOWN
+        case _:
+            return None
+
+
+def _lifted(value: object) -> Value:
+    if isinstance(value, dict):
+        return Dict({key: _lifted(item) for key, item in value.items()})
+    if isinstance(value, list):
+        return Seq(tuple(map(_lifted, value)))
+    return Const(value)
+
+
+@builtin("float", "round", "abs", "math.floor", "math.ceil")
+def number(context: Context, call: Invocation) -> Value | None:
+    return as_number(call.values[0]) if call.values and isinstance(call.values[0], Amount) else None
+
+
+@builtin("psutil.virtual_memory", "psutil.swap_memory", "torch.cuda.get_device_properties")
+def memory(context: Context, call: Invocation) -> Value | None:
+    return memory_of(call.name)
+
+
+@builtin("torch.cuda.mem_get_info")
+def free_and_total(context: Context, call: Invocation) -> Value | None:
+    amount = Amount("number", units.BYTES, call.name)
+    return Seq((amount, amount), "tuple")

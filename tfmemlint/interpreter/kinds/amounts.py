@@ -1,0 +1,126 @@
+"""Amounts of which the type or the unit is known, the objects that hold them, and parsers of command lines."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.amounts import as_number
+from tfmemlint.interpreter.operations.methods import MethodCall
+from tfmemlint.interpreter.registry import attribute_of, item_of, method
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Fields, Function, OptionParser, Ref, Seq, Value
+from tfmemlint.knowledge import units
+
+_TEXTS = frozenset(
+    {"strip", "lstrip", "rstrip", "lower", "upper", "decode", "replace", "read", "readline", "title", "format", "join"}
+)
+"""Methods of texts, of files and of what a program has printed that return a text."""
+_LISTS = frozenset({"split", "rsplit", "splitlines", "readlines"})
+_GROUPS = frozenset({"add_argument_group", "add_mutually_exclusive_group", "add_subparsers", "add_parser"})
+_PARSING = frozenset({"parse_args", "parse_known_args", "parse_intermixed_args"})
+
+
+@item_of(Amount)
+def item_of_amount(
+    context: Context, base: Amount, key: Value, node: ast.expr, written: ast.expr | None = None
+) -> Value:
+    return Amount("str", source=base.source) if base.type in ("list", "str") else UNKNOWN
+
+
+@method(Amount)
+def method_of_amount(context: Context, base: Amount, call: MethodCall) -> Value | None:
+    if base.type != "str" or call.name not in _TEXTS | _LISTS:
+        return None
+    call.drained_arguments(context)
+    return Amount("list" if call.name in _LISTS else "str", source=base.source)
+
+
+@attribute_of(Fields)
+def attribute_of_fields(context: Context, base: Fields, name: str, node: ast.AST) -> Value:
+    if name == "__dict__":
+        return base
+    found: Value = base.fields.get(name, base.rest)
+    # What the program sets itself may be anything.
+    return UNKNOWN if name in context.attributes_set else found
+
+
+@item_of(Fields)
+def item_of_fields(
+    context: Context, base: Fields, key: Value, node: ast.expr, written: ast.expr | None = None
+) -> Value:
+    if not isinstance(key, Const) or not isinstance(key.value, str):
+        return UNKNOWN
+    found: Value = base.fields.get(key.value, base.rest)
+    return found
+
+
+@method(Fields, "get", "getint", "getfloat", "getboolean")
+def get_from_fields(context: Context, base: Fields, call: MethodCall) -> Value:
+    values, keywords = call.drained_arguments(context)
+    names = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, str)]
+    found: Value = base
+    for name in names[: 2 if isinstance(base.rest, Fields) else 1]:
+        if isinstance(found, Fields):
+            found = found.fields.get(name, found.rest)
+    if isinstance(found, Fields):
+        return found
+    fallback = keywords.get("fallback", values[1] if len(values) > 1 and not isinstance(base.rest, Fields) else None)
+    if call.name != "get":
+        return as_number(found)
+    if fallback is not None and not isinstance(fallback, Const):
+        return UNKNOWN
+    known = fallback is None or isinstance(fallback.value, (str, type(None)))
+    return Amount(found.type, found.unit, found.source, found.sure and known) if isinstance(found, Amount) else found
+
+
+_COMMANDS = ""
+"""In the place of an option: the parser has commands. No option has that name."""
+
+
+@method(OptionParser)
+def method_of_parser(context: Context, base: OptionParser, call: MethodCall) -> Value:
+    values, keywords = call.drained_arguments(context)
+    if call.name in _GROUPS:
+        return base
+    if call.name in _PARSING:
+        for reader, text in base.readers:
+            context.call(reader, [text], {}, call.node)
+        parsed = Fields({**base.options, **base.code})
+        return Seq((parsed, UNKNOWN), "tuple") if call.name == "parse_known_args" else parsed
+    if call.name == "add_argument":
+        _add_argument(base, values, keywords)
+    elif call.name == "set_defaults":
+        for name, value in keywords.items():
+            base.options.pop(name, None)
+            if isinstance(value, Function) and _COMMANDS not in base.options:
+                base.code[name] = value
+    elif call.name == "add_subparsers":
+        # A command may have defaults of its own.
+        base.code.clear()
+        base.options[_COMMANDS] = UNKNOWN
+    return UNKNOWN
+
+
+def _add_argument(parser: OptionParser, values: list[Value], keywords: dict[str, Value]) -> None:
+    """Note what an option is parsed as: a text, if nothing says otherwise."""
+    names = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, str)]
+    given = keywords.get("dest")
+    long = [name for name in names if name.startswith("--")]
+    name = str(given.value) if isinstance(given, Const) else (long or names or [""])[0].lstrip("-").replace("-", "_")
+    reader, default = keywords.get("type"), keywords.get("default")
+    if isinstance(reader, Function) and isinstance(default, Const) and isinstance(default.value, str):
+        # A default that is a text is read like what is given on the command line.
+        parser.readers.append((reader, default))
+    parser.options[name] = _parsed(name, keywords, f"the option {(long or names or [''])[0]}")
+
+
+def _parsed(name: str, keywords: dict[str, Value], source: str) -> Value:
+    if keywords.keys() & {"action", "nargs", "choices"}:
+        return UNKNOWN
+    type_, default = keywords.get("type", Ref("str")), keywords.get("default", Const(None))
+    unit = units.unit_in_name(name)
+    if type_ in (Ref("int"), Ref("float")):
+        return Amount("number", unit, source)
+    if type_ != Ref("str") or not isinstance(default, Const):
+        return UNKNOWN
+    return Amount("str", unit, source, isinstance(default.value, (str, type(None))))

@@ -1,0 +1,96 @@
+"""Amounts of memory whose size isn't known: their types and units through arithmetic."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tfmemlint.facts.syntax import last_word
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Fields, Unknown, Value
+from tfmemlint.knowledge import units
+
+_NAMED = (ast.Name, ast.Attribute, ast.Subscript)
+
+
+def computed(node: ast.BinOp, left: Value, right: Value) -> Value:
+    """Return what is known of the result of an operator, one of whose operands isn't known."""
+    first, second = _amount_of(node.left, left), _amount_of(node.right, right)
+    if first is None and second is None:
+        return UNKNOWN
+    match node.op:
+        case ast.Mult():
+            return _product(first, left, second, right)
+        case ast.Div() | ast.FloorDiv() if first is not None and isinstance(right, Const):
+            bits = units.bits_of_factor(right.value)
+            return _scaled(first, -bits if bits is not None else None)
+        case ast.RShift() | ast.LShift() if first is not None and isinstance(right, Const):
+            bits = right.value if isinstance(right.value, int) else None
+            return _scaled(first, -bits if bits is not None and isinstance(node.op, ast.RShift) else bits)
+        case ast.Add() | ast.Sub():
+            return _sum(first, left, second, right)
+        case ast.Mod() if isinstance(left, Const) and isinstance(left.value, str):
+            return Amount("str", source="a format")
+        case _:
+            return UNKNOWN
+
+
+def _amount_of(node: ast.expr, value: Value) -> Amount | None:
+    """Return an operand as an amount; one of which nothing is known has the unit that its name states."""
+    if not isinstance(value, Unknown):
+        return None
+    if isinstance(value, Amount) and (value.unit or value.type in ("str", "list")):
+        return value
+    unit = units.unit_in_name(last_word(node)) if isinstance(node, _NAMED) else ""
+    return Amount("number", unit, last_word(node), sure=False) if unit else None
+
+
+def _product(first: Amount | None, left: Value, second: Amount | None, right: Value) -> Value:
+    if first is not None and isinstance(right, Const):
+        return _scaled(first, units.bits_of_factor(right.value))
+    if second is not None and isinstance(left, Const):
+        return _scaled(second, units.bits_of_factor(left.value))
+    return UNKNOWN
+
+
+def _scaled(amount: Amount, bits: int | None) -> Value:
+    if amount.type in ("str", "list"):
+        return UNKNOWN
+    unit = units.converted(amount.unit, bits)
+    return replace(amount, type="number", unit=unit) if unit else UNKNOWN
+
+
+def _sum(first: Amount | None, left: Value, second: Amount | None, right: Value) -> Value:
+    known = first or second
+    if known is None or (first is not None and second is not None and first.unit != second.unit):
+        return UNKNOWN
+    if known.type == "str":
+        return known if isinstance(left, (Const, Amount)) and isinstance(right, (Const, Amount)) else UNKNOWN
+    return known if known.type != "list" else UNKNOWN
+
+
+def as_number(value: Value) -> Value:
+    """Return what ``int()``, ``float()`` and the like make of a value."""
+    return replace(value, type="number", sure=True) if isinstance(value, Amount) else UNKNOWN
+
+
+def memory_of(function: str) -> Value:
+    """Return what a function of NVML or psutil returns: an object with amounts in bytes; UNKNOWN for any other."""
+    names = units.MEMORY_FIELDS.get(function.rpartition(".")[2])
+    if names is None:
+        return UNKNOWN
+    return Fields({name: Amount("number", units.BYTES, f"{function.rpartition('.')[2]}()") for name in names})
+
+
+_PRINTED = Amount("str", source="the output of a program")
+_PRINTING: Mapping[str, Value] = {
+    "subprocess.check_output": _PRINTED,
+    "subprocess.getoutput": _PRINTED,
+    "subprocess.run": Fields({"stdout": _PRINTED, "stderr": _PRINTED}),
+    "os.popen": _PRINTED,
+}
+
+
+def told_by(function: str) -> Value:
+    """Return what is known of the result of another library's function."""
+    return _PRINTING.get(function) or memory_of(function)

@@ -1,0 +1,42 @@
+"""TensorFlow's names about GPU memory: those that configure it, report it, or choose the GPUs."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+OPTION_CARRIERS = frozenset(
+    f"{place}.{name}"
+    for place in ("tf", "tf.compat.v1")
+    for name in ("Session", "InteractiveSession", "ConfigProto", "GPUOptions")
+)
+"""TF1's sessions, and what carries their options: about GPU memory where options of it are given."""
+
+_WORDS = re.compile(r"memory|vram|growth|gpu(?!s?_model)|(?<!Un)GPU", re.IGNORECASE)
+_CONFIGURES = re.compile(
+    r"tf(?:\.compat\.v1)?\.config(?:\.experimental)?\."
+    r"(?:(?:list|get|set)_(?:physical|logical|virtual|visible)_device\w*|(?:Virtual|Logical)DeviceConfiguration"
+    r"|get_device_details|PhysicalDevice|LogicalDevice)"
+)
+_KERAS_SESSION = re.compile(
+    r"tf(?:\.compat\.v1)?\.keras\.backend\.(?:set|get)_session|tf\.contrib\.keras\.backend\.\w+"
+)
+_NOT_ABOUT_MEMORY = re.compile(
+    r"tf(?:\.compat\.v1)?\.(?:contrib\.rnn|nn|estimator|lite|tpu|raw_ops)\b|\.BasicLSTM|Cudnn"
+)
+"""Namespaces in which a memory is that of a network, or of a cell."""
+
+
+@lru_cache(maxsize=4096)
+def is_about_gpu_memory(name: str) -> bool:
+    """Return True if a canonical name configures or reports GPU memory, or the devices that have it."""
+    if name in OPTION_CARRIERS or _CONFIGURES.match(name) or _KERAS_SESSION.match(name):
+        return True
+    return _WORDS.search(name) is not None and _NOT_ABOUT_MEMORY.search(name) is None
+
+
+GPU_OPTIONS = re.compile(
+    r"\b(?:gpu_options|GPUOptions|allow_growth|per_process_gpu_memory_fraction|visible_device_list"
+    r"|device_count|force_gpu_compatible|experimental\.use_unified_memory)\b"
+)
+"""The words of TF1 options about GPU memory, or about which GPUs there are."""

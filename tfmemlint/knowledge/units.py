@@ -1,0 +1,78 @@
+"""Units of memory: in names, in conversions, and in what other libraries return."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+BYTES, KIB, MIB, GIB = "bytes", "kib", "mib", "gib"
+_BITS: Mapping[str, int] = {BYTES: 0, KIB: 10, MIB: 20, GIB: 30}
+"""By unit: how many times 1024 bytes it is, as a power of two."""
+_UNITS = {bits: unit for unit, bits in _BITS.items()}
+_DECIMAL = {1000: 10, 1_000_000: 20, 1_000_000_000: 30}
+_MOST_PLAIN = 100
+"""A factor up to this one scales an amount; no conversion of units has one that is so small."""
+
+_WORDS: Mapping[str, str] = {
+    **dict.fromkeys(("bytes", "byte"), BYTES),
+    **dict.fromkeys(("kb", "kib", "kilobytes", "kbytes"), KIB),
+    **dict.fromkeys(("mb", "mib", "megabytes", "mbytes", "megs"), MIB),
+    **dict.fromkeys(("gb", "gib", "gigabytes", "gbytes", "gigs"), GIB),
+}
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_UNIT = re.compile(r"b(?:\b|_|ytes?\b|ytes?_)|[kmg]ib|gigs|megs|B\b|Bytes", re.IGNORECASE)
+WORDS = {BYTES: "bytes", KIB: "KiB", MIB: "MiB", GIB: "GiB"}
+
+MEMORY_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "nvmlDeviceGetMemoryInfo": ("total", "free", "used"),
+    "virtual_memory": ("total", "available", "used", "free"),
+    "swap_memory": ("total", "used", "free"),
+    "get_device_properties": ("total_memory",),
+}
+"""Functions of NVML, psutil and torch that return amounts of memory in bytes, with the names of these.
+
+Source: NVML's reference, ``nvmlMemory_t`` ("in bytes"); psutil's, ``virtual_memory()`` ("expressed in bytes").
+"""
+
+
+def unit_in_name(name: str) -> str:
+    """Return the unit that a name of several words states: ``gib`` of ``memory_gb``; "" where it states none or two.
+
+    A name that is nothing but a unit (``GB = 1024``) is a factor, and ``bytes_per_mb`` has two.
+    """
+    if not _UNIT.search(name):
+        return ""
+    words = [word.lower() for word in _PARTS.findall(name)]
+    found = {_WORDS[word] for word in words if word in _WORDS}
+    others = [word for word in words if word not in _WORDS and not word.isdigit()]
+    return found.pop() if len(found) == 1 and others and "per" not in words and "to" not in words else ""
+
+
+def bits_of_factor(factor: object) -> int | None:
+    """Return the power of two by which a factor converts units, 0 for one that only scales, None for any other."""
+    if isinstance(factor, bool) or not isinstance(factor, (int, float)) or factor <= 0 or factor != factor:
+        return None
+    for bits in (10, 20, 30):
+        if factor == 2**bits:
+            return bits
+        if factor == 2**-bits:
+            return -bits
+    for number, bits in _DECIMAL.items():
+        if factor == number:
+            return bits
+        if abs(factor * number - 1) < 1e-9:
+            return -bits
+    return 0 if factor <= _MOST_PLAIN else None
+
+
+def converted(unit: str, bits: int | None) -> str:
+    """Return the unit of an amount that is multiplied by a factor of so many bits; "" where it has none that is known.
+
+    16 GiB times 1024 are so many MiB.
+    """
+    return _UNITS.get(_BITS[unit] - bits, "") if unit in _BITS and bits is not None else ""
+
+
+def factor_to_mib(unit: str) -> int:
+    """Return the power of two that an amount in ``unit`` is divided by to be in MiB: 20 for bytes, -10 for GiB."""
+    return _BITS[MIB] - _BITS[unit]

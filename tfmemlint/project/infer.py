@@ -1,0 +1,152 @@
+"""The release that a program is written for, where nothing states one: that which has the names it uses."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from tfmemlint.project.name_uses import FileNames, NameUse, names_in
+from tfmemlint.project.reaching import Graph, graph
+from tfmemlint.project.roots import project_root
+
+ReleaseMask = int
+"""One bit for each known release, the oldest first."""
+
+MAX_FILES = 3_000
+"""Python files of a project beyond which only the file itself is asked: a repository of that size is many programs."""
+MAX_BYTES = 2**20
+"""Bytes of a file beyond which it is data."""
+MAX_PROGRAM_FILES = 400
+"""Files of one program whose names are read; more only cost time, since a few hundred tell its release."""
+_LEFT_OUT = frozenset({".git", "__pycache__", "node_modules", "venv", ".venv", "build", "dist", "site-packages"})
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """The releases that have every name of a program.
+
+    Attributes:
+        mask: these releases; 0 if there are none, and the names contradict each other.
+        deciding: the names that rule out the others: first that which needs an old release, then a new one.
+    """
+
+    mask: ReleaseMask
+    deciding: tuple[NameUse, ...] = ()
+
+
+@dataclass(slots=True)
+class Inference:
+    """Infers the releases of programs; each file is read once.
+
+    Attributes:
+        read: returns the bytes of a regular file of limited size, or None.
+    """
+
+    read: Callable[[str], bytes | None]
+    _names: dict[str, FileNames] = field(default_factory=dict)
+    _graphs: dict[str, Graph | None] = field(default_factory=dict)
+    _inferred: dict[tuple[str, ReleaseMask], Inferred] = field(default_factory=dict)
+
+    def of_file(self, path: str, admitted: ReleaseMask) -> Inferred:
+        """Return the releases among ``admitted`` that have every name of the program that a file belongs to.
+
+        The program is all that is connected with the file by imports. If no release has all of its names, it is what
+        the file imports; if there is none either, the file alone.
+        """
+        path = os.path.abspath(path)
+        known = self._inferred.get((path, admitted))
+        if known is not None:
+            return known
+        for files in self._programs(path):
+            found = self._of_files(files, admitted)
+            if found.mask:
+                break
+        if found.mask and len(files) > 1:
+            # All files of a program have one release.
+            for other in files:
+                self._inferred.setdefault((other, admitted), found) if files == self._connected(other) else None
+        self._inferred[path, admitted] = found
+        return found
+
+    def names_in_program(self, path: str) -> Iterable[NameUse]:
+        """Yield the names of TensorFlow that some releases lack, of all files of a program."""
+        for file in sorted(self._connected(os.path.abspath(path))):
+            yield from self._names_of(file).uses
+
+    def stored_in_program(self, path: str) -> frozenset[str]:
+        """Return the names that the files of a program put into TensorFlow."""
+        return frozenset().union(*(self._names_of(file).stored for file in self._connected(os.path.abspath(path))))
+
+    def is_imported(self, path: str) -> bool:
+        """Return True if another file of the project may import this one."""
+        path = os.path.abspath(path)
+        made = self._graph_of(path)
+        return made is not None and bool(made.importers.get(path, set()) - {path})
+
+    def importers_of(self, path: str) -> frozenset[str]:
+        """Return the files from which a file may be imported, directly or through others, itself not included."""
+        path = os.path.abspath(path)
+        made = self._graph_of(path)
+        return frozenset(made.reaching([path]) - {path}) if made is not None else frozenset()
+
+    def _programs(self, path: str) -> list[frozenset[str]]:
+        connected = self._connected(path)
+        if len(connected) == 1:
+            return [connected]
+        made = self._graph_of(path)
+        imported = made.closure(path) if made is not None and path in made.modules else frozenset({path})
+        return list(dict.fromkeys((connected, imported, frozenset({path}))))
+
+    def _connected(self, path: str) -> frozenset[str]:
+        """Return the files that a file is connected with by imports, in either direction, itself included."""
+        made = self._graph_of(path)
+        if made is None or path not in made.modules:
+            return frozenset({path})
+        found, pending = {path}, [path]
+        while pending and len(found) < MAX_PROGRAM_FILES:
+            file = pending.pop()
+            for other in (*made.modules[file].leads_to, *made.importers.get(file, ())):
+                if other not in found:
+                    found.add(other)
+                    pending.append(other)
+        return frozenset(found)
+
+    def _of_files(self, files: Iterable[str], admitted: ReleaseMask) -> Inferred:
+        mask = admitted
+        deciding: list[NameUse] = []
+        for file in sorted(files):
+            for use in self._names_of(file).uses:
+                if mask & ~use.mask:
+                    mask &= use.mask
+                    deciding.append(use)
+                    if not mask:
+                        return Inferred(0, tuple(deciding[-2:]))
+        return Inferred(mask, tuple(deciding[-2:]))
+
+    def _names_of(self, path: str) -> FileNames:
+        found = self._names.get(path)
+        if found is None:
+            data = self.read(path)
+            known = data is not None and len(data) <= MAX_BYTES
+            found = self._names[path] = names_in(path, data) if known and data is not None else FileNames()
+        return found
+
+    def _graph_of(self, path: str) -> Graph | None:
+        root = project_root(path)
+        if root not in self._graphs:
+            files = python_files(root)
+            nothing: Mapping[str, bool] = dict.fromkeys(files, False)
+            self._graphs[root] = graph(files, self.read, nothing) if len(files) < MAX_FILES else None
+        return self._graphs[root]
+
+
+def python_files(root: str) -> list[str]:
+    """Return the Python files below a directory, `MAX_FILES` at most."""
+    found: list[str] = []
+    for directory, below, names in os.walk(root):
+        below[:] = sorted(name for name in below if name not in _LEFT_OUT and not name.startswith("."))
+        found += (os.path.join(directory, name) for name in sorted(names) if name.endswith(".py"))
+        if len(found) >= MAX_FILES:
+            return found[:MAX_FILES]
+    return found

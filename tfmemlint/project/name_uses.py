@@ -1,0 +1,240 @@
+"""The names of TensorFlow in a file that tell its release: those that some releases lack, used without a guard."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tfmemlint.facts.names import canonical
+from tfmemlint.knowledge import names
+from tfmemlint.knowledge.memory_names import is_about_gpu_memory
+from tfmemlint.knowledge.releases import KNOWN, Target
+
+EVERY_RELEASE = (1 << len(KNOWN)) - 1
+VERSION_WORDS = re.compile(
+    r"(?<!con)version|hasattr|getattr|tf_?v?[12]\b|tensorflow_?v?[12]\b|_v[12]\b|\bv[12]\b|eager|legacy|compat|contrib|tf2\.enabled"
+    r"|keras_?[123]\b|TF1|TF2",
+    re.IGNORECASE,
+)
+"""Words of a condition that asks which release runs."""
+
+_HANDLED = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"})
+
+
+@dataclass(frozen=True, slots=True)
+class NameUse:
+    """A name of TensorFlow in a file.
+
+    Attributes:
+        name: the canonical name. path, row: where it is used first. mask: the known releases that have it, a bit each.
+    """
+
+    name: str
+    path: str
+    row: int
+    mask: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileNames:
+    """The names of TensorFlow in a file.
+
+    Attributes:
+        uses: those that some known releases have and others lack, each with its first use.
+        stored: those that the file puts into TensorFlow itself: ``tf.Session = tf.compat.v1.Session``.
+    """
+
+    uses: tuple[NameUse, ...] = ()
+    stored: frozenset[str] = frozenset()
+
+
+def names_in(path: str, data: bytes) -> FileNames:
+    """Return the names of TensorFlow in a file.
+
+    Names about GPU memory are left out of its uses: they are what is judged, and so no evidence. So is what stands
+    behind a condition about the release, or in a ``try`` that does without. A file that is not valid Python has none.
+    """
+    if b"tensorflow" not in data:
+        return FileNames()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(_code(path, data))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return FileNames()
+    reader = _Reader(_aliases(tree))
+    reader.read(tree.body)
+    found: dict[str, NameUse] = {}
+    put_there = names.only_in_alias(data.decode("utf-8", "replace")) | reader.stored
+    for name, row in reader.found:
+        mask = releases_with(name)
+        if mask not in (0, EVERY_RELEASE) and name not in found and name not in put_there:
+            found[name] = NameUse(name, path, row, mask)
+    return FileNames(tuple(found.values()), _stored_in(tree, _aliases(tree)))
+
+
+def _stored_in(tree: ast.Module, aliases: dict[str, str]) -> frozenset[str]:
+    """Return the names that a file puts into TensorFlow, wherever it does."""
+    reader = _Reader(aliases)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            reader.stored.add(reader.dotted(node))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setattr":
+            reader.read_setattr(node)
+    return frozenset(reader.stored - {""})
+
+
+def _code(path: str, data: bytes) -> str | bytes:
+    """Return the Python of a file: of a notebook, that of its cells.
+
+    Raises:
+        ValueError: the file can't be read.
+    """
+    if not path.endswith(".ipynb"):
+        return data
+    from tfmemlint.sources import Unreadable, decode
+
+    try:
+        return decode(path, data).text
+    except Unreadable as error:
+        raise ValueError(str(error)) from None
+
+
+@lru_cache(maxsize=8192)
+def releases_with(name: str) -> int:
+    """Return the known releases that have a name, or may have it, a bit each, the oldest first."""
+    if name.startswith("tf.examples.tutorials"):
+        # It is no public name; 1.13 to 1.15 have it, and 2.1, 2.4, 2.15 and 2.21 do not.
+        return sum(1 << place for place, release in enumerate(_TARGETS) if release.major < 2)
+    if is_about_gpu_memory(name) or not names.ever_existed(_known_part(name)):
+        return EVERY_RELEASE
+    return sum(1 << place for place, release in enumerate(_TARGETS) if names.missing_part(name, release) is None)
+
+
+_TARGETS = tuple(Target.parse(release) for release in KNOWN)
+
+
+def _known_part(name: str) -> str:
+    """Return the part of a name that the newest release lacks, or else all of it."""
+    return names.missing_part(name, _TARGETS[-1]) or name
+
+
+def _aliases(tree: ast.Module) -> dict[str, str]:
+    """Return the names that a file gives to parts of TensorFlow, without those that stand for several."""
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                whole = alias.name if alias.asname else alias.name.partition(".")[0]
+                found.setdefault(alias.asname or whole, set()).add(canonical(whole))
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                found.setdefault(alias.asname or alias.name, set()).add(canonical(f"{node.module}.{alias.name}"))
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.setdefault(node.id, set()).add("")
+        elif isinstance(node, ast.arg):
+            found.setdefault(node.arg, set()).add("")
+    return {
+        local: name
+        for local, meanings in found.items()
+        if len(meanings) == 1 and (name := next(iter(meanings))).partition(".")[0] == "tf"
+    }
+
+
+class _Reader:
+    """Collects the names in statements that no condition about the release guards."""
+
+    def __init__(self, aliases: dict[str, str]) -> None:
+        self._aliases = aliases
+        self.found: list[tuple[str, int]] = []
+        self.stored: set[str] = set()
+
+    def read(self, statements: list[ast.stmt]) -> None:
+        """Read some statements in a row; what comes behind an early exit by the release is guarded."""
+        for statement in statements:
+            self._node(statement)
+            if isinstance(statement, ast.If) and asks_release(statement.test) and _exits(statement.body):
+                return
+
+    def _node(self, node: ast.AST) -> None:
+        match node:
+            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test) if asks_release(test):
+                return
+            case ast.Try(handlers=handlers, finalbody=finalbody) if any(_does_without(each) for each in handlers):
+                self.read(finalbody)
+                return
+            case ast.BoolOp(values=values) if any(asks_release(value) for value in values):
+                return
+            case ast.Import(names=aliases):
+                self.found += ((canonical(alias.name), node.lineno) for alias in aliases)
+            case ast.ImportFrom(module=str(module), names=aliases, level=0):
+                self.found += ((canonical(f"{module}.{alias.name}"), node.lineno) for alias in aliases)
+            case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str(attribute)), _]):
+                name = canonical(self._aliases.get(owner.id, "")) if isinstance(owner, ast.Name) else self.dotted(owner)
+                self.stored.add(f"{name}.{attribute}")
+            case ast.Attribute(ctx=ast.Store()):
+                self.stored.add(self.dotted(node))
+            case ast.Attribute():
+                name = self.dotted(node)
+                if name:
+                    self.found.append((name, node.lineno))
+                    return
+            case ast.FunctionDef(decorator_list=decorators) | ast.ClassDef(decorator_list=decorators):
+                if any(asks_release(decorator) for decorator in decorators):
+                    return
+        for _, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                if value and isinstance(value[0], ast.stmt):
+                    self.read(value)
+                else:
+                    for item in value:
+                        if isinstance(item, ast.AST):
+                            self._node(item)
+            elif isinstance(value, ast.AST):
+                self._node(value)
+
+    def read_setattr(self, call: ast.Call) -> None:
+        """Remember the name that ``setattr(tf, "Session", ...)`` puts into TensorFlow."""
+        match call.args:
+            case [owner, ast.Constant(value=str(attribute)), _] if self.dotted(owner):
+                self.stored.add(f"{self.dotted(owner)}.{attribute}")
+
+    def dotted(self, node: ast.expr) -> str:
+        """Return the canonical name of an expression; "" for what is no part of TensorFlow."""
+        if isinstance(node, ast.Name):
+            return canonical(self._aliases.get(node.id, ""))
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name) or node.id not in self._aliases:
+            return ""
+        return canonical(".".join((self._aliases[node.id], *reversed(parts))))
+
+
+def asks_release(test: ast.expr) -> bool:
+    """Return True if a condition is about the release that runs, as far as its names tell."""
+    return any(VERSION_WORDS.search(word) for word in _words(test))
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name):
+            yield inner.id
+        elif isinstance(inner, ast.Attribute):
+            yield inner.attr
+            yield ast.unparse(inner)
+
+
+def _exits(body: list[ast.stmt]) -> bool:
+    return bool(body) and isinstance(body[-1], ast.Return | ast.Raise | ast.Continue)
+
+
+def _does_without(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    return any(word in _HANDLED for word in _words(handler.type))

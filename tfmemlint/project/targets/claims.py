@@ -1,0 +1,53 @@
+"""On what grounds a file is judged for a release: stated, inferred from names, or neither."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tfmemlint.knowledge.releases import KNOWN, Target
+from tfmemlint.project.name_uses import EVERY_RELEASE
+from tfmemlint.project.targets.found import Claim, FoundTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfmemlint.project.infer import Inference
+
+_TARGETS = tuple(Target.parse(release) for release in KNOWN)
+_IN_1 = sum(1 << place for place, release in enumerate(_TARGETS) if release.major < 2)
+
+
+def with_inference(found: FoundTarget, path: str, inference: Callable[[], Inference]) -> FoundTarget:
+    """Return what is stated for a file, completed by what the names of its program tell.
+
+    A statement decides, unless it has releases of TensorFlow 1 and of 2, or there is none. Then the program is judged
+    for the newest of these releases that has every name which it uses, those about GPU memory aside.
+    """
+    if found.first is not None and found.last is not None and found.first.major == found.last.major:
+        return replace(found, claim=Claim.FOUND)
+    admitted = _mask(found.first, found.last)
+    newest = _newest(admitted)
+    if not path.endswith((".py", ".pyw", ".ipynb")) or not os.path.isfile(path):
+        return found if found.last is not None else replace(found, claim=Claim.NOT_CLAIMED)
+    inferred = inference().of_file(path, admitted)
+    if not inferred.mask:
+        target = replace(newest, claimed=False)
+        return replace(found, claim=Claim.CONTRADICTORY, inferred=target, deciding=inferred.deciding)
+    if not inferred.deciding and found.last is None:
+        return replace(found, claim=Claim.NOT_CLAIMED)
+    if inferred.mask & _IN_1 and inferred.mask & ~_IN_1:
+        target = replace(_newest(inferred.mask), claimed=False, oldest=found.first if found.first != newest else None)
+        return replace(found, claim=Claim.NOT_CLAIMED, inferred=target, deciding=inferred.deciding)
+    return replace(found, claim=Claim.INFERRED, inferred=_newest(inferred.mask), deciding=inferred.deciding)
+
+
+def _mask(first: Target | None, last: Target | None) -> int:
+    if first is None or last is None:
+        return EVERY_RELEASE
+    return sum(1 << place for place in range(first.index, last.index + 1))
+
+
+def _newest(mask: int) -> Target:
+    return _TARGETS[mask.bit_length() - 1]

@@ -1,0 +1,114 @@
+"""The releases that a text for people names: a README, an installation guide, a CI configuration, a badge.
+
+Such a text is weaker than a manifest, and stronger than nothing: ``TensorFlow 1.4.1``, ``tested under TF1.2``, ``pip3
+install --user tensorflow-gpu==2.2.0``, ``TensorFlow 2.x``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+from tfmemlint.project.targets.stated import Stated
+from tfmemlint.project.targets.versions import ANY, Releases, Unreadable, admitted
+
+MAX_CHARACTERS = 200_000
+"""Characters of a text that are searched: no README states its release further down."""
+MAX_STATEMENTS = 40
+"""Statements of one text that are kept: a log or a table of results has no end of them."""
+
+_PRODUCT = (
+    r"(?:(?<![\w/.@-])|(?<=\d/)|(?<=\btensorflow/))(?:(?:intel|nvidia)[- ])?(?:tensor[ -]?flow|tf)"
+    r"(?:(?:[-_ ]|\[)(?:gpu|cpu|and-cuda|rocm)\]?)?"
+)
+_MARKUP = r"[\s`*_\]\[()\"':,|]{0,6}(?:\((?:https?:)[^)\s]*\)[\s`*_(\[]{0,4})?"
+_BETWEEN = r"(?:-?version|versions|ver\.?|release|v|r|is|of|at least|backend|\(?tested with|\()?[\s`*_\"':=(\[-]{0,4}"
+_ORDER = r"(?P<order>===|==|>=|<=|~=|!=|[<>=^~≥≤])?\s*[\"'`]?"
+_NUMBER = (
+    r"[vr]?(?P<major>[0-3])(?:\.(?P<minor>\d{1,2}|x|X|\*))?(?:\.(?:\d{1,2}|x|X|\*))?(?:[-.]?(?:rc|alpha|beta|a|b)\d*)?"
+)
+_AFTER = (
+    r"(?P<plus>\s{0,2}\+|[\s`*_)]{0,3}(?:or|and|\()\s?(?:later|newer|higher|above|up|greater|upwards))?"
+    r"(?![\w%]|\.\d|/\d)"
+)
+_STATEMENT = re.compile(f"{_PRODUCT}{_MARKUP}{_BETWEEN}{_ORDER}{_NUMBER}{_AFTER}", re.IGNORECASE)
+_ONLY_MAJOR = re.compile(r"(?:tensor[ -]?flow|tf)[- ]?v?[12]$", re.IGNORECASE)
+_SECOND_BOUND = re.compile(r"\s*,?\s*(?:and\s*)?(?P<order><=?)\s*[\"'`]?v?(?P<version>\d+(?:\.\d+)?)")
+_MATRIX = re.compile(
+    r"^\s*-?\s*[\"']?(?:tensorflow|tf|tensorflow[-_]version|tf[-_]version)[\"']?\s*[:=]\s*(?P<values>\[?[\"']?\d+\.\d+.*)$",
+    re.IGNORECASE,
+)
+_VERSION = re.compile(r"(?<![\d.])(\d+\.\d+)(?:\.\d+)?(?![\d.]*\w)")
+_NOT_THIS_CODE = re.compile(
+    r"(?:\bno(?:t| longer)\b|n't\b|deprecat|unsupport|incompatib|\bbranch\b|\bfork|\boriginal(?:ly)?\b|\bported?\b"
+    r"|\bmigrat|\bconvert|\bupgrad|\binstead\b|\bprevious(?:ly)?\b|\bonly\b|\bdrop(?:s|ped)?\b|\bTODO\b|\blegacy\b"
+    r"|\bolder\b|\binspired\b|\bbug\b|\bissue|\bwarning\b|\bbefore\b|\bif you\b|\bin case\b|\bhttps?://\S*(?:blob|tree)/)",
+    re.IGNORECASE,
+)
+"""Words of a line that speaks of other code, or of a release that this code is not for."""
+_NEW_MAJOR = {"0": "<1.0", "1": ">=1.0,<2.0", "2": ">=2.0,<3.0", "3": ">=3.0"}
+
+
+def of_prose(path: str, text: str) -> Iterator[Stated]:
+    """Yield the releases of TensorFlow that a text names, each with its row."""
+    count = 0
+    for row, line in enumerate(text[:MAX_CHARACTERS].splitlines(), 1):
+        if count >= MAX_STATEMENTS:
+            return
+        if "tf" not in line.lower() and "flow" not in line.lower():
+            continue
+        for words, releases in _of_line(line):
+            count += 1
+            yield Stated(path, row, words, releases, prose=True)
+
+
+def _of_line(line: str) -> Iterator[tuple[str, Releases]]:
+    matrix = _MATRIX.match(line)
+    if matrix is not None:
+        found: Releases = frozenset()
+        for version in _VERSION.findall(matrix["values"]):
+            found |= _admitted(f"=={version}.*")
+        if found:
+            yield line.strip(), found
+        return
+    shown = unquote(line) if "%" in line else line
+    if "shields.io" in shown or "badge" in shown:
+        shown = re.sub(r"(?<=[A-Za-z])[-_]+(?=[v<>=~]*\s?\d)", " ", shown.replace("/", " "))
+    elif _NOT_THIS_CODE.search(line):
+        return
+    for match in _STATEMENT.finditer(shown):
+        releases = _releases(match, shown)
+        if releases:
+            yield " ".join(match[0].strip(" `*_([\"'").split()), releases
+
+
+def _releases(match: re.Match[str], line: str) -> Releases:
+    order, major, minor = match["order"] or "", match["major"], match["minor"]
+    open_end = bool(match["plus"])
+    if minor is None:
+        # ``TensorFlow 2`` is a release; ``TensorFlow: 3 GPUs`` is none.
+        bare = re.sub(r"[\s`*_]+", " ", match[0]).strip()
+        if not order and not open_end and not _ONLY_MAJOR.fullmatch(bare):
+            return frozenset()
+        minor = "x" if order in ("", "=", "==", "~=", "^", "~") and not open_end else "0"
+    if minor in ("x", "X", "*"):
+        if order in (">=", ">", "≥") or open_end:
+            return _admitted(f">={major}.0")
+        return _admitted(_NEW_MAJOR[major])
+    version = f"{major}.{minor}"
+    second = _SECOND_BOUND.match(line, match.end())
+    if order in (">=", "≥", ">", "^") or open_end:
+        return _admitted(f">={version}" + (f",{second['order']}{second['version']}" if second else ""))
+    if order in ("<=", "≤", "<"):
+        return _admitted(f"{'<' if order == '<' else '<='}{version}" + ("" if order == "<" else ".99"))
+    if order == "!=":
+        return frozenset()
+    return _admitted(f"=={version}.*")
+
+
+def _admitted(specifier: str) -> Releases:
+    try:
+        return admitted(specifier) & ANY
+    except Unreadable:
+        return frozenset()
