@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
+    from tfmemlint.fixes.comment_editor import CommentEditor
+    from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rulekit.correction import Correction
@@ -19,7 +21,8 @@ class UnusedSuppression(Rule):
 
     What it does
     ------------
-    Finds codes in ``# noqa: TFM101`` and ``# tfmemlint: ignore[TFM101]`` that silence nothing.
+    Finds codes in ``# noqa: TFM101``, ``# tfmemlint: ignore[TFM101]`` and ``# tfmemlint: file-ignore[TFM101]`` that
+    silence nothing. All rules are asked for that, those that are not selected among them.
 
     Why it matters
     --------------
@@ -29,12 +32,19 @@ class UnusedSuppression(Rule):
     code = "TFM903"
     name = "unused-suppression"
     severity = Severity.ADVICE
+    fixable = "always"
+    fixes_comments = True
     triggers = (r"(?i:(?:noqa|tfmemlint:)[^\n]*TFM\d)", "tfmemlint:")
     any_file = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield nothing: the engine reports this finding."""
         yield from ()
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Take the code out of the comment, or the comment away."""
+        editor.safe("take it out of the comment")
+        cast("CommentEditor", editor).drop_code(finding.span)
 
     def correction(self, finding: Finding, text: str, target: Target) -> Correction:
         """Return what to write instead."""

@@ -1,4 +1,4 @@
-"""TFM904: a comment silences a rule that does not exist."""
+"""TFM904: a comment silences a rule that does not exist, or has an unknown word."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ if TYPE_CHECKING:
 
 
 class UnknownCodeInSuppression(Rule):
-    """A comment silences a rule that does not exist.
+    """A comment silences a rule that does not exist, or has an unknown word.
 
     What it does
     ------------
-    Finds codes in suppression comments that no rule has, such as ``TFM999``.
+    Finds codes and names in suppression comments that no rule has, such as ``TFM999``, and comments whose word after
+    ``tfmemlint:`` means nothing, such as ``# tfmemlint: disable``. It names the nearest one that exists.
 
     Why it matters
     --------------
-    The comment silences nothing; the code is likely a typo.
+    The comment silences nothing; the code or the word is likely a typo.
     """
 
     code = "TFM904"

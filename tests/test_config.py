@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from tfmemlint.config.files import Config, ConfigError, Layer, load, parse_memory, read
+from tfmemlint.config.files import Config, ConfigError, Layer, Table, load, parse_memory, read
+from tfmemlint.config.selection import FileIgnores
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.rulekit.rule import Rule
+from tfmemlint.sources.walking import Excluding
 
 
 class Growth(Rule):
@@ -59,30 +61,20 @@ def table(text: str) -> str:
 @pytest.mark.parametrize("name", ["pyproject.toml", "tfmemlint.toml"])
 def test_every_option_is_read(name: str, tmp_path: Path) -> None:
     path = project(tmp_path, EVERYTHING if name == "tfmemlint.toml" else table(EVERYTHING), name)
-    assert load(tmp_path) == Config(
-        root=str(tmp_path),
-        path=str(path),
-        select=("TFM1", "TFM201"),
-        extend_select=("TFM406",),
-        ignore=("TFM102",),
-        extend_ignore=("TFM103",),
-        per_file_ignores={"tests/*": ("TFM101",)},
-        exclude=("build",),
-        extend_exclude=("third_party",),
-        target_version=Target(2, 15),
-        output_format="concise",
-        unsafe_fixes=True,
-        gpu_memory_mib=16384.0,
-        respect_gitignore=False,
-        respect_gitattributes=False,
-    )
+    config = load(tmp_path)
+    assert config.layers == (Layer(str(path), ("TFM1", "TFM201"), ("TFM406",), ("TFM102",), ("TFM103",)),)
+    assert config.per_file_ignores == (FileIgnores("tests/*", ("TFM101",), str(tmp_path), str(path)),)
+    assert config.exclude == (Excluding(str(tmp_path), ("build",)), Excluding(str(tmp_path), ("third_party",)))
+    assert (config.root, config.path) == (str(tmp_path), str(path))
+    assert (config.target_version, config.output_format, config.unsafe_fixes) == (Target(2, 15), "concise", True)
+    assert (config.gpu_memory_mib, config.respect_gitignore, config.respect_gitattributes) == (16384.0, False, False)
 
 
 def test_without_a_file_there_are_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project(tmp_path, "[tool.other]\n")
     monkeypatch.chdir(tmp_path)
     config = load()
-    assert (config.root, config.path, config.select, config.exclude) == (str(tmp_path), None, None, None)
+    assert (config.root, config.path, config.layers, config.exclude) == (str(tmp_path), None, (), ())
     assert config.respect_gitignore and config.respect_gitattributes and not config.unsafe_fixes
 
 
@@ -96,13 +88,15 @@ def test_the_nearest_file_counts_and_those_of_others_are_passed_by(tmp_path: Pat
         assert load(tmp_path / start).root == str(tmp_path)
     project(tmp_path / "a", table(""))
     assert load(tmp_path / "a/b/c").root == str(tmp_path / "a")
-    assert load(tmp_path / "a/b/c").select is None
+    assert load(tmp_path / "a/b/c").layers == ()
 
 
 def test_tfmemlint_toml_comes_before_pyproject(tmp_path: Path) -> None:
     project(tmp_path, table('select = ["TFM1"]'))
     project(tmp_path, 'select = ["TFM2"]', "tfmemlint.toml")
-    assert load(tmp_path).select == ("TFM2",)
+    assert load(tmp_path).layers[0].select == ("TFM2",)
+    project(tmp_path, 'select = ["TFM3"]', ".tfmemlint.toml")
+    assert load(tmp_path).layers[0].select == ("TFM3",)
 
 
 @pytest.mark.parametrize(
@@ -111,6 +105,13 @@ def test_tfmemlint_toml_comes_before_pyproject(tmp_path: Path) -> None:
         ("selekt = []", "unknown option 'selekt'; did you mean 'select'?"),
         ("per_file_ignores = {}", "unknown option 'per_file_ignores'; did you mean 'per-file-ignores'?"),
         ("colour = 1", "unknown option 'colour'; there are select, extend-select,"),
+        ('target-version = "2.99"', "target-version: TensorFlow 2.99 is not known; the newest that is known is 2."),
+        ('severity = { TFM101 = "fatal" }', "severity: 'fatal' is no severity; there are error, warning, advice"),
+        ('severity = "error"', "severity: expected a table of rules and severities, found a string"),
+        ('min-severity = "high"', "min-severity: 'high' is no severity; there are error, warning, advice"),
+        ('kinds = ["pyhton"]', "kinds: 'pyhton' is no kind of file; did you mean python?"),
+        ("extend = 3", "extend: expected the path of a configuration file"),
+        ('extend = "gone.toml"', "extend: gone.toml: no such file"),
         ('select = "TFM1"', "select: expected a list of strings, found a string"),
         ("select = 3", "select: expected a list of strings, found a number"),
         ('select = ["TFM1", 2]', "select: expected a list of strings, found a number in it"),
@@ -122,8 +123,8 @@ def test_tfmemlint_toml_comes_before_pyproject(tmp_path: Path) -> None:
         ("target-version = 2.15", "target-version: expected a string, found a number"),
         ('target-version = "py310"', "target-version: 'py310' is not a TensorFlow version"),
         (
-            'output-format = "sarif"',
-            "output-format: 'sarif' is no output format; there are full, concise, json, github",
+            'output-format = "pdf"',
+            "output-format: 'pdf' is no output format; there are full, concise, ",
         ),
         ("gpu-memory = 16384", "gpu-memory: '16384' has no unit; write 16384MiB"),
         ("gpu-memory = true", "gpu-memory: expected a string, found true or false"),
@@ -163,7 +164,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
     (tmp_path / "tfmemlint.toml").write_bytes(b"\xef\xbb\xbfselect = ['TFM1']")
-    assert load(tmp_path).select == ("TFM1",)
+    assert load(tmp_path).layers[0].select == ("TFM1",)
 
 
 def test_an_unknown_rule_in_the_file_is_an_error_that_names_it(tmp_path: Path) -> None:
@@ -177,7 +178,8 @@ def test_the_command_line_comes_after_the_file(tmp_path: Path) -> None:
     project(tmp_path, table('select = ["TFM1"]'))
     config = load(tmp_path)
     assert "TFM101" in config.selection([Growth()]).codes
-    assert config.selection([Growth()], Layer(ignore=("TFM1",))).codes == frozenset()
+    with_more = Config.of((*config.tables, Table("", str(tmp_path), {"ignore": ("TFM1",)})))
+    assert with_more.selection([Growth()]).codes == frozenset()
 
 
 @pytest.mark.parametrize(

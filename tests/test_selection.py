@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tfmemlint.config.selection import ConfigError, Layer, Selection
+from tfmemlint.config.selection import ConfigError, FileIgnores, Layer, Selection
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.rulekit.rule import Rule
 
@@ -76,6 +76,10 @@ DEFAULT = "101 102 201 901"
         ([layer("TFM1", ignore="TFM101"), layer(extend_select="TFM1")], "101 102"),
         ([layer("TFM1"), layer(extend_select="TFM406")], "101 102 406"),
         ([layer("TFM1"), layer()], "101 102"),
+        # names, and any letter case
+        ([layer("tfm1")], "101 102"),
+        ([layer("growth-after-init all", ignore="TFM1")], "101 201 406 901"),
+        ([layer("Growth_After_Init")], "101"),
     ],
 )
 def test_precedence(layers: list[Layer], enabled: str) -> None:
@@ -87,9 +91,7 @@ def test_precedence(layers: list[Layer], enabled: str) -> None:
     [
         ("TFM109", "TFM10"),
         ("TFM3", "TFM"),
-        ("tfm101", "TFM101"),
-        ("growth-after-init", "TFM101"),
-        ("growth-after-start", "TFM101"),
+        ("growth-after-start", "growth-after-init"),
         ("TF", "TFM"),
         ("TFM1011", "TFM101"),
     ],
@@ -116,7 +118,7 @@ def test_an_unknown_selector_names_the_file_and_the_option(option: str) -> None:
 
 
 def off(pattern: str, path: str, root: Path) -> bool:
-    selection = Selection.resolve(RULES, [], {pattern: ["TFM1"]}, root=str(root))
+    selection = Selection.resolve(RULES, [], [FileIgnores(pattern, ("TFM1",), str(root))])
     assert selection.enabled(RULES[2], path)
     return not selection.enabled(RULES[0], path)
 
@@ -167,9 +169,9 @@ def test_per_file_patterns_are_relative_to_the_configuration_file(
 
 def test_an_unknown_selector_in_per_file_ignores_is_an_error() -> None:
     with pytest.raises(ConfigError, match="unknown rule selector 'TFM7' in per-file-ignores of 'tests/"):
-        Selection.resolve(RULES, [], {"tests/*": ["TFM7"]}, origin="pyproject.toml")
+        Selection.resolve(RULES, [], [FileIgnores("tests/*", ("TFM7",), origin="pyproject.toml")])
 
 
 def test_a_selection_travels_to_another_process() -> None:
-    selection = Selection.resolve(RULES, [layer("TFM1")], {"tests/*": ["TFM101"]}, root="/p")
+    selection = Selection.resolve(RULES, [layer("TFM1")], [FileIgnores("tests/*", ("TFM101",), "/p")])
     assert pickle.loads(pickle.dumps(selection)) == selection

@@ -50,7 +50,13 @@ NO_PLUGINS = [
 ]
 """Plugins of pytest that these tests do without; each takes longer than a rule to be tested."""
 
-UPDATES = ["tools/make_docs.py", "tools/make_recall.py", "tools/make_knowledge.py", "tools/make_snapshots.py"]
+UPDATES = [
+    "tools/make_docs.py",
+    "tools/make_recall.py",
+    "tools/make_knowledge.py",
+    "tools/make_schemas.py",
+    "tools/make_snapshots.py",
+]
 """Tools that write the generated files in seconds, with neither TensorFlow nor a GPU."""
 UPDATES_OF_A_RULE = ["tools/make_docs.py", "tools/make_snapshots.py"]
 NOT_UPDATED_OF_A_RULE = """\

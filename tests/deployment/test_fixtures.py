@@ -14,6 +14,7 @@ from tfmemlint.engine.run import run
 from tfmemlint.model.finding import Severity
 from tfmemlint.sources import walk
 from tfmemlint.sources.kinds import ALL
+from tfmemlint.sources.walking import Choice
 
 FILES = settings_paths()
 PROJECTS = sorted((SETTINGS / "projects").iterdir()) if is_chosen(()) else []
@@ -69,7 +70,7 @@ def test_environments_reach_the_programs(folder: Path, tmp_path: Path, monkeypat
                 (path.relative_to(root).as_posix(), row, code) for row, codes in rows.items() for code in codes
             }
     monkeypatch.chdir(root)
-    files = walk(["."], kinds=ALL).files
+    files = walk(["."], Choice(kinds=ALL)).files
     outcomes = run([(path, False) for path in files], RunContext(explain_fixes="never"))
     findings = [finding for outcome in outcomes for finding in outcome.findings]
     found = {(Path(finding.path).as_posix(), finding.span.row, finding.code) for finding in findings}

@@ -21,7 +21,7 @@ from tfmemlint.rulekit import triggers
 from tfmemlint.rulekit.rule import Rule, rules
 
 RULES = {rule.code: rule for rule in rules()}
-READ_IN_COMMENTS = {"TFM208", "TFM704", "TFM903", "TFM904"}
+READ_IN_COMMENTS = {"TFM208", "TFM704", "TFM903", "TFM904", "TFM905"}
 """Rules about comments, of whose fixtures the comments are not taken out."""
 OF_THE_RUN = {"TFM900", "TFM901", "TFM902"}
 """Rules that report what the run comes across; no file is read for them unless they are selected."""

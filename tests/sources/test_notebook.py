@@ -21,6 +21,7 @@ from tfmemlint.reporters.cells import in_cells
 from tfmemlint.rulekit import triggers
 from tfmemlint.sources import Source, Unreadable, decode, walk
 from tfmemlint.sources.notebook import Notebook
+from tfmemlint.sources.walking import Choice
 
 LIMIT = "tf.config.experimental.set_memory_limit(gpu, 4096)"
 
@@ -264,7 +265,7 @@ def test_why_a_cell_is_broken_is_said_without_rows_of_its_own() -> None:
 
 
 def look(**settings: Any) -> list[FileResult]:
-    files = walk(["."], kinds=("python", "notebook")).files
+    files = walk(["."], Choice(kinds=("python", "notebook"))).files
     return sorted(run([(path, False) for path in files], RunContext(**settings)), key=lambda one: one.path)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from tfmemlint.sources import walk
 from tfmemlint.sources.gitattributes import Marks
+from tfmemlint.sources.walking import Choice, Excluding
 
 
 @pytest.fixture
@@ -26,7 +27,9 @@ def put(*paths: str, text: str = "") -> None:
 
 
 def files(*paths: str, exclude: tuple[str, ...] = (), respect_gitignore: bool = True) -> list[str]:
-    found = walk(paths or (".",), exclude=exclude, respect_gitignore=respect_gitignore)
+    found = walk(
+        paths or (".",), Choice(exclude=(Excluding(".", tuple(exclude)),), respect_gitignore=respect_gitignore)
+    )
     assert found.problems == []
     return [path.replace(os.sep, "/") for path in found.files]
 
@@ -122,7 +125,7 @@ def test_generated_and_vendored_files_are_left_out_as_they_are_marked(tree: Path
     )
     assert files() == ["a.py", "doc/f.py", "gen/own.py", "lib/e.py"]
     assert walk((".",)).marked == 5
-    assert len(walk((".",), respect_gitattributes=False).files) == 9
+    assert len(walk((".",), Choice(respect_gitattributes=False)).files) == 9
 
 
 def test_marks_of_deeper_directories_come_after_those_above(tree: Path) -> None:

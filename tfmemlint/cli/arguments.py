@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from tfmemlint.config.command_line import add_config_arguments
 from tfmemlint.reporters.formats import FORMATS
 
 
@@ -53,34 +54,50 @@ def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
 def _common(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("paths", nargs="*", metavar="PATH", help="files or directories (default: .); - is standard input")
-    for option, words in (
-        ("--select", "run these rules only (codes or their beginnings, with commas between)"),
-        ("--extend-select", "run these rules besides"),
-        ("--ignore", "do not run these rules"),
-    ):
-        add(option, metavar="CODES", action="append", help=words)
-    add("--kinds", metavar="KINDS", action="append", help="look for these kinds of files only (with commas between)")
-    add("--extend-kinds", metavar="KINDS", action="append", help="look for these kinds of files besides (text)")
-    add("--ignore-kinds", metavar="KINDS", action="append", help="do not look for these kinds of files")
-    add("--exclude", metavar="PATTERNS", action="append", help="leave these files out (patterns as in .gitignore)")
-    add(
-        "--target-version",
-        metavar="X.Y",
-        help="the TensorFlow release that the code runs on (default: the one that the project requires)",
-    )
+    add_selecting_arguments(parser)
     add(
         "--migrate",
         action="store_true",
         help="also report the names that the newest release (or that of --target-version) lacks and that have nothing"
         " to do with GPU memory",
     )
-    add("--unsafe-fixes", action="store_true", default=None, help="also apply fixes that a person should review")
     add("--allow-dirty", action="store_true", help="also fix files with changes that git does not have yet")
-    add("--gpu-memory", metavar="SIZE", help="the memory of one GPU, such as 16GiB: shares become numbers of MiB")
-    add("--output-format", choices=tuple(FORMATS), help="how to report (default: full)")
+    add("--output-format", metavar="FORMAT", help=f"how to report: {', '.join(FORMATS)} (default: full)")
     add("--statistics", action="store_true", help="print how often each rule fires instead of the findings")
     add("--exit-zero", action="store_true", help="exit with 0 even where something is found")
+    add_config_arguments(parser)
     add("--stdin-filename", metavar="PATH", help="the path to report for standard input")
     add("--no-cache", action="store_true", help="read nothing from a cache, and write nothing to it")
     add("-q", "--quiet", action="store_true", help="print findings only")
     add("-v", "--verbose", action="store_true", help="say what is read")
+
+
+def add_selecting_arguments(parser: argparse._ActionsContainer) -> None:
+    """Give ``parser`` the options that configuration files have as well."""
+    add = parser.add_argument
+    for option, words in (
+        ("--select", "run these rules only (codes or their beginnings, with commas between)"),
+        ("--extend-select", "run these rules besides"),
+        ("--ignore", "do not run these rules"),
+        ("--extend-ignore", "do not run these rules either"),
+    ):
+        add(option, metavar="CODES", action="append", help=words)
+    for option, words in (
+        ("--per-file-ignores", "rules that are off in some files, instead of those of configuration files"),
+        ("--extend-per-file-ignores", "rules that are off in some files besides"),
+    ):
+        add(option, metavar="PATTERN:CODE", action="append", help=words)
+    add("--severity", metavar="CODE:SEVERITY", action="append", help="the severity of what a rule finds")
+    add("--min-severity", metavar="SEVERITY", help="leave out what is less grave: error, warning or advice")
+    add("--kinds", metavar="KINDS", action="append", help="look for these kinds of files only (with commas between)")
+    add("--extend-kinds", metavar="KINDS", action="append", help="look for these kinds of files besides (text)")
+    add("--ignore-kinds", metavar="KINDS", action="append", help="do not look for these kinds of files")
+    patterns = "leave these files out (patterns as in .gitignore)"
+    add("--exclude", "--extend-exclude", metavar="PATTERNS", action="append", help=patterns)
+    add(
+        "--target-version",
+        metavar="X.Y",
+        help="the TensorFlow release that the code runs on (default: the one that the project requires)",
+    )
+    add("--gpu-memory", metavar="SIZE", help="the memory of one GPU, such as 16GiB: shares become numbers of MiB")
+    add("--unsafe-fixes", action="store_true", default=None, help="also apply fixes that a person should review")

@@ -6,16 +6,18 @@ import argparse
 import contextlib
 import dataclasses
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.model.codes import INTERNAL_ERROR
-from tfmemlint.reporters.formats import DEFAULT, format_named
+from tfmemlint.reporters.formats import DEFAULT, Format, format_named
 from tfmemlint.reporters.say import say
 
 if TYPE_CHECKING:
-    from tfmemlint.config.files import Config
+    from tfmemlint.config.files import Table
+    from tfmemlint.config.nearest import Nearest
     from tfmemlint.engine.context import RunContext
+    from tfmemlint.engine.options_by_file import OptionsByFile
     from tfmemlint.engine.results import FileResult
     from tfmemlint.sources.walking import Walk
 
@@ -23,25 +25,24 @@ CLEAN, FOUND, FAILED, CRASHED = 0, 1, 2, 3
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from tfmemlint.config.files import ConfigError, load
+    from tfmemlint.config.command_line import nearest_of
+    from tfmemlint.config.files import ConfigError
+    from tfmemlint.engine.options_by_file import OptionsByFile
 
     try:
-        config = load()
-        context = _context(arguments, config)
-    except ConfigError as error:
-        say(str(error))
-        return FAILED
-    if arguments.show_target:
-        return _show_target(arguments, config, context)
-    try:
+        options = OptionsByFile(nearest_of(arguments, _of_migrate(arguments)), migrate=arguments.migrate)
+        output_format = format_named(options.nearest.top.output_format or DEFAULT)
+        context = _context(arguments, options, output_format)
+        if arguments.show_target:
+            return _show_target(arguments, context, options.nearest, output_format)
         with _gates(arguments, context) as context:
-            results, failed = _results(arguments, config, context)
-    except _Stopped as reason:
-        say(str(reason))
+            results, failed = _results(arguments, options, context)
+    except (ConfigError, _Stopped) as error:
+        say(str(error))
         return FAILED
     from tfmemlint.cli.output import report
 
-    report(arguments, config, context, results)
+    report(arguments, output_format, context, results, failed=failed)
     findings = [finding for result in results for finding in result.findings]
     for result in results:
         if result.remark:
@@ -56,56 +57,35 @@ def run(arguments: argparse.Namespace) -> int:
     return FOUND if findings and not arguments.exit_zero else CLEAN
 
 
-def _context(arguments: argparse.Namespace, config: Config) -> RunContext:
-    """Return what the options ask for; the command line comes before the file.
+def _of_migrate(arguments: argparse.Namespace) -> list[Table]:
+    """Return the options that ``--migrate`` stands for."""
+    if not arguments.migrate:
+        return []
+    from tfmemlint.config.files import Table
+    from tfmemlint.rulekit.rule import codes_where
+
+    codes = codes_where(lambda rule: rule.of_another_release)
+    return [Table("--migrate", "", {"extend-select": tuple(sorted(codes))})]
+
+
+def _context(arguments: argparse.Namespace, options: OptionsByFile, output_format: Format) -> RunContext:
+    """Return what the options ask for.
 
     Raises:
         ConfigError: an option can't be followed.
     """
-    from tfmemlint.config.files import ConfigError, Layer
     from tfmemlint.engine.context import RunContext
-    from tfmemlint.sources.kinds import checked
 
-    for option, given in (
-        ("--kinds", arguments.kinds),
-        ("--extend-kinds", arguments.extend_kinds),
-        ("--ignore-kinds", arguments.ignore_kinds),
-    ):
-        try:
-            checked(_codes(given) or ())
-        except ValueError as error:
-            raise ConfigError("", f"{option}: {error}") from None
-
-    target, memory = config.target_and_memory(arguments.target_version, arguments.gpu_memory)
-    select, extend, ignore = (_codes(given) for given in (arguments.select, arguments.extend_select, arguments.ignore))
-    if arguments.migrate:
-        from tfmemlint.knowledge.releases import Target
-        from tfmemlint.rulekit.rule import codes_where
-
-        target = target or Target.newest()
-        extend = (*(extend or ()), *sorted(codes_where(lambda rule: rule.of_another_release)))
-    said = select is not None or extend or ignore
-    in_file = config.select is not None or config.extend_select or config.ignore or config.extend_ignore
-    selection = None
-    if said or in_file or config.per_file_ignores:
-        from tfmemlint.rulekit.rule import rules
-
-        layer = Layer("", select, extend or (), ignore or ()) if said else None
-        selection = config.selection(rules(), layer)
-    output_format = format_named(arguments.output_format or config.output_format or DEFAULT)
     return RunContext(
-        target=target,
-        selection=selection,
+        **options.options_of(options.nearest.top),
+        by_file=options,
         fix=arguments.fix,
         write=arguments.fix and not arguments.diff,
         explain_fixes=output_format.explain_fixes,
-        unsafe=config.unsafe_fixes if arguments.unsafe_fixes is None else arguments.unsafe_fixes,
-        gpu_memory_mib=memory,
         cache=not arguments.no_cache,
-        fix_only=_rule_codes("--fix-only", _codes(arguments.fix_only)),
+        fix_only=_rule_codes("fix-only", arguments.fix_only),
         allow_dirty=arguments.allow_dirty,
         whole_program=arguments.whole_program,
-        kinds=_kinds(arguments, config),
     )
 
 
@@ -137,31 +117,30 @@ def _gates(arguments: argparse.Namespace, context: RunContext) -> Iterator[RunCo
         yield dataclasses.replace(context, prove=prove)
 
 
-def _rule_codes(option: str, codes: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Return the codes of rules, or their beginnings; () if the option isn't given.
+def _rule_codes(option: str, given: list[str] | None) -> tuple[str, ...]:
+    """Return the codes of the rules that selectors stand for; () if the option isn't given.
 
     Raises:
-        ConfigError: no rule has a code that starts so.
+        ConfigError: a selector stands for no rule.
     """
-    if codes is None:
-        return ()
-    from tfmemlint.config.files import ConfigError
-    from tfmemlint.rulekit.rule import codes as known
-
-    for code in codes:
-        if not any(each.startswith(code) for each in known()):
-            raise ConfigError("", f"{option}: {code!r} stands for no rule")
-    return codes
-
-
-def _codes(given: list[str] | None) -> tuple[str, ...] | None:
     if given is None:
-        return None
-    return tuple(code.strip() for codes in given for code in codes.split(",") if code.strip())
+        return ()
+    from tfmemlint.config.options import split
+    from tfmemlint.config.selection import codes_of
+    from tfmemlint.rulekit.rule import rules
+
+    selectors = split(",".join(given))
+    return tuple(sorted({code for selector in selectors for code in codes_of(selector, rules(), "", option)}))
 
 
-def _results(arguments: argparse.Namespace, config: Config, context: RunContext) -> tuple[list[FileResult], bool]:
-    """Return the result of each file, and whether some path could not be followed."""
+def _results(
+    arguments: argparse.Namespace, options: OptionsByFile, context: RunContext
+) -> tuple[list[FileResult], bool]:
+    """Return the result of each file, and whether some path could not be followed.
+
+    Raises:
+        ConfigError: a configuration file can't be followed.
+    """
     from tfmemlint.engine.run import from_text, run
 
     paths = list(dict.fromkeys(arguments.paths)) or ["."]
@@ -173,7 +152,8 @@ def _results(arguments: argparse.Namespace, config: Config, context: RunContext)
         results.append(from_text(data, arguments.stdin_filename or "-", context))
         if not paths:
             return results, failed
-    found, files = _walk(paths, arguments, config)
+    found, files = _walk(paths, arguments, options.nearest)
+    options.validate(found.files)
     failed = bool(found.problems)
     if context.write:
         from tfmemlint.fixes.write import sweep
@@ -192,19 +172,12 @@ def _results(arguments: argparse.Namespace, config: Config, context: RunContext)
     return results, failed
 
 
-def _walk(paths: list[str], arguments: argparse.Namespace, config: Config) -> tuple[Walk, list[tuple[str, bool]]]:
+def _walk(paths: list[str], arguments: argparse.Namespace, nearest: Nearest) -> tuple[Walk, list[tuple[str, bool]]]:
     """Return the files below the paths, each with whether the user named it; say which paths can't be followed."""
     from tfmemlint.engine.front_end import find_files
-    from tfmemlint.sources.kinds import ALL
 
     # A file that is named is read, whatever its kind, unless the options speak of that.
-    found, files = find_files(
-        paths,
-        config,
-        kinds=_kinds(arguments, config),
-        exclude=[pattern for given in arguments.exclude or () for pattern in given.split(",") if pattern],
-        unwanted=frozenset(ALL) - _kinds(arguments, config, ALL),
-    )
+    found, files = find_files(paths, nearest, leave_out_named=True)
     for path, problem in found.problems:
         say(f"{path}: {problem}")
     for path in found.empty:
@@ -214,29 +187,25 @@ def _walk(paths: list[str], arguments: argparse.Namespace, config: Config) -> tu
     return found, files
 
 
-def _kinds(arguments: argparse.Namespace, config: Config, usual: Collection[str] | None = None) -> frozenset[str]:
-    """Return the kinds of files to look for; the command line comes before the file.
-
-    ``usual`` are the kinds where neither says anything; None for the default ones.
-    """
-    chosen = _codes(arguments.kinds)
-    more, less = _codes(arguments.extend_kinds) or (), _codes(arguments.ignore_kinds) or ()
-    return frozenset((*(config.file_kinds(usual) if chosen is None else chosen), *more)) - frozenset(less)
-
-
-def _show_target(arguments: argparse.Namespace, config: Config, context: RunContext) -> int:
+def _show_target(arguments: argparse.Namespace, context: RunContext, nearest: Nearest, output_format: Format) -> int:
     from tfmemlint.project.targets.find import reset_cache
     from tfmemlint.project.targets.show import as_data, as_lines, judged
 
     paths = list(dict.fromkeys(arguments.paths)) or ["."]
     own = [arguments.stdin_filename or "-"] if "-" in paths else []
     paths = [path for path in paths if path != "-"]
-    found = _walk(paths, arguments, config)[0] if paths else None
+    found = _walk(paths, arguments, nearest)[0] if paths else None
     finder = reset_cache()
-    where = "--target-version" if arguments.target_version is not None else f"{config.path}: target-version"
-    files = [*own, *(found.files if found is not None else ())]
-    groups = judged(files, finder, context.target, where)
-    if format_named(arguments.output_format or config.output_format or DEFAULT).is_json:
+    by_config: dict[str, list[str]] = {}
+    for path in [*own, *(found.files if found is not None else ())]:
+        by_config.setdefault(nearest.of_file(path).path or "", []).append(path)
+    groups = []
+    for files in by_config.values():
+        config = nearest.of_file(files[0])
+        origin = config.origin("target-version")
+        where = f"{origin}: target-version" if origin.endswith(".toml") else origin or "--target-version"
+        groups += judged(files, finder, context.at(files[0]).target, where)
+    if output_format.is_json:
         import json
 
         print(json.dumps(as_data(groups, finder.notes), indent=2))

@@ -1,4 +1,4 @@
-"""The command line: it finds the command that is meant, and runs ``rule`` itself."""
+"""The command line: it finds the command that is meant, and runs it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from typing import Any, NoReturn
 
 from tfmemlint import __version__
 from tfmemlint.cli import arguments, check
@@ -21,6 +22,8 @@ _ELSEWHERE = {
     "fit": ("tfmemlint.fit.command", "predict whether a training script fits a GPU's memory, and what takes it"),
     "debug": ("tfmemlint.debug.command", "show what the analysis sees in a program"),
     "doctor": ("tfmemlint.doctor.command", "show what this machine has, and what is missing"),
+    "rule": ("tfmemlint.cli.rule", "list the rules, or explain some"),
+    "config": ("tfmemlint.cli.config", "show the options that hold, and where they are from"),
 }
 """The module and the help of each command that is imported only if it is run."""
 
@@ -32,11 +35,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code: 0 clean, 1 findings, 2 the tool could not do its work, 3 it has an error of its own.
     """
     given = list(sys.argv[1:] if argv is None else argv)
+    if not given:
+        _parser("").print_help(sys.stderr)
+        return FAILED
     own: list[str] = []
     if given[:1] in (["verify"], ["fit"]) and "--" in given:
         place = given.index("--")
         given, own = given[:place], given[place + 1 :]
-    arguments = _parser(given[0] if given else "").parse_args(given)
+    arguments = _parsed(given)
     arguments.program_arguments = own
     # The syntax trees that are read are all needed, and short-lived: looking for garbage in them is time lost. A
     # million objects are some 100 MB: what is let go of in circles has to be found before it is much more than that.
@@ -61,6 +67,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return CRASHED
 
 
+def _parsed(given: list[str]) -> argparse.Namespace:
+    """Return the parsed command line. argparse leaves unknown options to the parser that knows no option: the one of
+    the command names the nearest."""
+    parser = _parser(given[0])
+    arguments, unknown = parser.parse_known_args(given)
+    if unknown:
+        commands = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+        commands.choices[arguments.command].error(f"unrecognized arguments: {' '.join(unknown)}")
+    return arguments
+
+
 def _say_crash(error: Exception) -> None:
     """Print that the tool has an error of its own, with what a report of it needs."""
     import traceback
@@ -75,7 +92,7 @@ def _say_crash(error: Exception) -> None:
 
 def _parser(chosen: str) -> argparse.ArgumentParser:
     """Return the parser. Of the commands that are modules of their own, only the ``chosen`` one has its options."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="tfmemlint",
         description="Says what TensorFlow will really do with GPU memory, and rewrites the code to do what was wanted.",
     )
@@ -85,7 +102,8 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
         prog="tfmemlint",
         title="commands",
         required=True,
-        metavar="{check,fix,verify,plan,fit,debug,doctor,rule}",
+        metavar="COMMAND",
+        dest="command",
     )
     checking = commands.add_parser("check", help="report what is wrong")
     arguments.add_check_arguments(checking)
@@ -100,31 +118,17 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
             module = importlib.import_module(place)
             module.add_arguments(other)
             other.set_defaults(run=module.run)
-    rule = commands.add_parser("rule", help="explain a rule")
-    rule.add_argument("code", nargs="?", help="the rule's code, such as TFM101, or its name")
-    rule.add_argument("--all", action="store_true", help="explain all rules")
-    rule.add_argument("--output-format", choices=("text", "json"), default="text")
-    rule.set_defaults(run=_rule)
     return parser
 
 
-def _rule(arguments: argparse.Namespace) -> int:
-    from tfmemlint.reporters import page
-    from tfmemlint.rulekit.rule import rules
+class _Parser(argparse.ArgumentParser):
+    """A parser that names the nearest command or option where one is unknown, and takes no option by its beginning."""
 
-    if arguments.all:
-        page.show_all(rules(), sys.stdout, output_format=arguments.output_format)
-        return CLEAN
-    if arguments.code is None:
-        say("which rule? give its code, or --all")
-        return FAILED
-    wanted = arguments.code.strip()
-    found = next((rule for rule in rules() if wanted.upper() == rule.code or wanted == rule.name), None)
-    if found is None:
-        from difflib import get_close_matches
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{"allow_abbrev": False, **settings})
 
-        near = get_close_matches(wanted.upper(), [rule.code for rule in rules()], n=1, cutoff=0.5)
-        say(f"there is no rule {wanted!r}" + (f"; did you mean {near[0]}?" if near else ""))
-        return FAILED
-    page.show(found, sys.stdout, output_format=arguments.output_format)
-    return CLEAN
+    def error(self, message: str) -> NoReturn:
+        from tfmemlint.cli.nearest_words import corrected
+
+        options = [option for action in self._actions for option in action.option_strings]
+        super().error(corrected(message, options, ["check", "fix", *_ELSEWHERE]))

@@ -7,11 +7,10 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from tfmemlint.reporters.formats import DEFAULT, Format, format_named
+from tfmemlint.reporters.formats import Format
 from tfmemlint.reporters.say import say
 
 if TYPE_CHECKING:
-    from tfmemlint.config.files import Config
     from tfmemlint.engine.context import RunContext
     from tfmemlint.engine.results import FileResult
     from tfmemlint.model.finding import Finding
@@ -21,11 +20,25 @@ MAX_TARGETS_SHOWN = 10
 """Releases that are named behind a report; --show-target names all."""
 
 
-def report(arguments: argparse.Namespace, config: Config, context: RunContext, results: list[FileResult]) -> None:
-    """Print the results of a run in the format that the options or the configuration file name."""
-    output_format = format_named(arguments.output_format or config.output_format or DEFAULT)
+def report(
+    arguments: argparse.Namespace,
+    output_format: Format,
+    context: RunContext,
+    results: list[FileResult],
+    *,
+    failed: bool,
+) -> None:
+    """Print the results of a run.
+
+    Args:
+        arguments: the command line.
+        output_format: how to report.
+        context: the run.
+        results: of all files.
+        failed: some path could not be followed: it is not said then that all checks passed.
+    """
     if _is_plain(arguments, results, output_format):
-        if not arguments.quiet:
+        if not arguments.quiet and not failed:
             print("All checks passed!")
         return
     from tfmemlint.reporters import close, render, statistics
@@ -44,6 +57,7 @@ def report(arguments: argparse.Namespace, config: Config, context: RunContext, r
         unsafe=context.unsafe,
         planned=arguments.diff,
         cut_short=sum(result.is_cut_short for result in results),
+        failed=failed,
     )
     # Whoever wants the new text, or the changes, gets nothing else on standard output.
     stream = sys.stdout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -48,6 +48,23 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
+class FileIgnores:
+    """Rules that are off in some files.
+
+    Attributes:
+        pattern: the files; with ``!`` before it, all others.
+        selectors: the rules.
+        root: the directory that the pattern is relative to.
+        origin: the place that says so, for messages; "" for the command line.
+    """
+
+    pattern: str
+    selectors: tuple[str, ...]
+    root: str = ""
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Selection:
     """The rules that are enabled, by code, and the files in which some of them are disabled.
 
@@ -69,19 +86,12 @@ class Selection:
         cls,
         rules: Sequence[Rule],
         layers: Sequence[Layer] = (),
-        per_file_ignores: Mapping[str, Sequence[str]] | None = None,
-        *,
-        root: str = "",
-        origin: str = "",
+        per_file_ignores: Sequence[FileIgnores] = (),
     ) -> Selection:
         """Return the rules that ``layers`` enable, in their order; without any, all rules but those of severity advice.
 
         Within a layer the more specific selector wins (``TFM101`` over ``TFM1`` over ``TFM`` over ``ALL``), and of
         two equal ones the one that ignores. A layer with ``select`` starts anew; one without changes what was before.
-
-        Args:
-            per_file_ignores: selectors by file pattern, as in ruff. root: the directory that patterns are relative to.
-            origin: the file that ``per_file_ignores`` are from, for messages.
 
         Raises:
             ConfigError: a selector stands for no rule.
@@ -93,14 +103,13 @@ class Selection:
             enabled = _follow(layer, enabled, rules)
             in_texts = _follow(layer, in_texts, rules)
             for each in (*(layer.select or ()), *layer.extend_select):
-                named |= _codes(each, rules, layer.origin, "select")
+                named |= codes_of(each, rules, layer.origin, "select")
         per_file = []
-        for pattern, selectors in (per_file_ignores or {}).items():
-            bare = pattern.removeprefix("!")
-            codes = {
-                code for each in selectors for code in _codes(each, rules, origin, f"per-file-ignores of {bare!r}")
-            }
-            per_file.append((_pattern(bare, root), bare != pattern, frozenset(codes)))
+        for ignores in per_file_ignores:
+            bare = ignores.pattern.removeprefix("!")
+            option = f"per-file-ignores of {bare!r}"
+            codes = {code for each in ignores.selectors for code in codes_of(each, rules, ignores.origin, option)}
+            per_file.append((_pattern(bare, ignores.root), bare != ignores.pattern, frozenset(codes)))
         return cls(frozenset(enabled), frozenset(named & enabled), tuple(per_file), frozenset(in_texts - enabled))
 
     def enabled(self, rule: Rule, path: str) -> bool:
@@ -130,29 +139,51 @@ def _follow(layer: Layer, enabled: set[str], rules: Sequence[Rule]) -> set[str]:
     wanted += [("extend-select", each) for each in layer.extend_select]
     unwanted = [("ignore", each) for each in layer.ignore]
     unwanted += [("extend-ignore", each) for each in layer.extend_ignore]
-    verdicts = [(_specificity(selector), True, option, selector) for option, selector in wanted]
-    verdicts += [(_specificity(selector), False, option, selector) for option, selector in unwanted]
+    verdicts = [(specificity(selector, rules), True, option, selector) for option, selector in wanted]
+    verdicts += [(specificity(selector, rules), False, option, selector) for option, selector in unwanted]
     result = set() if layer.select is not None else set(enabled)
     # the least specific first, and of equals the one that ignores last: the last word on a rule counts
     for _, wants, option, selector in sorted(verdicts, key=lambda verdict: (verdict[0], not verdict[1])):
-        codes = _codes(selector, rules, layer.origin, option)
+        codes = codes_of(selector, rules, layer.origin, option)
         result = result | codes if wants else result - codes
     return result
 
 
-def _specificity(selector: str) -> int:
-    return 0 if selector == ALL else len(selector)
+def specificity(selector: str, rules: Sequence[Rule]) -> int:
+    """Return how special a selector is: the larger, the fewer rules it stands for."""
+    if selector.upper() == ALL:
+        return 0
+    named = _named(selector, rules)
+    return len(named if named is not None else selector)
 
 
-def _codes(selector: str, rules: Sequence[Rule], origin: str, option: str) -> set[str]:
-    found = {rule.code for rule in rules if selector == ALL or _covers(selector, rule.code)}
+def codes_of(selector: str, rules: Sequence[Rule], origin: str, option: str) -> set[str]:
+    """Return the codes of the rules that a selector stands for: a code, a beginning of codes, or a name, in any letter
+    case.
+
+    Args:
+        origin: the file or variable that it is from, for messages; "" for the command line.
+        option: the option that it is the value of, for messages.
+
+    Raises:
+        ConfigError: it stands for no rule; the message names the nearest selector.
+    """
+    upper = selector.upper()
+    named = _named(selector, rules)
+    found = {rule.code for rule in rules if upper == ALL or rule.code == named or _covers(upper, rule.code)}
     if found:
         return found
     shown = option if origin else f"--{option}"
-    hint = _suggestion(selector, rules)
+    hint = suggestion(selector, rules)
     raise ConfigError(
         origin, f"unknown rule selector {selector!r} in {shown}{f'; did you mean {hint}?' if hint else ''}"
     )
+
+
+def _named(selector: str, rules: Sequence[Rule]) -> str | None:
+    """Return the code of the rule with this name; None if there is none."""
+    wanted = selector.lower().replace("_", "-")
+    return next((rule.code for rule in rules if rule.name == wanted), None)
 
 
 def _covers(selector: str, code: str) -> bool:
@@ -160,12 +191,11 @@ def _covers(selector: str, code: str) -> bool:
     return code.startswith(selector) and len(selector) >= len(code.rstrip("0123456789"))
 
 
-def _suggestion(selector: str, rules: Sequence[Rule]) -> str:
+def suggestion(selector: str, rules: Sequence[Rule]) -> str:
+    """Return the selector or the name of a rule that is most like a wrong selector; "" if none is."""
     import difflib
 
     by_name = {rule.name: rule.code for rule in rules}
-    if selector.lower() in by_name:
-        return by_name[selector.lower()]
     real = sorted(_selectors(rules))
     alike = [each for each in real if len(each) == len(selector)]
     near = difflib.get_close_matches(selector.upper(), alike, n=1) or difflib.get_close_matches(
@@ -174,7 +204,7 @@ def _suggestion(selector: str, rules: Sequence[Rule]) -> str:
     if near:
         return near[0]
     names = difflib.get_close_matches(selector.lower(), sorted(by_name), n=1)
-    return by_name[names[0]] if names else ""
+    return names[0] if names else ""
 
 
 def _selectors(rules: Sequence[Rule]) -> Iterator[str]:

@@ -33,22 +33,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the steps of one program; return 0, or 2 if it could not be analyzed."""
-    from tfmemlint.config.files import ConfigError, load
+    from tfmemlint.config.command_line import nearest_of
+    from tfmemlint.config.files import ConfigError
     from tfmemlint.debug.events import record_runs
     from tfmemlint.debug.report import as_data, show
     from tfmemlint.debug.selecting import Selection
     from tfmemlint.engine.context import RunContext
     from tfmemlint.engine.front_end import find_files, read_items
+    from tfmemlint.engine.options_by_file import OptionsByFile
     from tfmemlint.sources import Unreadable
     from tfmemlint.sources.kinds import DOCUMENTS
 
     try:
-        config = load()
-        target, _ = config.target_and_memory(arguments.target_version, None)
+        options = OptionsByFile(nearest_of(arguments))
+        walk, files = find_files([arguments.file], options.nearest)
+        context = RunContext(**options.options_of(options.nearest.of_file(arguments.file)))
     except ConfigError as error:
         return _failed(str(error))
-    context = RunContext(target=target, kinds=config.file_kinds())
-    walk, files = find_files([arguments.file], config)
     for path, problem in walk.problems:
         return _failed(f"{path}: {problem}")
     items = read_items([file for file in files if file[1]], context, lambda item: item.named)

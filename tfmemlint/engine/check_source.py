@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.run_rules import run_rules
-from tfmemlint.engine.suppress import dedupe_and_suppress
+from tfmemlint.engine.suppress import dedupe_and_suppress, judges_comments, unselected
 from tfmemlint.engine.trouble import internal_error, python_syntax_error, too_deep, trouble
 from tfmemlint.engine.unclaimed import reached_by_release, said_once
 from tfmemlint.model.codes import SYNTAX_ERROR
@@ -59,6 +59,7 @@ def find_in_source(
     if read_suppressions(source.text).skip_file:
         return []
     rules = context.rules_for(source.path)
+    others = unselected(rules) if judges_comments(source.text, rules) else []
     target = context.target_of(source.path)
     try:
         program = analyze(parsed or source, target)
@@ -75,6 +76,8 @@ def find_in_source(
         found = reached_by_release(program, list(run_rules(program, rules)), rules)
         found = said_once([*found, *_in_shells(source, rules, target)], rules, program)
         found += _at_launches(source, found, context)
+        # What these find is not reported: it says which comments are needed.
+        found += run_rules(program, others)
     return [*found, *_bad_cells(source, rules)]
 
 

@@ -15,11 +15,19 @@ from tfmemlint.sources import Source
 from tfmemlint.sources.kinds import DEFAULT
 
 if TYPE_CHECKING:
+    from tfmemlint.config.files import Config
     from tfmemlint.config.selection import Selection
     from tfmemlint.deployment.launches import Launch
     from tfmemlint.engine.results import Unproven
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rulekit.rule import Rule
+
+
+class ByFile(Protocol):
+    """Gives each file its options."""
+
+    def at(self, path: str, context: RunContext) -> RunContext:
+        """Return the context for one file."""
 
 
 class Prover(Protocol):
@@ -32,16 +40,24 @@ class Prover(Protocol):
         """Return why new texts of several files do not take effect in a program, or ""."""
 
 
+_GRAVITY = (Severity.ADVICE, Severity.WARNING, Severity.ERROR)
 _NEEDS_MIGRATE = "the file has other names that this release lacks: --migrate rewrites all of them together"
 
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """The context of a run, the same for every file: its rules, releases and launches.
+    """The context of a run: its rules, releases and launches.
+
+    It is the same for every file, but for what configuration files decide for the files that they are the nearest ones
+    of: `at` returns the context for one file.
 
     Attributes:
         target: the release to judge for; None for the one that each file's project states, or else the newest.
         selection: the rules; None for the default ones.
+        severities: the severities that are set, by code.
+        min_severity: findings that are less grave are left out.
+        config: the options that the fields above are from; None if they are from none.
+        by_file: gives each file its options; None if all have the same.
         only_rules: exactly these rules for every file, in place of ``selection``.
         fix: fix what can be fixed.
         write: write the fixed files; False only returns the new texts.
@@ -77,7 +93,17 @@ class RunContext:
     ask: Callable[[Finding, Sequence[tuple[Source, Source]]], bool] | None = None
     prove: Prover | None = None
     only_rules: tuple[Rule, ...] | None = None
+    severities: Mapping[str, Severity] = field(default_factory=dict)
+    min_severity: Severity = Severity.ADVICE
+    config: Config | None = field(default=None, compare=False, repr=False)
+    by_file: ByFile | None = field(default=None, compare=False, repr=False)
     modules: ModuleStore = field(default_factory=ModuleStore, compare=False, repr=False)
+
+    def at(self, path: str) -> RunContext:
+        """Return the context for one file: the options of its nearest configuration file hold."""
+        if self.by_file is None or self.only_rules is not None:
+            return self
+        return self.by_file.at(path, self)
 
     @property
     def named_codes(self) -> frozenset[str]:
@@ -106,8 +132,9 @@ class RunContext:
             return self.only_rules
         from tfmemlint.rulekit.rule import rules
 
-        if self.selection is not None:
-            return [rule for rule in rules() if self.selection.enabled(rule, path)]
+        selection = self.at(path).selection
+        if selection is not None:
+            return [rule for rule in rules() if selection.enabled(rule, path)]
         in_document = is_document(path)
         return [
             rule
@@ -117,8 +144,9 @@ class RunContext:
 
     def stated_target(self, path: str) -> Target | None:
         """Return the release that the user, or else the file's own project, states; None where nobody does."""
-        if self.target is not None:
-            return self.target
+        target = self.at(path).target
+        if target is not None:
+            return target
         from tfmemlint.project.targets.find import current
 
         found = current().of_file(path)
@@ -126,16 +154,17 @@ class RunContext:
 
     def target_of(self, path: str) -> Target:
         """Return the release to judge a file for, or the program that starts there: the newest if none is stated."""
-        if self.target is not None:
-            return self.target
+        own = self.at(path)
+        if own.target is not None:
+            return own.target
         from tfmemlint.project.targets.find import current
 
         found = current().of_file(path)
-        return found.asked if self.asks_for_names else found.judged
+        return found.asked if own.asks_for_names else found.judged
 
     def oldest_target_of(self, path: str) -> Target | None:
         """Return the oldest release that a file's project supports; None if it states none, or the user states one."""
-        if self.target is not None:
+        if self.at(path).target is not None:
             return None
         from tfmemlint.project.targets.find import current
 
@@ -147,7 +176,7 @@ class RunContext:
             return ()
         from tfmemlint.deployment.project_launches import launches_of
 
-        return launches_of(path, self.kinds)
+        return launches_of(path, self.at(path).kinds)
 
     def keep(self, findings: Sequence[Finding]) -> list[Finding]:
         """Return the findings without those that the user did not ask for.
@@ -164,6 +193,11 @@ class RunContext:
             elif finding.code in named or finding.severity is not Severity.ADVICE:
                 kept.append(finding)
         left -= {None, ""}
+        if self.severities:
+            kept = [_with_severity(finding, self.severities.get(finding.code)) for finding in kept]
+        if self.min_severity is not Severity.ADVICE:
+            least = _GRAVITY.index(self.min_severity)
+            kept = [finding for finding in kept if _GRAVITY.index(finding.severity) >= least]
         # Code that is half rewritten runs on no release at all.
         return [
             dataclasses.replace(finding, fixable=False, withheld=_NEEDS_MIGRATE)
@@ -175,6 +209,10 @@ class RunContext:
     def for_snippet(self, target: Target, rules: Sequence[Rule]) -> RunContext:
         """Return the context for one program within a document: its release, the document's rules, no launches."""
         return dataclasses.replace(self, target=target, only_rules=tuple(rules), kinds=frozenset())
+
+
+def _with_severity(finding: Finding, severity: Severity | None) -> Finding:
+    return finding if severity is None else dataclasses.replace(finding, severity=severity)
 
 
 def reset_project_caches() -> None:

@@ -12,7 +12,7 @@ from tfmemlint.engine.alternatives import are_apart
 from tfmemlint.engine.check_source import find_in_source
 from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.run_rules import run_rules
-from tfmemlint.engine.suppress import dedupe, dedupe_and_suppress
+from tfmemlint.engine.suppress import dedupe, dedupe_and_suppress, judges_comments, unselected
 from tfmemlint.engine.trouble import trouble
 from tfmemlint.model.codes import SYNTAX_ERROR
 from tfmemlint.model.finding import Edit, Finding, Span, Step
@@ -136,6 +136,8 @@ class DocumentJudge:
             return
         program.gpu_memory_mib = self.context.gpu_memory_mib
         yield from run_rules(program, self.rules)
+        if judges_comments(snippet.text, self.rules, python=False):
+            yield from run_rules(program, unselected(self.rules))
         if snippet.language == blocks.YAML and kinds.kind_of(os.path.basename(snippet.path)) == kinds.YAML:
             # A block of YAML in a document need not be valid by itself.
             for row, words in program.configuration.problems:

@@ -25,10 +25,11 @@ def explain_results(results: list[FileResult], context: RunContext, programs: Se
         return
     from tfmemlint.fixes.loop import Options
 
-    options = Options(unsafe=context.unsafe, gpu_memory_mib=context.gpu_memory_mib)
     for result in results:
         if result.source is not None and result.findings:
-            result.findings = subject_of_result(result).explain(result.findings, options, context)
+            own = context.at(result.path)
+            options = Options(unsafe=own.unsafe, gpu_memory_mib=own.gpu_memory_mib)
+            result.findings = subject_of_result(result).explain(result.findings, options, own)
     if programs:
         from tfmemlint.engine.program_repairs import explain_across
 

@@ -9,6 +9,7 @@ from tfmemlint.engine.context import RunContext
 
 def file_key(path: str, data: bytes | str, context: RunContext) -> str:
     """Return the name under which the findings in a file by itself are cached: all that they depend on."""
+    context = context.at(path)
     codes = [rule.code for rule in context.rules_for(path)]
     launches = [launch.about for launch in context.launches_of(path)]
     stated: object = None

@@ -116,6 +116,7 @@ def _universe(
     Fills ``known``: which of the given files configure anything.
     """
     from tfmemlint.sources import walk
+    from tfmemlint.sources.walking import Choice
 
     found = set(given)
     roots: set[str] = set()
@@ -131,7 +132,7 @@ def _universe(
         if not is_project(root, listings):
             found |= _nearby(root, read, listings)
             continue
-        files = walk([os.path.relpath(root)], kinds=(PYTHON, NOTEBOOKS)).files
+        files = walk([os.path.relpath(root)], Choice(kinds=(PYTHON, NOTEBOOKS))).files
         if len(files) <= LARGEST_PROJECT:
             found.update(os.path.normpath(file) for file in files)
     return found

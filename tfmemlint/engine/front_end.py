@@ -18,11 +18,12 @@ from tfmemlint.engine.prefilter_cache import open_prefilter_cache
 from tfmemlint.engine.scan_file import scan_file
 from tfmemlint.facts.prefilter import CONFIGURES
 from tfmemlint.sources import Unreadable, read_bytes, walk
-from tfmemlint.sources.kinds import DOCUMENTS, PYTHON, kind_of, kind_of_text
+from tfmemlint.sources.kinds import ALL, DOCUMENTS, kind_of, kind_of_text
 from tfmemlint.sources.text import NOTEBOOK
+from tfmemlint.sources.walking import Choice
 
 if TYPE_CHECKING:
-    from tfmemlint.config.files import Config
+    from tfmemlint.config.nearest import Nearest
     from tfmemlint.sources.walking import Walk
 
 MAX_FILES_TO_SEARCH_AROUND = 100
@@ -34,32 +35,34 @@ That many hold 1,800 files of the mean size of TensorFlow's own Python, 18 KB.""
 
 
 def find_files(
-    paths: Sequence[str],
-    config: Config,
-    *,
-    kinds: frozenset[str] = frozenset({PYTHON}),
-    exclude: Iterable[str] = (),
-    unwanted: frozenset[str] = frozenset(),
+    paths: Sequence[str], nearest: Nearest, *, kinds: Iterable[str] = ALL, leave_out_named: bool = False
 ) -> tuple[Walk, list[tuple[str, bool]]]:
     """Return the walk over ``paths``, and each file with whether the user named that very file.
 
     Args:
         paths: files and directories.
-        config: what it says about files is followed.
-        kinds: the kinds of files to look for in directories.
-        exclude: patterns of further files to leave out.
-        unwanted: the kinds of files to leave out even where they are named.
+        nearest: the options of each directory, which are followed.
+        kinds: the kinds of files that the command takes; the options say which of them are looked for.
+        leave_out_named: also leave out files that are named, if the options say that their kind is not wanted.
+
+    Raises:
+        ConfigError: a configuration file can't be followed.
     """
-    found = walk(
-        paths,
-        exclude=(*(config.exclude or ()), *config.extend_exclude, *exclude),
-        respect_gitignore=config.respect_gitignore,
-        respect_gitattributes=config.respect_gitattributes,
-        root=str(config.root),
-        kinds=kinds,
-    )
-    if unwanted:
-        found.files = [path for path in found.files if kind_of(os.path.basename(path)) not in unwanted]
+    taken = frozenset(kinds)
+
+    def choose(directory: str) -> Choice:
+        config = nearest.of_directory(directory)
+        return Choice(
+            config.file_kinds() & taken, config.exclude, config.respect_gitignore, config.respect_gitattributes
+        )
+
+    found = walk(paths, choose)
+    if leave_out_named:
+        found.files = [
+            path
+            for path in found.files
+            if kind_of(os.path.basename(path)) in (None, *nearest.of_file(path).file_kinds(ALL))
+        ]
     named = {os.path.normpath(path) for path in paths}
     return found, [(path, os.path.normpath(path) in named) for path in found.files]
 

@@ -58,6 +58,7 @@ def merge_program_results(
 
 def _own_findings(source: Source, context: RunContext, cache: Cache, known: list[Finding] | None) -> list[Finding]:
     """Return the findings in a file by itself: those ``known`` in this run, or those of an earlier one."""
+    context = context.at(source.path)
     key = file_key(source.path, source.text, context) if cache.path is not None else ""
     if known is None and key:
         cached = cache.get(key)

@@ -15,7 +15,6 @@ from tfmemlint.engine.results import FileResult, ProgramResult
 from tfmemlint.engine.scan_file import wanted_by_rules
 from tfmemlint.engine.suppress import dedupe_and_suppress
 from tfmemlint.facts.prefilter import ABOUT
-from tfmemlint.model.codes import RUN_CODES
 from tfmemlint.rulekit.triggers import scan
 
 if TYPE_CHECKING:
@@ -137,7 +136,6 @@ def findings_in(
 
 def report(source: Source, found: Sequence[Finding], context: RunContext) -> list[Finding]:
     """Return the findings to report, of all that were found in a file, of rules that are selected for it."""
+    context = context.at(source.path)
     rules = context.rules_for(source.path)
-    codes = {rule.code for rule in rules} | RUN_CODES
-    selected = [finding for finding in found if finding.code in codes]
-    return context.keep(dedupe_and_suppress(source, selected, rules))
+    return context.keep(dedupe_and_suppress(source, found, rules))

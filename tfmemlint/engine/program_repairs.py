@@ -96,7 +96,7 @@ class _ProgramRepairs:
         from tfmemlint.fixes.loop import DECLINED, NEEDS_UNSAFE
 
         context = self.context
-        if not context.unsafe:
+        if not context.at(found.finding.path).unsafe:
             return NEEDS_UNSAFE
         changes = [(self._source(path), text) for path, text in sorted(found.texts.items())]
         pairs = [(source, source.replace_text(text)) for source, text in changes if source is not None]
@@ -253,7 +253,7 @@ class _ProgramRepairs:
             if module is None or name != path:
                 continue
             mine = [program for program in programs if path in program.paths or path in program.read]
-            own = own_findings(module.source, context)
+            own = own_findings(module.source, context.at(path))
             found += report(module.source, findings_in(module.source, mine, own, context), context)
         return found
 

@@ -28,6 +28,7 @@ def analyze_program(entry: Entry, context: RunContext) -> ProgramResult:
     """Return what is found in the program that starts at ``entry``; never raises."""
     from tfmemlint.rulekit.rule import rules
 
+    context = context.at(entry.path)
     module = context.modules.get(entry.path)
     if module is None:
         return ProgramResult(entry, failed="it can't be read")
@@ -76,6 +77,7 @@ def _matters(event: Event) -> bool:
 
 def program_key(entry: Entry, context: RunContext) -> str:
     """Return the name under which the result of a program is cached: all that it depends on; "" if that isn't known."""
+    context = context.at(entry.path)
     store = context.modules
     contents, leading = store.contents.get(entry.path), store.leading
     if contents is None or leading is None:

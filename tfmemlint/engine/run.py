@@ -113,7 +113,7 @@ def _largest_program(items: Sequence[Item], context: RunContext) -> int | None:
 def check_item(item: Item, context: RunContext, cached: object = None) -> FileResult:
     """Return the result of one file that is read closely. An error of the tool's own is a finding in it."""
     try:
-        return _check_item(item, context, cached)
+        return _check_item(item, context.at(item.path), cached)
     except Exception as error:  # one file must not take the run with it
         return _failed(item.path, "tfmemlint", error, context)
 
@@ -172,6 +172,7 @@ def _warm_up(context: RunContext, items: Sequence[Item]) -> None:
 
 def _fix_checked(result: FileResult, context: RunContext) -> FileResult:
     """Return the result of a file that was checked before, fixed."""
+    context = context.at(result.path)
     if result.source is None or not any(finding.fixable for finding in result.findings):
         return result
     try:
@@ -190,12 +191,13 @@ def _fix_checked(result: FileResult, context: RunContext) -> FileResult:
 def _finish(results: list[FileResult], context: RunContext, programs: Sequence[ProgramResult] = ()) -> list[FileResult]:
     """Explain the findings that are left, and add those in docstrings."""
     explain_results(results, context, programs)
-    if DOCSTRING in context.kinds and any(result.source is not None for result in results):
-        from tfmemlint.engine.docstring_examples import add_examples
+    for result in results:
+        if result.source is not None and result.source.language == PYTHON:
+            own = context.at(result.path)
+            if DOCSTRING in own.kinds:
+                from tfmemlint.engine.docstring_examples import add_examples
 
-        for result in results:
-            if result.source is not None and result.source.language == PYTHON:
-                add_examples(result, context)
+                add_examples(result, own)
     return results
 
 

@@ -42,11 +42,18 @@ def wanted_by_rules(context: RunContext) -> Callable[[Item], bool]:
 
     A file that the user names is also read if it may not be valid Python.
     """
-    any_tensorflow_file = context.reads_every_tensorflow_file
-    matches_in_any_file = search_of_any_file(context.named_codes)
+    wanted_in: dict[int, tuple[bool, Callable[[bytes], bool] | None]] = {}
+
+    def asked_for(own: RunContext) -> tuple[bool, Callable[[bytes], bool] | None]:
+        """Return whether every TensorFlow file is read, and the search for further files, by the selection."""
+        key = id(own.selection)
+        if key not in wanted_in:
+            wanted_in[key] = own.reads_every_tensorflow_file, search_of_any_file(own.named_codes)
+        return wanted_in[key]
 
     def is_wanted(item: Item) -> bool:
         data, words = item.data or b"", item.words
+        any_tensorflow_file, matches_in_any_file = asked_for(context.at(item.path))
         if words & MATTERS or (any_tensorflow_file and words & ABOUT):
             return True
         if item.kind in DOCUMENTS:

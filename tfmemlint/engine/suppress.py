@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.trouble import trouble
-from tfmemlint.model.codes import RUN_CODES, UNKNOWN_CODE, UNUSED
+from tfmemlint.model.codes import NO_REASON, RUN_CODES, UNKNOWN_CODE, UNUSED
 from tfmemlint.model.finding import Finding, Severity, Span
-from tfmemlint.sources.suppressions import Suppressions, read_suppressions
+from tfmemlint.sources.suppressions import (
+    FILE_IGNORE,
+    IGNORE,
+    NOQA,
+    SKIP_FILE,
+    WORDS,
+    Suppressions,
+    read_suppressions,
+)
 
 if TYPE_CHECKING:
     from tfmemlint.rulekit.rule import Rule
@@ -18,12 +27,39 @@ _GRAVITY = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.ADVICE: 2}
 
 
 def dedupe_and_suppress(source: Source, found: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]:
-    """Return the findings to report in one text, in order, and those about its comments."""
+    """Return the findings to report in one text, in order, and those about its comments.
+
+    Args:
+        source: the text.
+        found: all that was found; what other rules than ``rules`` found only says which comments are used.
+        rules: the selected rules.
+    """
     suppressions = read_suppressions(source.text, python=source.language == "python")
     if suppressions.skip_file:
         return []
-    kept = _suppress(dedupe(found, rules), suppressions, rules, source)
+    if suppressions.has_names:
+        from tfmemlint.rulekit.rule import rules as all_rules
+
+        suppressions = suppressions.with_codes({rule.name: rule.code for rule in all_rules()})
+    codes = {rule.code for rule in rules} | RUN_CODES
+    selected = dedupe([finding for finding in found if finding.code in codes], rules)
+    others = [finding for finding in found if finding.code not in codes]
+    kept = [*_suppress(selected, suppressions), *_about_comments(selected + others, suppressions, rules, source)]
     return sorted(kept, key=lambda finding: finding.sort_key)
+
+
+def judges_comments(text: str, rules: Sequence[Rule], *, python: bool = True) -> bool:
+    """Return True if it has to be known what every rule finds in a text: its comments silence some, and whether they
+    are needed is asked."""
+    return any(rule.code == UNUSED for rule in rules) and bool(read_suppressions(text, python=python).comments)
+
+
+def unselected(rules: Sequence[Rule]) -> list[Rule]:
+    """Return all other rules."""
+    from tfmemlint.rulekit.rule import rules as all_rules
+
+    codes = {rule.code for rule in rules}
+    return [rule for rule in all_rules() if rule.code not in codes]
 
 
 def dedupe(found: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]:
@@ -53,31 +89,61 @@ def _weight(finding: Finding) -> tuple[int, int, str]:
     return _GRAVITY[finding.severity], len(finding.trace), finding.message
 
 
-def _suppress(
+def _suppress(found: Sequence[Finding], suppressions: Suppressions) -> list[Finding]:
+    """Return the findings that no comment silences."""
+    return [finding for finding in found if finding.code in RUN_CODES or suppressions.for_finding(finding) is None]
+
+
+def _about_comments(
     found: Sequence[Finding], suppressions: Suppressions, rules: Sequence[Rule], source: Source
-) -> list[Finding]:
-    """Return the findings that no comment silences, and those about the comments themselves."""
+) -> Iterator[Finding]:
+    """Yield what is wrong with the comments themselves: unknown words and codes, those that silence nothing, those
+    without a reason."""
+    for word, span in suppressions.unknown:
+        message = f"{word!r} after tfmemlint: means nothing{_near_word(word)}"
+        yield from trouble(rules, UNKNOWN_CODE, source.path, span, message)
     if not suppressions.comments:
-        return list(found)
-    kept: list[Finding] = []
-    used: set[str] = set()
-    for finding in found:
-        comment = suppressions.for_finding(finding)
-        if comment is None or finding.code in RUN_CODES:
-            kept.append(finding)
-        else:
-            used.update(f"{comment.row}:{span}" for code, span in comment.codes if finding.code.startswith(code))
+        return
+    used = {
+        (comment.row, span)
+        for finding in found
+        if (comment := suppressions.for_finding(finding)) is not None and finding.code not in RUN_CODES
+        for code, span in comment.codes
+        if finding.code.startswith(code)
+    }
     from tfmemlint.rulekit.rule import codes as all_codes
 
     known = all_codes()
     for comment in suppressions.comments:
+        own = [code for code, _ in comment.codes if comment.word != NOQA or code.startswith("TFM")]
+        if not comment.reason and (own or (comment.word != NOQA and not comment.codes)):
+            message = f"this comment silences {', '.join(own) or 'everything'} and gives no reason"
+            yield from trouble(rules, NO_REASON, source.path, comment.span, message)
         for code, span in comment.codes:
-            if not code.startswith("TFM"):
+            if comment.word == NOQA and not code.startswith("TFM"):
                 continue
             if not any(each.startswith(code) for each in known):
-                message = f"{code} in this comment is no rule: it silences nothing"
-                kept.extend(trouble(rules, UNKNOWN_CODE, source.path, span, message))
-            elif f"{comment.row}:{span}" not in used and any(rule.code.startswith(code) for rule in rules):
-                message = f"{code} is silenced here, and nothing of the kind is found here"
-                kept.extend(trouble(rules, UNUSED, source.path, span, message))
-    return kept
+                message = f"{code} in this comment is no rule: it silences nothing{_near_rule(code)}"
+                yield from trouble(rules, UNKNOWN_CODE, source.path, span, message)
+            elif (comment.row, span) not in used:
+                where = "in this file" if comment.word == FILE_IGNORE else "here"
+                message = f"{code} is silenced here, and nothing of the kind is found {where}"
+                for finding in trouble(rules, UNUSED, source.path, span, message):
+                    yield dataclasses.replace(finding, fixable=True)
+
+
+def _near_word(word: str) -> str:
+    import difflib
+
+    meant = {"disable": IGNORE, "noqa": IGNORE, "skip": SKIP_FILE, "file-skip": SKIP_FILE, "off": IGNORE}
+    near = difflib.get_close_matches(word.lower().replace("_", "-"), WORDS, n=1)
+    found = meant.get(word.lower()) or (near[0] if near else "")
+    return f"; did you mean {found}?" if found else f"; there are {', '.join(WORDS)}"
+
+
+def _near_rule(code: str) -> str:
+    from tfmemlint.config.selection import suggestion
+    from tfmemlint.rulekit.rule import rules as all_rules
+
+    near = suggestion(code, all_rules())
+    return f"; did you mean {near}?" if near else ""

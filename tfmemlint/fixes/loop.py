@@ -89,7 +89,7 @@ def compute(source: Source, finding: Finding, rule: Fixer, target: Target, optio
     if not finding.fixable:
         return finding
     try:
-        editor = _editor(source, target, options)
+        editor = _editor(source, target, options, in_comments=getattr(rule, "fixes_comments", False))
         rule.fix(finding, editor)
         new = editor.finish()
         _parse(source, new)
@@ -108,7 +108,11 @@ def compute(source: Source, finding: Finding, rule: Fixer, target: Target, optio
     return dataclasses.replace(finding, fix=fix, withheld="")
 
 
-def _editor(source: Source, target: Target, options: Options) -> Editor:
+def _editor(source: Source, target: Target, options: Options, *, in_comments: bool) -> Editor:
+    if in_comments:
+        from tfmemlint.fixes.comment_editor import CommentEditor
+
+        return CommentEditor(source.text, python=source.language == PYTHON)  # type: ignore[return-value]
     # Importing LibCST is slow: only a file with something to fix pays for it.
     if source.language == PYTHON:
         from tfmemlint.fixes.editor import Editor

@@ -48,6 +48,18 @@ class Target:
         return target
 
     @classmethod
+    def stated(cls, text: str) -> Target:
+        """Parse the release that a user states, which has to be a known one.
+
+        Raises:
+            ValueError: it is no version, or no known release; the message names the nearest one.
+        """
+        target = cls.parse(text)
+        if (target.major, target.minor) not in _INDEX:
+            raise ValueError(f"TensorFlow {target} is not known; the newest that is known is {KNOWN[-1]}")
+        return target
+
+    @classmethod
     def newest(cls) -> Target:
         """Return the newest known release."""
         return cls(*_KEYS[-1])

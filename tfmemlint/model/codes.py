@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-INTERNAL_ERROR, SYNTAX_ERROR, UNREADABLE, UNUSED, UNKNOWN_CODE = "TFM900", "TFM901", "TFM902", "TFM903", "TFM904"
+INTERNAL_ERROR, SYNTAX_ERROR, UNREADABLE = "TFM900", "TFM901", "TFM902"
+UNUSED, UNKNOWN_CODE, NO_REASON = "TFM903", "TFM904", "TFM905"
 
 RUN_CODES = frozenset({INTERNAL_ERROR, SYNTAX_ERROR, UNREADABLE})
 """Findings that say that the tool could not do its work on a file. No comment silences them."""
 
-COMMENT_CODES = frozenset({UNUSED, UNKNOWN_CODE})
+COMMENT_CODES = frozenset({UNUSED, UNKNOWN_CODE, NO_REASON})
 """Findings about the comments that silence other findings."""

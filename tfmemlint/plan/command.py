@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tfmemlint.config.files import Config
+    from tfmemlint.config.nearest import Nearest
     from tfmemlint.engine.context import RunContext
     from tfmemlint.engine.item import Item
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.plan.model import FilePlan, Plan, Problem
+from tfmemlint.config.command_line import add_config_arguments
 from tfmemlint.reporters.say import say
 
 AS_ASKED, DIFFERS, FAILED = 0, 1, 2
@@ -41,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Give ``parser`` the options of ``plan``."""
     add = parser.add_argument
     add("paths", nargs="*", metavar="PATH", help="files or directories (default: .)")
+    add_config_arguments(parser)
     add("--json", action="store_true", help="print plain data")
     add(
         "--target-version",
@@ -69,19 +71,21 @@ def run(arguments: argparse.Namespace) -> int:
     0: every intent takes effect, as far as the analysis can tell. 1: an intent and its prediction differ. 2: a path
     could not be read.
     """
-    from tfmemlint.config.files import ConfigError, load
+    from tfmemlint.config.command_line import nearest_of
+    from tfmemlint.config.files import ConfigError
     from tfmemlint.engine.context import RunContext
+    from tfmemlint.engine.options_by_file import OptionsByFile
     from tfmemlint.plan.model import Plan, Problem
 
     try:
-        config = load()
-        target, memory = config.target_and_memory(arguments.target_version, arguments.gpu_memory)
+        options = OptionsByFile(nearest_of(arguments))
+        context = RunContext(**options.options_of(options.nearest.top), by_file=options)
+        plan = Plan("", arguments.gpus, context.gpu_memory_mib)
+        files = _files(arguments.paths, options.nearest, context, plan)
     except ConfigError as error:
         say(str(error))
         return FAILED
-    context = RunContext(target=target, gpu_memory_mib=memory, kinds=config.file_kinds())
-    plan = Plan("", arguments.gpus, memory)
-    files = _files(arguments.paths, config, context, plan)
+    target = context.target
     found_plans = [found for plans in _plans(files, context, arguments.gpus) for found in plans]
     for found in without_what_programs_do(found_plans):
         if isinstance(found, Problem):
@@ -109,7 +113,7 @@ def _newest(plan: Plan, target: Target | None) -> Target:
     return target or max(found, default=Target.newest())
 
 
-def _files(paths: list[str], config: Config, context: RunContext, plan: Plan) -> list[_File]:
+def _files(paths: list[str], nearest: Nearest, context: RunContext, plan: Plan) -> list[_File]:
     """Return the files that may matter; those that can't be read are added to the plan's problems."""
     from tfmemlint.engine.front_end import find_files, read_items
     from tfmemlint.facts.prefilter import MATTERS
@@ -117,7 +121,7 @@ def _files(paths: list[str], config: Config, context: RunContext, plan: Plan) ->
     from tfmemlint.project.kinds import Kind
     from tfmemlint.sources.kinds import PROGRAMS
 
-    walk, files = find_files(list(dict.fromkeys(paths)) or ["."], config, kinds=context.kinds & PROGRAMS)
+    walk, files = find_files(list(dict.fromkeys(paths)) or ["."], nearest, kinds=PROGRAMS)
     plan.problems.extend(Problem(path, words) for path, words in walk.problems)
     for path in walk.empty:
         say(f"{path}: no Python files here")
@@ -200,7 +204,7 @@ def _plan(file: _File, context: RunContext, gpus: int | None) -> _Plans:
         return [Problem(path, str(error), error.row or None)]
     if not file.named and read_suppressions(source.text).skip_file:
         return [None]
-    memory = context.gpu_memory_mib
+    memory = context.at(path).gpu_memory_mib
     plans: list[FilePlan] = []
     try:
         for launch in (None, *context.launches_of(path)):

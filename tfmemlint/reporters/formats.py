@@ -93,5 +93,9 @@ def format_named(name: str) -> Format:
         ValueError: no format has this name.
     """
     if name not in FORMATS:
-        raise ValueError(f"{name!r} is no output format; there are {', '.join(FORMATS)}")
+        import difflib
+
+        near = difflib.get_close_matches(name.lower(), FORMATS, n=1)
+        others = f"did you mean {near[0]}?" if near else f"there are {', '.join(FORMATS)}"
+        raise ValueError(f"{name!r} is no output format; {others}")
     return FORMATS[name]

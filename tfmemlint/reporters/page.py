@@ -53,6 +53,22 @@ def show_all(rules: Sequence[Rule], stream: IO[str], *, output_format: str = "te
         _pages(rules, stream, color)
 
 
+def show_list(rules: Sequence[Rule], stream: IO[str], *, color: bool | None = None) -> None:
+    """Print a line for each rule: its code, its severity, its name and its summary."""
+    from tfmemlint.reporters.paint import Segment, painter
+
+    code_width = max(len(rule.code) for rule in rules)
+    name_width = max(len(rule.name) for rule in rules)
+    painter(stream, color)(
+        [
+            Segment(rule.code.ljust(code_width), rule.severity.value, rule.url()),
+            Segment(f"  {rule.severity.value.ljust(7)}  {rule.name.ljust(name_width)}  "),
+            Segment(" ".join(_plain_literals(rule.page().summary).split()), "dim"),
+        ]
+        for rule in rules
+    )
+
+
 def _pages(rules: Sequence[Rule], stream: IO[str], color: bool | None) -> None:
     if not colourful(stream, color):
         write(stream, "\n".join(markdown(rule) for rule in rules))

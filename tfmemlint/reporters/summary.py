@@ -29,6 +29,7 @@ class Summary:
         unsafe: True if ``--unsafe-fixes`` was given.
         planned: nothing was written, only shown.
         cut_short: files that were too long to be followed to the end.
+        failed: some path could not be followed.
     """
 
     files: int = 0
@@ -45,6 +46,7 @@ class Summary:
     unsafe: bool = False
     planned: bool = False
     cut_short: int = 0
+    failed: bool = False
 
     @classmethod
     def of(
@@ -57,6 +59,7 @@ class Summary:
         unsafe: bool = False,
         planned: bool = False,
         cut_short: int = 0,
+        failed: bool = False,
     ) -> Summary:
         """Return the summary of remaining and fixed findings; ``needs`` are those of the fixed ones."""
         severities = [finding.severity for finding in (*remaining, *fixed)]
@@ -77,6 +80,7 @@ class Summary:
             unsafe=unsafe,
             planned=planned,
             cut_short=cut_short,
+            failed=failed,
         )
 
     @property
@@ -94,6 +98,8 @@ class Summary:
             if self.cut_short:
                 files = _count(self.cut_short, "file was", "files were")
                 return [*out, [Segment(f"Nothing found, but {files} not followed to the end.", "warning")]]
+            if self.failed:
+                return [*out, [Segment("Nothing found, but not everything could be read.", "warning")]]
             return [*out, [Segment("All checks passed!", "good")]]
         kinds = [
             (self.errors, "error", "errors"),

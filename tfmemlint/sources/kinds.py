@@ -72,5 +72,9 @@ def checked(names: Iterable[str]) -> tuple[str, ...]:
     found = tuple(names)
     for name in found:
         if name not in ALL:
-            raise ValueError(f"{name!r} is no kind of file; there are {', '.join(ALL)}")
+            import difflib
+
+            near = difflib.get_close_matches(name.lower(), ALL, n=1)
+            others = f"did you mean {near[0]}?" if near else f"there are {', '.join(ALL)}"
+            raise ValueError(f"{name!r} is no kind of file; {others}")
     return found

@@ -1,30 +1,48 @@
-"""Comments that silence findings: ``# noqa: TFM101``, ``# tfmemlint: ignore[TFM101]``, ``# tfmemlint: skip-file``."""
+"""Comments that silence findings: ``# noqa: TFM101``, ``# tfmemlint: ignore[TFM101] reason``, and for a whole file
+``# tfmemlint: file-ignore[TFM101] reason`` and ``# tfmemlint: skip-file``."""
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tfmemlint.model.finding import Finding, Span
 from tfmemlint.sources.tokens import python_tokens
 
+NOQA, IGNORE, FILE_IGNORE, SKIP_FILE = "noqa", "ignore", "file-ignore", "skip-file"
+WORDS = (IGNORE, FILE_IGNORE, SKIP_FILE)
+"""The words after ``tfmemlint:``."""
+
 _PRESENT = re.compile(r"noqa|tfmemlint:", re.IGNORECASE)
-_NOQA = re.compile(r"#\s*noqa(?P<codes>\s*:\s*[A-Z]+[0-9]+(?:[\s,]+[A-Z]+[0-9]+)*)?", re.IGNORECASE)
-_IGNORE = re.compile(r"#\s*tfmemlint:\s*ignore(?:\[(?P<codes>[^\]]*)\])?", re.IGNORECASE)
-_SKIP = re.compile(r"#\s*tfmemlint:\s*skip-file\b", re.IGNORECASE)
-_CODE = re.compile(r"[A-Za-z]+[0-9]+")
+_NOQA = re.compile(r"#\s*noqa(?P<codes>\s*:\s*[A-Z]+[0-9]+(?:[\s,]+[A-Z]+[0-9]+)*)?(?P<reason>[^#]*)", re.IGNORECASE)
+_OWN = re.compile(r"#\s*tfmemlint:\s*(?P<word>[\w-]+)(?:\s*\[(?P<codes>[^\]]*)\])?(?P<reason>[^#]*)", re.IGNORECASE)
+_CODE = re.compile(r"[A-Za-z]+[0-9]+(?![\w-])")
+_CODE_OR_NAME = re.compile(r"[A-Za-z][\w-]*")
 _SIGN = re.compile(r"(?:^|(?<=\s))#")
 
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """One comment: its row, the codes that it names with their places; without codes it silences everything."""
+    """One comment.
+
+    Attributes:
+        row: its row.
+        span: the whole of it, without the reason.
+        codes: the codes that it names with their places; without any it silences everything.
+        word: ``noqa``, ``ignore`` or ``file-ignore``.
+        reason: the reason that it gives, or "".
+        end: the column behind the reason, exclusive.
+    """
 
     row: int
     span: Span
     codes: tuple[tuple[str, Span], ...]
+    word: str = IGNORE
+    reason: str = ""
+    end: int = 0
 
     def silences(self, code: str) -> bool:
         """Return True if the comment names ``code``: the full code, or a prefix (``TFM1``)."""
@@ -33,19 +51,43 @@ class Suppression:
 
 @dataclass(frozen=True, slots=True)
 class Suppressions:
-    """All such comments of a file."""
+    """All such comments of a file.
+
+    Attributes:
+        skip_file: the file asks to be left out.
+        comments: those that silence something.
+        unknown: the places of words after ``tfmemlint:`` that have no meaning, with the words.
+    """
 
     skip_file: bool = False
     comments: tuple[Suppression, ...] = ()
+    unknown: tuple[tuple[str, Span], ...] = ()
 
     def for_finding(self, finding: Finding) -> Suppression | None:
-        """Return the comment that silences a finding: on its first line, on its last, or on the last one of its
-        statement."""
+        """Return the comment that silences a finding: on its first line, on its last, on the last one of its statement,
+        or one for the whole file."""
         rows = {finding.span.row, finding.span.end_row, finding.noqa_row}
         for comment in self.comments:
-            if comment.row in rows and comment.silences(finding.code):
+            if comment.row in rows and comment.word != FILE_IGNORE and comment.silences(finding.code):
+                return comment
+        for comment in self.comments:
+            if comment.word == FILE_IGNORE and comment.silences(finding.code):
                 return comment
         return None
+
+    @property
+    def has_names(self) -> bool:
+        """True if a comment names a rule by something else than its code."""
+        return any(_CODE.fullmatch(code) is None for comment in self.comments for code, _ in comment.codes)
+
+    def with_codes(self, code_of: Mapping[str, str]) -> Suppressions:
+        """Return the same with the codes of rules in place of their names, as far as ``code_of`` has them."""
+
+        def coded(comment: Suppression) -> Suppression:
+            codes = tuple((code_of.get(code.lower().replace("_", "-"), code), span) for code, span in comment.codes)
+            return dataclasses.replace(comment, codes=codes)
+
+        return dataclasses.replace(self, comments=tuple(map(coded, self.comments)))
 
 
 def read_suppressions(text: str, *, python: bool = True) -> Suppressions:
@@ -53,28 +95,36 @@ def read_suppressions(text: str, *, python: bool = True) -> Suppressions:
     if not _PRESENT.search(text):
         return Suppressions()
     found: list[Suppression] = []
+    unknown: list[tuple[str, Span]] = []
     for row, column, comment in _comments(text) if python else _after_signs(text):
-        if _SKIP.search(comment):
-            return Suppressions(skip_file=True)
-        for pattern in (_IGNORE, _NOQA):
-            match = pattern.search(comment)
-            if match is not None:
-                found.append(_suppression(row, column, match))
-    return Suppressions(comments=tuple(found))
+        for match in _OWN.finditer(comment):
+            word = match["word"].lower()
+            if word == SKIP_FILE or (word == FILE_IGNORE and match["codes"] is None):
+                return Suppressions(skip_file=True)
+            if word in WORDS:
+                found.append(_suppression(row, column, match, word))
+            else:
+                unknown.append((match["word"], _place(row, column, match.start("word"), match.end("word"))))
+        noqa = _NOQA.search(comment)
+        if noqa is not None:
+            found.append(_suppression(row, column, noqa, NOQA))
+    return Suppressions(comments=tuple(found), unknown=tuple(unknown))
 
 
-def _suppression(row: int, column: int, match: re.Match[str]) -> Suppression:
-    def place(start: int, end: int) -> Span:
-        return Span(row, column + start + 1, row, column + end + 1)
-
+def _suppression(row: int, column: int, match: re.Match[str], word: str) -> Suppression:
     codes: list[tuple[str, Span]] = []
     if match["codes"]:
         offset = match.start("codes")
-        codes = [
-            (code[0].upper(), place(offset + code.start(), offset + code.end()))
-            for code in _CODE.finditer(match["codes"])
-        ]
-    return Suppression(row, place(match.start(), match.end()), tuple(codes))
+        for code in (_CODE if word == NOQA else _CODE_OR_NAME).finditer(match["codes"]):
+            named = code[0].upper() if _CODE.fullmatch(code[0]) or code[0].upper() == "TFM" else code[0]
+            codes.append((named, _place(row, column, offset + code.start(), offset + code.end())))
+    reason = match["reason"].strip(" \t-:\u2013\u2014")
+    whole = _place(row, column, match.start(), match.start("reason"))
+    return Suppression(row, whole, tuple(codes), word, reason, column + len(match[0].rstrip()) + match.start() + 1)
+
+
+def _place(row: int, column: int, start: int, end: int) -> Span:
+    return Span(row, column + start + 1, row, column + end + 1)
 
 
 def _comments(text: str) -> Iterator[tuple[int, int, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,8 +20,36 @@ LEFT_OUT = frozenset(
 )  # fmt: skip
 """Directories that are never entered: ruff's list."""
 
+CONFIGURATIONS = (".tfmemlint.toml", "tfmemlint.toml", "pyproject.toml")
+"""The names of configuration files, in the order of their precedence in one directory."""
+
 LITTER = ".tfmemlint-"
 """Begins the names of files that are being written (`tfmemlint.fixes.write`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excluding:
+    """Patterns of files to leave out, as in ignore files, and the directory that they are relative to."""
+
+    root: str
+    patterns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The files to look for, below a directory until another choice holds.
+
+    Attributes:
+        kinds: the kinds of files (`tfmemlint.sources.kinds`).
+        exclude: patterns of files to leave out.
+        respect_gitignore: leave out files that git ignores.
+        respect_gitattributes: leave out what a project marks as generated or vendored.
+    """
+
+    kinds: Collection[str] = (PYTHON,)
+    exclude: tuple[Excluding, ...] = ()
+    respect_gitignore: bool = True
+    respect_gitattributes: bool = True
 
 
 @dataclass(slots=True)
@@ -43,38 +71,33 @@ class Walk:
     litter: list[str] = field(default_factory=list)
 
 
-def walk(
-    paths: Sequence[str],
-    *,
-    exclude: Iterable[str] = (),
-    respect_gitignore: bool = True,
-    respect_gitattributes: bool = True,
-    root: str | None = None,
-    kinds: Collection[str] = (PYTHON,),
-) -> Walk:
-    """The files of these kinds (`tfmemlint.sources.kinds`) under ``paths``, sorted within each path, each once, as they
-    are shown to the user.
+def walk(paths: Sequence[str], choose: Choice | Callable[[str], Choice] | None = None) -> Walk:
+    """Return the files under ``paths``, sorted within each path, each once, as they are shown to the user.
 
-    What a project marks as generated or vendored is left out (`gitattributes`). A file that is named itself
-    is taken whatever it is called and whatever the ignore files and the marks say, unless ``exclude`` names it. Links
-    to directories are followed where they lead to something new: not into what is walked anyway, nor above it, so that
-    a loop of links ends there.
+    A file that is named itself is taken whatever it is called and whatever the ignore files and the marks say, unless
+    ``exclude`` names it. Links to directories are followed where they lead to something new: not into what is walked
+    anyway, nor above it, so that a loop of links ends there.
+
+    Args:
+        paths: files and directories.
+        choose: the files to look for, or a function that returns them for a directory: it is asked again below it
+            where a configuration file is. All files of Python by default.
     """
     found = Walk()
-    excluded = _Excluded(tuple(exclude), root)
+    everywhere = choose if isinstance(choose, Choice) else Choice()
+    in_directory = choose if callable(choose) else lambda _: everywhere
+    walker = _Walker(in_directory, found)
     seen: set[str] = set()
     for path in paths:
         if not os.path.lexists(path):
             found.problems.append((path, "no such file or directory"))
         elif os.path.isdir(path):
-            ignored = _Ignored(path) if respect_gitignore else None
-            marks = Marks(path) if respect_gitattributes else None
-            files = list(_directory(path, kinds, excluded, ignored, marks, found))
+            files = list(walker.directory(path))
             if not files:
                 found.empty.append(path)
             _add(found, files, seen)
         elif os.path.isfile(path):
-            if not excluded(path):
+            if not walker.excluded(in_directory(os.path.dirname(path)))(path):
                 _add(found, [path], seen)
         elif os.path.islink(path):
             found.problems.append((path, "a link that leads nowhere"))
@@ -116,64 +139,83 @@ def _add(found: Walk, files: Iterable[str], seen: set[str]) -> None:
             found.files.append(file)
 
 
-def _directory(
-    top: str,
-    kinds: Collection[str],
-    excluded: _Excluded,
-    ignored: _Ignored | None,
-    marks: Marks | None,
-    found: Walk,
-) -> Iterator[str]:
-    """Yield the files of these kinds under one directory, in the order of their names."""
-    entered = [os.path.join(os.path.realpath(top), "")]
-    pending = [top]
-    while pending:
-        directory = pending.pop()
-        try:
-            with os.scandir(directory) as scan:
-                entries = sorted(scan, key=lambda entry: entry.name, reverse=True)
-        except OSError as error:
-            found.problems.append((directory, error.strerror or str(error)))
-            continue
-        if ignored is not None:
-            ignored.enter(directory, entries)
-        if marks is not None:
-            marks.enter(directory, entries)
-        files: list[str] = []
-        for entry in entries:
-            path = _join(directory, entry.name)
+class _Walker:
+    """Walks through directories.
+
+    Attributes:
+        choose: returns what holds in a directory.
+        found: what comes of it.
+    """
+
+    def __init__(self, choose: Callable[[str], Choice], found: Walk) -> None:
+        self.choose = choose
+        self.found = found
+        self._excluded: dict[tuple[Excluding, ...], _Excluded] = {}
+
+    def excluded(self, choice: Choice) -> _Excluded:
+        """Return what says whether a file is left out by its patterns."""
+        if choice.exclude not in self._excluded:
+            self._excluded[choice.exclude] = _Excluded(choice.exclude)
+        return self._excluded[choice.exclude]
+
+    def directory(self, top: str) -> Iterator[str]:
+        """Yield the files under one directory, in the order of their names."""
+        found = self.found
+        choice = self.choose(top)
+        ignored = _Ignored(top)
+        marks = Marks(top)
+        entered = [os.path.join(os.path.realpath(top), "")]
+        pending = [(top, choice)]
+        while pending:
+            directory, choice = pending.pop()
             try:
-                is_directory = entry.is_dir()
-            except OSError:
-                # A link in a loop of links.
+                with os.scandir(directory) as scan:
+                    entries = sorted(scan, key=lambda entry: entry.name, reverse=True)
+            except OSError as error:
+                found.problems.append((directory, error.strerror or str(error)))
                 continue
-            if is_directory:
-                if entry.name in LEFT_OUT or excluded(path) or (ignored is not None and ignored(path, True)):
+            if directory is not top and any(entry.name in CONFIGURATIONS for entry in entries):
+                choice = self.choose(directory)
+            excluded, kinds = self.excluded(choice), choice.kinds
+            if choice.respect_gitignore:
+                ignored.enter(directory, entries)
+            if choice.respect_gitattributes:
+                marks.enter(directory, entries)
+            files: list[str] = []
+            for entry in entries:
+                path = _join(directory, entry.name)
+                try:
+                    is_directory = entry.is_dir()
+                except OSError:
+                    # A link in a loop of links.
                     continue
-                if entry.is_symlink():
-                    real = os.path.join(os.path.realpath(path), "")
-                    if any(real.startswith(known) or known.startswith(real) for known in entered):
+                if is_directory:
+                    if entry.name in LEFT_OUT or excluded(path) or (choice.respect_gitignore and ignored(path, True)):
                         continue
-                    entered.append(real)
-                if os.path.exists(_join(path, "pyvenv.cfg")):
-                    continue
-                if marks is not None and marks.leaves_out_directory(path):
-                    found.marked += 1
-                    continue
-                pending.append(path)
-            elif (
-                kind_of(entry.name) in kinds
-                and entry.is_file()
-                and not excluded(path)
-                and not (ignored is not None and ignored(path, False))
-            ):
-                if marks is not None and marks.leaves_out(path):
-                    found.marked += 1
-                    continue
-                files.append(path)
-            elif entry.name.startswith(LITTER):
-                found.litter.append(path)
-        yield from reversed(files)
+                    if entry.is_symlink():
+                        real = os.path.join(os.path.realpath(path), "")
+                        if any(real.startswith(known) or known.startswith(real) for known in entered):
+                            continue
+                        entered.append(real)
+                    if os.path.exists(_join(path, "pyvenv.cfg")):
+                        continue
+                    if choice.respect_gitattributes and marks.leaves_out_directory(path):
+                        found.marked += 1
+                        continue
+                    pending.append((path, choice))
+                elif (
+                    kind_of(entry.name) in kinds
+                    and entry.is_file()
+                    and not excluded(path)
+                    and not (choice.respect_gitignore and ignored(path, False))
+                ):
+                    if choice.respect_gitattributes and marks.leaves_out(path):
+                        found.marked += 1
+                        continue
+                    files.append(path)
+                elif entry.name.startswith(LITTER):
+                    found.litter.append(path)
+            yield from reversed(files)
 
 
 def _join(directory: str, name: str) -> str:
@@ -181,17 +223,17 @@ def _join(directory: str, name: str) -> str:
 
 
 class _Excluded:
-    """The ``exclude`` option: gitignore's patterns, relative to the configuration's directory."""
+    """Patterns of files to leave out: gitignore's, each relative to its directory."""
 
-    def __init__(self, patterns: tuple[str, ...], root: str | None) -> None:
-        self.root = os.path.abspath(root or ".")
-        self.spec: Any = _spec(patterns) if patterns else None
+    def __init__(self, exclude: Sequence[Excluding]) -> None:
+        self.specs = [(os.path.abspath(each.root or "."), _spec(each.patterns)) for each in exclude if each.patterns]
 
     def __call__(self, path: str) -> bool:
-        if self.spec is None:
-            return False
-        relative = os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
-        return bool(self.spec.match_file(relative) or (os.path.isdir(path) and self.spec.match_file(relative + "/")))
+        for root, spec in self.specs:
+            relative = os.path.relpath(os.path.abspath(path), root).replace(os.sep, "/")
+            if spec.match_file(relative) or (os.path.isdir(path) and spec.match_file(relative + "/")):
+                return True
+        return False
 
 
 class _Ignored:

@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tfmemlint.config.command_line import add_config_arguments
 from tfmemlint.reporters.say import say
 from tfmemlint.verify.shared_options import add_options, folder, progress, seconds, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tfmemlint.config.nearest import Nearest
     from tfmemlint.deployment.launches import Launch
     from tfmemlint.engine.context import RunContext
     from tfmemlint.engine.item import Item
@@ -51,13 +53,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--gpus", type=int, metavar="N", help="the number of simulated GPUs (default: as many as the program names)")
     add("--gpu-memory", metavar="SIZE", default="16GiB", help="the memory of a simulated GPU (default: 16GiB)")
+    add_config_arguments(parser)
     add_options(parser, timeout=60, cwd="an empty one", json="the verdicts")
     add("-v", "--verbose", action="store_true", help="show the slices, and the output of every program that failed")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Verify the programs and return the exit code."""
-    from tfmemlint.config.files import ConfigError, load
+    from tfmemlint.config.files import ConfigError
+    from tfmemlint.config.nearest import Nearest
     from tfmemlint.engine.context import RunContext
     from tfmemlint.verify.prove import RunOptions
     from tfmemlint.verify.report import GroundInfo, as_json, exit_code, show
@@ -77,11 +81,12 @@ def run(arguments: argparse.Namespace) -> int:
         say(str(error))
         return FAILED
     try:
-        context = RunContext(unsafe=arguments.unsafe_fixes, kinds=load().file_kinds())
+        nearest = Nearest.of(config=arguments.config, isolated=arguments.isolated)
+        context = RunContext(unsafe=arguments.unsafe_fixes, kinds=nearest.top.file_kinds())
+        sources, failed = _sources(arguments.paths, nearest, context)
     except ConfigError as error:
         say(str(error))
         return FAILED
-    sources, failed = _sources(arguments.paths, context)
     if not sources:
         if not failed and arguments.json != "-":
             print("no program here asks for anything of GPU memory")
@@ -202,15 +207,18 @@ def _proof_of_fixes(source: Source, ground: Ground, conditions: RunOptions, cont
     return prove_fixed(source, fixed.text, ground, conditions, target, len(fixed.applied))
 
 
-def _sources(paths: list[str], context: RunContext) -> tuple[list[Source], bool]:
-    """Return the programs, and whether some path could not be followed."""
-    from tfmemlint.config.files import Config
+def _sources(paths: list[str], nearest: Nearest, context: RunContext) -> tuple[list[Source], bool]:
+    """Return the programs, and whether some path could not be followed.
+
+    Raises:
+        ConfigError: a configuration file can't be followed.
+    """
     from tfmemlint.engine.front_end import find_files, read_items
     from tfmemlint.facts.prefilter import MATTERS
     from tfmemlint.sources import Unreadable, decode
     from tfmemlint.sources.kinds import PROGRAMS
 
-    walk, files = find_files(list(dict.fromkeys(paths)), Config(), kinds=context.kinds & PROGRAMS)
+    walk, files = find_files(list(dict.fromkeys(paths)), nearest, kinds=PROGRAMS)
     for path, problem in walk.problems:
         say(f"{path}: {problem}")
     failed = bool(walk.problems)
