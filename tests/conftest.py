@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -22,7 +23,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Before the test modules ask for the fixtures, say which are wanted."""
+    """Before the test modules ask for the fixtures, say which are wanted; forget what a CI sets for the tool."""
+    for name in [name for name in os.environ if name == "GITHUB_ACTIONS" or name.startswith("TFMEMLINT_")]:
+        del os.environ[name]
     code = config.getoption("--rule")
     if code:
         from tfmemlint.rulekit.rule import codes

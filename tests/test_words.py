@@ -21,6 +21,7 @@ PAGES = (
     "docs/structure.md",
     "README.md",
     "docs/documents.md",
+    "docs/formats.md",
     "docs/fit.md",
     "docs/precision.md",
     "docs/programs.md",

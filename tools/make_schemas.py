@@ -11,6 +11,8 @@ sys.path.insert(0, str(ROOT))
 
 from tfmemlint.config.describe import schema  # noqa: E402
 from tfmemlint.config.options import OPTIONS  # noqa: E402
+from tfmemlint.reporters import json_schema  # noqa: E402
+from tfmemlint.reporters.json_schema import VERSION  # noqa: E402
 from tfmemlint.rulekit.rule import rules  # noqa: E402
 
 BEGIN, END = "<!-- options -->\n", "<!-- end of the options -->\n"
@@ -41,7 +43,7 @@ def main() -> None:
     page.write_text(with_table(page.read_text(encoding="utf-8")), encoding="utf-8")
     folder = ROOT / "docs" / "schemas"
     folder.mkdir(exist_ok=True)
-    made = {"configuration.json": schema(rules())}
+    made = {"configuration.json": schema(rules()), f"findings-v{VERSION}.json": json_schema.schema()}
     for name, content in made.items():
         (folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 

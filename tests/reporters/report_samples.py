@@ -10,7 +10,7 @@ from tfmemlint.model.finding import Applicability, Edit, Finding, Fix, Severity,
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.reporters import render
 from tfmemlint.reporters.summary import Summary
-from tfmemlint.rulekit.rule import Rule
+from tfmemlint.rulekit.rule import DOCS_URL, Rule
 from tfmemlint.sources import Source
 
 TRAIN = """\
@@ -46,6 +46,7 @@ class Growth(Rule):
     name = "growth-after-init"
     severity = Severity.ERROR
     fixable = "sometimes"
+    docs_url = DOCS_URL
 
     def check(self, program: Any) -> Iterator[Finding]:
         """Nothing: the tests make their findings themselves."""

@@ -277,5 +277,5 @@ assert not {{"rich", "libcst", "tensorflow"}} & set(sys.modules)
 
 
 def test_an_unknown_format_is_refused() -> None:
-    with pytest.raises(ValueError, match="full, concise, json, github"):
+    with pytest.raises(ValueError, match="full, concise, grouped, json, json-lines"):
         printed([made(severity=Severity.ADVICE)], "xml")

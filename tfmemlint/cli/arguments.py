@@ -63,6 +63,7 @@ def _common(parser: argparse.ArgumentParser) -> None:
     )
     add("--allow-dirty", action="store_true", help="also fix files with changes that git does not have yet")
     add("--output-format", metavar="FORMAT", help=f"how to report: {', '.join(FORMATS)} (default: full)")
+    add("-o", "--output-file", metavar="FILE", help="write the report to FILE instead of standard output")
     add("--statistics", action="store_true", help="print how often each rule fires instead of the findings")
     add("--exit-zero", action="store_true", help="exit with 0 even where something is found")
     add_config_arguments(parser)

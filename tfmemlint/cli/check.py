@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import os
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.model.codes import INTERNAL_ERROR
-from tfmemlint.reporters.formats import DEFAULT, Format, format_named
+from tfmemlint.reporters.formats import Format, format_named, usual
 from tfmemlint.reporters.say import say
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     try:
         options = OptionsByFile(nearest_of(arguments, _of_migrate(arguments)), migrate=arguments.migrate)
-        output_format = format_named(options.nearest.top.output_format or DEFAULT)
+        output_format = format_named(options.nearest.top.output_format or usual(os.environ))
         context = _context(arguments, options, output_format)
         if arguments.show_target:
             return _show_target(arguments, context, options.nearest, output_format)
@@ -41,8 +42,14 @@ def run(arguments: argparse.Namespace) -> int:
         say(str(error))
         return FAILED
     from tfmemlint.cli.output import report
+    from tfmemlint.reporters.destination import OutputError, destination
 
-    report(arguments, output_format, context, results, failed=failed)
+    try:
+        with destination(arguments.output_file) as stream:
+            report(arguments, output_format, context, results, stream, failed=failed)
+    except OutputError as error:
+        failed = True
+        say(str(error))
     findings = [finding for result in results for finding in result.findings]
     for result in results:
         if result.remark:
@@ -82,6 +89,7 @@ def _context(arguments: argparse.Namespace, options: OptionsByFile, output_forma
         fix=arguments.fix,
         write=arguments.fix and not arguments.diff,
         explain_fixes=output_format.explain_fixes,
+        keep_suppressed=output_format.shows_suppressed and not arguments.fix,
         cache=not arguments.no_cache,
         fix_only=_rule_codes("fix-only", arguments.fix_only),
         allow_dirty=arguments.allow_dirty,

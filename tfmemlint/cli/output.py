@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from tfmemlint.reporters.formats import Format
 from tfmemlint.reporters.say import say
@@ -25,6 +25,7 @@ def report(
     output_format: Format,
     context: RunContext,
     results: list[FileResult],
+    stream: IO[str],
     *,
     failed: bool,
 ) -> None:
@@ -35,11 +36,12 @@ def report(
         output_format: how to report.
         context: the run.
         results: of all files.
+        stream: where to print, if no new text or change goes there.
         failed: some path could not be followed: it is not said then that all checks passed.
     """
     if _is_plain(arguments, results, output_format):
         if not arguments.quiet and not failed:
-            print("All checks passed!")
+            stream.write("All checks passed!\n")
         return
     from tfmemlint.reporters import close, render, statistics
     from tfmemlint.reporters.cells import in_cells, rows_in_cells
@@ -60,9 +62,9 @@ def report(
         failed=failed,
     )
     # Whoever wants the new text, or the changes, gets nothing else on standard output.
-    stream = sys.stdout
     if arguments.fix:
-        stream = _changes(arguments, results)
+        own = _changes(arguments, results)
+        stream = own if stream is sys.stdout else stream
     for result in results:
         if arguments.verbose and result.candidate:
             say(f"read closely: {result.path}")
@@ -78,9 +80,14 @@ def report(
         from tfmemlint.rulekit.rule import rules
 
         by_code = {rule.code: rule for rule in rules()}
-    findings, sources = in_cells(
-        findings, _sources(results, findings, context), rows_of_file=output_format.rows_of_file
-    )
+    suppressed = [finding for result in results for finding in result.suppressed]
+    if suppressed:
+        from tfmemlint.rulekit.rule import rules
+
+        by_code = {rule.code: rule for rule in rules()}
+    sources = _sources(results, [*findings, *suppressed], context)
+    suppressed, _ = in_cells(suppressed, sources, rows_of_file=output_format.rows_of_file)
+    findings, sources = in_cells(findings, sources, rows_of_file=output_format.rows_of_file)
     render(
         findings,
         sources,
@@ -91,6 +98,7 @@ def report(
         quiet=arguments.quiet,
         summary=summary,
         target_of=context.target_of,
+        suppressed=suppressed,
     )
     if arguments.show_fixes and output_format.for_people:
         from tfmemlint.reporters.fixes import show_fixes
@@ -153,7 +161,7 @@ def _is_plain(arguments: argparse.Namespace, results: list[FileResult], output_f
     return not coloured and not any(result.findings or result.is_cut_short for result in results)
 
 
-def _changes(arguments: argparse.Namespace, results: list[FileResult]) -> object:
+def _changes(arguments: argparse.Namespace, results: list[FileResult]) -> IO[str]:
     """Print the changes, or the new text of standard input; return the stream for the report."""
     if arguments.diff:
         from tfmemlint.reporters.diff import print_diff, unified_diff

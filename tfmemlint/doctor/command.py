@@ -8,6 +8,7 @@ import math
 import sys
 
 from tfmemlint.doctor.tensorflow import SECONDS
+from tfmemlint.reporters.destination import JSON, OutputError, add_output_arguments, destination
 
 POSSIBLE, IMPOSSIBLE, FAILED = 0, 1, 2
 _ABOUT = """\
@@ -23,7 +24,8 @@ Exit code: 0 if there is a ground to verify on, 1 if there is none, 2 if the int
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``doctor`` to ``parser``."""
     parser.description, parser.epilog = _ABOUT, _AFTER
-    parser.add_argument("--json", action="store_true", help="print the report as one JSON object")
+    parser.add_argument("--json", action="store_true", help=argparse.SUPPRESS)  # as it was called before
+    add_output_arguments(parser, json="the report as one object")
     parser.add_argument(
         "--python", metavar="PATH", help="the interpreter whose TensorFlow is examined (default: this one)"
     )
@@ -54,10 +56,15 @@ def run(arguments: argparse.Namespace) -> int:
     except InterpreterError as error:
         say(str(error))
         return FAILED
-    if arguments.json:
-        write(sys.stdout, as_json(found))
-    else:
-        show(found, sys.stdout)
+    try:
+        with destination(arguments.output_file) as stream:
+            if arguments.json or arguments.output_format == JSON:
+                write(stream, as_json(found))
+            else:
+                show(found, stream)
+    except OutputError as error:
+        say(str(error))
+        return FAILED
     return POSSIBLE if found.best is not None else IMPOSSIBLE
 
 

@@ -61,6 +61,7 @@ class RunContext:
         only_rules: exactly these rules for every file, in place of ``selection``.
         fix: fix what can be fixed.
         write: write the fixed files; False only returns the new texts.
+        keep_suppressed: also return what comments silence, in results of their own.
         explain_fixes: compute the fixes of the findings that are left: ``always``, ``never``, or for a ``few``.
         unsafe: apply unsafe fixes, too.
         gpu_memory_mib: the memory of one GPU in MiB, where the user states it.
@@ -81,6 +82,7 @@ class RunContext:
     selection: Selection | None = None
     fix: bool = False
     write: bool = False
+    keep_suppressed: bool = False
     explain_fixes: str = "few"
     unsafe: bool = False
     gpu_memory_mib: float | None = None

@@ -138,4 +138,4 @@ def report(source: Source, found: Sequence[Finding], context: RunContext) -> lis
     """Return the findings to report, of all that were found in a file, of rules that are selected for it."""
     context = context.at(source.path)
     rules = context.rules_for(source.path)
-    return context.keep(dedupe_and_suppress(source, found, rules))
+    return context.keep(dedupe_and_suppress(source, found, rules, keep_suppressed=context.keep_suppressed))

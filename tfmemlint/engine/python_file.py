@@ -86,7 +86,8 @@ class PythonFile:
     def _to_report(self, found: Sequence[Finding], context: RunContext) -> list[Finding]:
         from tfmemlint.engine.suppress import dedupe_and_suppress
 
-        return context.keep(dedupe_and_suppress(self.source, found, context.rules_for(self.path)))
+        rules = context.rules_for(self.path)
+        return context.keep(dedupe_and_suppress(self.source, found, rules, keep_suppressed=context.keep_suppressed))
 
     def with_source(self, source: Source) -> PythonFile:
         """Return the same file with another text."""

@@ -76,6 +76,7 @@ class FileResult:
         path: the file.
         candidate: the file was read closely: the prefilter did not leave it out.
         findings: the findings that are left.
+        suppressed: the findings that comments silence, if the run keeps them.
         applied: the findings that were fixed.
         source: the text as it is now, for excerpts.
         old: the text before the fixes, where that differs.
@@ -90,6 +91,7 @@ class FileResult:
     path: str
     candidate: bool = False
     findings: list[Finding] = field(default_factory=list)
+    suppressed: list[Finding] = field(default_factory=list)
     applied: list[Finding] = field(default_factory=list)
     source: Source | None = None
     old: Source | None = None

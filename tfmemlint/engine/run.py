@@ -190,6 +190,10 @@ def _fix_checked(result: FileResult, context: RunContext) -> FileResult:
 
 def _finish(results: list[FileResult], context: RunContext, programs: Sequence[ProgramResult] = ()) -> list[FileResult]:
     """Explain the findings that are left, and add those in docstrings."""
+    if context.keep_suppressed:
+        for result in results:
+            result.suppressed = [finding for finding in result.findings if finding.suppressed is not None]
+            result.findings = [finding for finding in result.findings if finding.suppressed is None]
     explain_results(results, context, programs)
     for result in results:
         if result.source is not None and result.source.language == PYTHON:

@@ -26,13 +26,16 @@ if TYPE_CHECKING:
 _GRAVITY = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.ADVICE: 2}
 
 
-def dedupe_and_suppress(source: Source, found: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]:
+def dedupe_and_suppress(
+    source: Source, found: Sequence[Finding], rules: Sequence[Rule], *, keep_suppressed: bool = False
+) -> list[Finding]:
     """Return the findings to report in one text, in order, and those about its comments.
 
     Args:
         source: the text.
         found: all that was found; what other rules than ``rules`` found only says which comments are used.
         rules: the selected rules.
+        keep_suppressed: also return what comments silence, marked so.
     """
     suppressions = read_suppressions(source.text, python=source.language == "python")
     if suppressions.skip_file:
@@ -44,7 +47,10 @@ def dedupe_and_suppress(source: Source, found: Sequence[Finding], rules: Sequenc
     codes = {rule.code for rule in rules} | RUN_CODES
     selected = dedupe([finding for finding in found if finding.code in codes], rules)
     others = [finding for finding in found if finding.code not in codes]
-    kept = [*_suppress(selected, suppressions), *_about_comments(selected + others, suppressions, rules, source)]
+    kept = [
+        *_suppress(selected, suppressions, keep=keep_suppressed),
+        *_about_comments(selected + others, suppressions, rules, source),
+    ]
     return sorted(kept, key=lambda finding: finding.sort_key)
 
 
@@ -89,9 +95,14 @@ def _weight(finding: Finding) -> tuple[int, int, str]:
     return _GRAVITY[finding.severity], len(finding.trace), finding.message
 
 
-def _suppress(found: Sequence[Finding], suppressions: Suppressions) -> list[Finding]:
-    """Return the findings that no comment silences."""
-    return [finding for finding in found if finding.code in RUN_CODES or suppressions.for_finding(finding) is None]
+def _suppress(found: Sequence[Finding], suppressions: Suppressions, *, keep: bool) -> Iterator[Finding]:
+    """Yield the findings that no comment silences, and with ``keep`` the others, marked."""
+    for finding in found:
+        comment = None if finding.code in RUN_CODES else suppressions.for_finding(finding)
+        if comment is None:
+            yield finding
+        elif keep:
+            yield dataclasses.replace(finding, suppressed=comment.reason)
 
 
 def _about_comments(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfmemlint.reporters.say import say
-from tfmemlint.verify.shared_options import add_options, folder, progress, seconds, size
+from tfmemlint.verify.shared_options import add_options, folder, print_report, progress, seconds, size
 
 if TYPE_CHECKING:
     from tfmemlint.fit.measure import FitOptions
@@ -90,17 +89,12 @@ def run(arguments: argparse.Namespace) -> int:
                 found = measure(script, code, ground, conditions, tell)
     except GroundError as error:
         return _failed(f"{error}\n`tfmemlint doctor` says what this machine has, and what is missing")
-    text = json.dumps(as_data(arguments.script, found), indent=2) + "\n"
-    if arguments.json == "-":
-        sys.stdout.write(text)
-    else:
-        if arguments.json:
-            try:
-                Path(arguments.json).write_text(text, encoding="utf-8")
-            except OSError as error:
-                return _failed(f"{arguments.json}: {error.strerror or error}")
-        show(arguments.script, found, sys.stdout, verbose=arguments.verbose)
-    return exit_code(found)
+    printed = print_report(
+        arguments,
+        lambda: json.dumps(as_data(arguments.script, found), indent=2) + "\n",
+        lambda stream: show(arguments.script, found, stream, verbose=arguments.verbose),
+    )
+    return exit_code(found) if printed else FAILED
 
 
 def _conditions(arguments: argparse.Namespace) -> FitOptions:

@@ -104,6 +104,7 @@ class Finding:
         fixable: the rule offers a rewrite (which may still be withheld when it is computed).
         anchors: other places that the rewrite needs, by a name of the rule's own choice.
         details: what else the rewrite needs; plain data (texts, numbers, spans, collections of them).
+        suppressed: the reason of the comment that silences it, "" if that gives none; None for a finding to report.
         on_request: it is about a name that another release has, and not about GPU memory: reported where the user asks
             for such names.
         noqa_row: the row whose suppression comment counts; the last row of the statement.
@@ -130,6 +131,7 @@ class Finding:
     fix: Fix | None = None
     withheld: str = ""
     on_request: bool = False
+    suppressed: str | None = None
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:

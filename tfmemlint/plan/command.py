@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import importlib
-import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.config.nearest import Nearest
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.plan.model import FilePlan, Plan, Problem
 from tfmemlint.config.command_line import add_config_arguments
+from tfmemlint.reporters.destination import JSON, OutputError, add_output_arguments, destination
 from tfmemlint.reporters.say import say
 
 AS_ASKED, DIFFERS, FAILED = 0, 1, 2
@@ -43,7 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("paths", nargs="*", metavar="PATH", help="files or directories (default: .)")
     add_config_arguments(parser)
-    add("--json", action="store_true", help="print plain data")
+    add("--json", action="store_true", help=argparse.SUPPRESS)  # as it was called before
+    add_output_arguments(parser, json="the plan as plain data")
     add(
         "--target-version",
         metavar="X.Y",
@@ -97,7 +98,12 @@ def run(arguments: argparse.Namespace) -> int:
     plan.files.sort(key=lambda file: file.path)
     plan.target = str(_newest(plan, target))
     plan.problems.sort(key=lambda problem: (problem.path, problem.row or 0))
-    _show(plan, arguments.json)
+    try:
+        with destination(arguments.output_file) as stream:
+            _show(plan, stream, as_json=arguments.json or arguments.output_format == JSON)
+    except OutputError as error:
+        say(str(error))
+        return FAILED
     if target is None and _is_old(plan):
         say("some of this is code for an older TensorFlow; say which one it runs on: --target-version 1.15")
     if plan.problems:
@@ -243,7 +249,7 @@ def _is_old(plan: Plan) -> bool:
     return any(stop is not None and not of_another_release.isdisjoint(stop.rules) for stop in stops)
 
 
-def _show(plan: Plan, as_json: bool) -> None:
+def _show(plan: Plan, stream: IO[str], *, as_json: bool) -> None:
     for problem in plan.problems:
         place = problem.path if problem.row is None else f"{problem.path}:{problem.row}"
         say(f"{place}: {problem.message}")
@@ -252,8 +258,8 @@ def _show(plan: Plan, as_json: bool) -> None:
 
         from tfmemlint.plan.data import as_data
 
-        print(json.dumps(as_data(plan), indent=2))
+        stream.write(json.dumps(as_data(plan), indent=2) + "\n")
         return
     from tfmemlint.plan.report import show
 
-    show(plan, sys.stdout)
+    show(plan, stream)

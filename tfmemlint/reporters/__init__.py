@@ -1,4 +1,4 @@
-"""Reports: for people (``full``, ``concise``) and for programs (``json``, ``github``, ``corrections``)."""
+"""Reports: for people (``full``, ``concise``, ``grouped``) and for programs (all others)."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ def render(
     quiet: bool = False,
     summary: Summary,
     target_of: Callable[[str], Target] | None = None,
+    suppressed: Sequence[Finding] = (),
 ) -> None:
     """Print ``findings`` to ``stream`` in their order and, in formats for people, the closing lines.
 
@@ -46,6 +47,7 @@ def render(
         summary: the result of the run; its ``unsafe`` decides whether an unsafe fix counts as available.
         target_of: returns the release that a file was judged for, by its path; the newest by default. For
             ``corrections``.
+        suppressed: the findings that comments silence, for the formats that show them.
 
     Raises:
         ValueError: the format is not in `FORMATS`.
@@ -55,13 +57,17 @@ def render(
 
     chosen = format_named(output_format)
     if not chosen.for_people:
-        write(stream, chosen.write(Report(findings, sources, rules, target_of or (lambda _: Target.newest()))))
+        judged_for = target_of or (lambda _: Target.newest())
+        write(stream, chosen.write(Report(findings, sources, rules, judged_for, suppressed)))
         return
     paint = painter(stream, color)
     if findings:
         from tfmemlint.reporters import people
 
         width = columns(stream)
+        if output_format == "grouped":
+            paint(people.grouped(findings, rules, summary.unsafe))
+            findings = ()
         for finding in findings:
             if output_format == "concise":
                 paint([people.header(finding, rules, summary.unsafe)])

@@ -26,12 +26,14 @@ class Report:
         sources: the texts of the files, by the paths of the findings.
         rules: by code.
         target_of: returns the release that a file was judged for, by its path.
+        suppressed: the findings that comments silence, if the format shows them.
     """
 
     findings: Sequence[Finding]
     sources: Mapping[str, Source]
     rules: Mapping[str, Rule]
     target_of: Callable[[str], Target]
+    suppressed: Sequence[Finding] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Format:
             which are painted line by line.
         explain_fixes: compute the fixes of findings ``always``, ``never``, or if there are ``few`` of them.
         rows_of_file: a finding in a notebook has the row in the file, not in its cell.
+        shows_suppressed: findings that comments silence are a part of the report.
         is_json: additional output (``--statistics``) is JSON as well.
     """
 
@@ -52,6 +55,7 @@ class Format:
     explain_fixes: str = "few"
     rows_of_file: bool = False
     is_json: bool = False
+    shows_suppressed: bool = False
 
     @property
     def for_people(self) -> bool:
@@ -66,13 +70,30 @@ class Format:
         return text
 
 
+_CI = "tfmemlint.reporters.machines_of_ci"
+
 FORMATS: dict[str, Format] = {
     entry.name: entry
     for entry in (
         Format("full"),
         Format("concise"),
+        Format("grouped"),
         Format("json", "tfmemlint.reporters.machines:write_json", explain_fixes="always", is_json=True),
+        Format("json-lines", "tfmemlint.reporters.machines:write_json_lines", explain_fixes="always"),
+        Format(
+            "sarif",
+            "tfmemlint.reporters.sarif:write_sarif",
+            explain_fixes="always",
+            rows_of_file=True,
+            shows_suppressed=True,
+        ),
         Format("github", "tfmemlint.reporters.machines:write_github", explain_fixes="never", rows_of_file=True),
+        Format("gitlab", f"{_CI}:write_gitlab", explain_fixes="never", rows_of_file=True),
+        Format("junit", f"{_CI}:write_junit", explain_fixes="never"),
+        Format("rdjson", f"{_CI}:write_rdjson", explain_fixes="always", rows_of_file=True),
+        Format("azure", f"{_CI}:write_azure", explain_fixes="never", rows_of_file=True),
+        Format("teamcity", f"{_CI}:write_teamcity", explain_fixes="never", rows_of_file=True),
+        Format("markdown", "tfmemlint.reporters.markdown_summary:write_markdown", explain_fixes="never"),
         Format(
             "corrections",
             "tfmemlint.reporters.corrections:write_corrections",
@@ -83,7 +104,12 @@ FORMATS: dict[str, Format] = {
 }
 """The output formats, by name; the first is the default."""
 
-DEFAULT = "full"
+DEFAULT, GITHUB = "full", "github"
+
+
+def usual(environment: Mapping[str, str]) -> str:
+    """Return the name of the format where nobody asks for one: annotations in a job of GitHub Actions."""
+    return GITHUB if environment.get("GITHUB_ACTIONS") == "true" else DEFAULT
 
 
 def format_named(name: str) -> Format:

@@ -32,6 +32,12 @@ def write_json(report: Report) -> str:
     return json.dumps(objects, indent=2, allow_nan=False) + "\n"
 
 
+def write_json_lines(report: Report) -> str:
+    """Return one object a line, each as in `write_json`."""
+    objects = (_object(finding, report.rules.get(finding.code)) for finding in report.findings)
+    return "".join(json.dumps(found, allow_nan=False) + "\n" for found in objects)
+
+
 def _object(finding: Finding, rule: Rule | None) -> dict[str, Any]:
     return {
         "cell": finding.cell,
@@ -41,7 +47,7 @@ def _object(finding: Finding, rule: Rule | None) -> dict[str, Any]:
         "message": finding.message,
         "fix": _fix(finding.fix, finding.path),
         "noqa_row": finding.noqa_row or finding.span.end_row,
-        "url": rule.url() if rule is not None else None,
+        "url": (rule.url() or None) if rule is not None else None,
         "severity": finding.severity.value,
         "name": finding.name,
         "intent": _intent(finding.intent),

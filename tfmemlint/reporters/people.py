@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.model.finding import Applicability, Finding, Fix, Step
@@ -31,6 +31,20 @@ def header(finding: Finding, rules: Mapping[str, Rule], unsafe: bool) -> Line:
     if applicable(finding.fix, unsafe):
         line += [Segment(" "), Segment("[*]", "mark")]
     return [*line, Segment(f" {printable(finding.message)}")]
+
+
+def grouped(findings: Sequence[Finding], rules: Mapping[str, Rule], unsafe: bool) -> Iterator[Line]:
+    """Yield the findings below the names of their files."""
+    path = None
+    for finding in findings:
+        if finding.path != path:
+            if path is not None:
+                yield []
+            path = finding.path
+            yield [Segment(f"{printable(path)}:", "path")]
+        place, *rest = header(finding, rules, unsafe)[1:]
+        yield [Segment(f"  {place.text.lstrip(':')}", place.style), *rest]
+    yield []
 
 
 def applicable(fix: Fix | None, unsafe: bool) -> bool:

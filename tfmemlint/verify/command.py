@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from tfmemlint.config.command_line import add_config_arguments
 from tfmemlint.reporters.say import say
-from tfmemlint.verify.shared_options import add_options, folder, progress, seconds, size
+from tfmemlint.verify.shared_options import add_options, folder, print_report, progress, seconds, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,10 +87,12 @@ def run(arguments: argparse.Namespace) -> int:
         say(str(error))
         return FAILED
     if not sources:
-        if not failed and arguments.json != "-":
-            print("no program here asks for anything of GPU memory")
         nowhere = GroundInfo("", "", arguments.python or sys.executable, conditions.memory_mib)
-        return FAILED if failed or not _write_json(arguments.json, as_json([], nowhere)) else 0
+        nothing = "" if failed else "no program here asks for anything of GPU memory\n"
+        printed = print_report(
+            arguments, lambda: as_json([], nowhere), lambda stream: print(nothing, end="", file=stream)
+        )
+        return FAILED if failed or not printed else 0
     from tfmemlint.verify.choose_ground import choose
 
     try:
@@ -106,25 +107,14 @@ def run(arguments: argparse.Namespace) -> int:
         say(str(error), "`tfmemlint doctor` says what this machine has, and what is missing")
         return FAILED
     where = GroundInfo(ground.kind, version, ground.python, conditions.memory_mib, why)
-    failed = not _write_json(arguments.json, as_json(proofs, where)) or failed
-    if arguments.json != "-":
+
+    def show_all(stream: IO[str]) -> None:
         if arguments.verbose:
-            _show_slices(proofs)
-        show(proofs, where, sys.stdout, verbose=arguments.verbose)
+            _show_slices(proofs, stream)
+        show(proofs, where, stream, verbose=arguments.verbose)
+
+    failed = not print_report(arguments, lambda: as_json(proofs, where), show_all) or failed
     return FAILED if failed else exit_code(proofs)
-
-
-def _write_json(file: str | None, text: str) -> bool:
-    """Write the proofs to a file, or to standard output for ``-``; return whether that worked."""
-    if file == "-":
-        sys.stdout.write(text)
-    elif file:
-        try:
-            Path(file).write_text(text, encoding="utf-8")
-        except OSError as error:
-            say(f"{file}: {error.strerror or error}")
-            return False
-    return True
 
 
 def _proofs(
@@ -238,7 +228,7 @@ def _sources(paths: list[str], nearest: Nearest, context: RunContext) -> tuple[l
     return sources, failed
 
 
-def _show_slices(proofs: list[Proof]) -> None:
+def _show_slices(proofs: list[Proof], stream: IO[str]) -> None:
     for proof in proofs:
         for run in proof.runs:
             if run.slice is not None:
@@ -248,9 +238,9 @@ def _show_slices(proofs: list[Proof]) -> None:
                     rows = [(row, line) for row, line in enumerate(text.splitlines(), 1) if line.strip()]
                     if rows:
                         name = shown.place(rows[0][0])[0] if shown is not None else path
-                        print(f"{name}: what was run:")
+                        print(f"{name}: what was run:", file=stream)
                     for row, line in rows:
-                        print(f"{shown.place(row)[1] if shown is not None else row:5} {line}")
+                        print(f"{shown.place(row)[1] if shown is not None else row:5} {line}", file=stream)
 
 
 def target_of_version(version: str) -> Target:

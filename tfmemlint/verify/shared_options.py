@@ -7,6 +7,9 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
+
+from tfmemlint.reporters.destination import JSON, OutputError, add_output_arguments, destination
 
 MAX_SECONDS = 1_000_000
 """A longer time limit is taken for a mistake; a bound without a deeper reason."""
@@ -33,7 +36,35 @@ def add_options(parser: argparse.ArgumentParser, *, timeout: float, cwd: str, js
     )
     add("--cwd", metavar="DIR", help=f"run in this directory (default: {cwd})")
     add("--python", metavar="PATH", help="the interpreter that has TensorFlow (default: this one)")
-    add("--json", metavar="FILE", help=f"write {json} to FILE as JSON; - is standard output")
+    add("--json", metavar="FILE", help=argparse.SUPPRESS)  # as it was called before: both reports are written
+    add_output_arguments(parser, json=f"{json} as plain data")
+
+
+def print_report(arguments: argparse.Namespace, as_json: Callable[[], str], show: Callable[[IO[str]], None]) -> bool:
+    """Print a report in the format, and to the place, that the options name; return whether that worked.
+
+    ``--json FILE`` writes the JSON to a file besides, or instead where the file is ``-``.
+    """
+    from tfmemlint.reporters.say import say
+
+    if arguments.json == "-":
+        arguments.output_format = JSON
+    elif arguments.json:
+        try:
+            Path(arguments.json).write_text(as_json(), encoding="utf-8")
+        except OSError as error:
+            say(f"{arguments.json}: {error.strerror or error}")
+            return False
+    try:
+        with destination(arguments.output_file) as stream:
+            if arguments.output_format == JSON:
+                stream.write(as_json())
+            else:
+                show(stream)
+    except OutputError as error:
+        say(str(error))
+        return False
+    return True
 
 
 def seconds(timeout: float) -> float:
