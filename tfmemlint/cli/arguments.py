@@ -13,6 +13,11 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     _common(parser)
     add = parser.add_argument
     add("--fix", action="store_true", help="fix what can be fixed, as `tfmemlint fix` does")
+    add(
+        "--add-ignore",
+        metavar="REASON",
+        help="write a comment with this reason to each line with a finding, which silences it from now on",
+    )
     add("--show-target", action="store_true", help="print which release files are judged for, and why")
     parser.set_defaults(diff=False, ask=False, show_fixes=False, fix_only=None, verify=False, whole_program=False)
 
@@ -48,7 +53,7 @@ def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --verify: where to run",
     )
     add("--python", metavar="PATH", help="with --verify: the interpreter that has TensorFlow (default: this one)")
-    parser.set_defaults(fix=True, show_target=False)
+    parser.set_defaults(fix=True, show_target=False, add_ignore=None)
 
 
 def _common(parser: argparse.ArgumentParser) -> None:
@@ -65,6 +70,13 @@ def _common(parser: argparse.ArgumentParser) -> None:
     add("--output-format", metavar="FORMAT", help=f"how to report: {', '.join(FORMATS)} (default: full)")
     add("-o", "--output-file", metavar="FILE", help="write the report to FILE instead of standard output")
     add("--statistics", action="store_true", help="print how often each rule fires instead of the findings")
+    add("--baseline", metavar="FILE", help="leave out the findings that this file has")
+    add(
+        "--update-baseline",
+        action="store_true",
+        help="write what is found to the baseline (default: tfmemlint-baseline.json), and take out what is gone",
+    )
+    add("--exit-non-zero-on-fix", action="store_true", help="exit with 1 where something was fixed, too")
     add("--exit-zero", action="store_true", help="exit with 0 even where something is found")
     add_config_arguments(parser)
     add("--stdin-filename", metavar="PATH", help="the path to report for standard input")

@@ -38,6 +38,19 @@ def run(arguments: argparse.Namespace) -> int:
             return _show_target(arguments, context, options.nearest, output_format)
         with _gates(arguments, context) as context:
             results, failed = _results(arguments, options, context)
+        if options.nearest.top.baseline is not None or arguments.update_baseline:
+            from tfmemlint.cli.old_findings import leave_out_old
+            from tfmemlint.reporters.baseline import BaselineError
+
+            try:
+                leave_out_old(arguments, options.nearest.top, results)
+            except BaselineError as error:
+                raise _Stopped(f"--baseline: {error}") from None
+        if arguments.add_ignore is not None:
+            from tfmemlint.engine.add_ignores import add_ignores
+
+            added, left = add_ignores(results, arguments.add_ignore, context)
+            say(f"comments silence {added} findings now" + (f"; {left} are left" if left else ""))
     except (ConfigError, _Stopped) as error:
         say(str(error))
         return FAILED
@@ -61,6 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
         return CRASHED
     if failed:
         return FAILED
+    if (arguments.diff or arguments.exit_non_zero_on_fix) and any(result.applied for result in results):
+        return FOUND
     return FOUND if findings and not arguments.exit_zero else CLEAN
 
 

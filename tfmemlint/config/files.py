@@ -64,6 +64,7 @@ class Config:
         respect_gitattributes: leave out files that are marked as generated or vendored.
         target_version: the TensorFlow release to judge for.
         gpu_memory_mib: the memory of one GPU, in MiB.
+        baseline: the path of the file with the known findings.
         tables: the places that it was made of.
     """
 
@@ -83,6 +84,7 @@ class Config:
     kinds: tuple[str, ...] | None = None
     extend_kinds: tuple[str, ...] = ()
     ignore_kinds: tuple[str, ...] = ()
+    baseline: str | None = None
     tables: tuple[Table, ...] = ()
 
     @classmethod
@@ -110,6 +112,8 @@ class Config:
             for key in ("extend-kinds", "ignore-kinds"):
                 name = key.replace("-", "_")
                 found[name] = (*found.get(name, ()), *values.get(key, ()))
+            if "baseline" in values:
+                found["baseline"] = os.path.relpath(os.path.join(table.root, values["baseline"]))
             found |= {name: values[key] for key, name in _SINGLE.items() if key in values}
         return cls(
             root=os.getcwd() if root is None else root,

@@ -234,6 +234,9 @@ OPTIONS: Mapping[str, Option] = {
         ),
         Option("gpu-memory", TEXT, "the memory of one GPU, such as 16GiB", _memory),
         Option("unsafe-fixes", FLAG, "also apply fixes that a person should review", _flag, default="false"),
+        Option(
+            "baseline", TEXT, "the file with the findings that are left out, as they are known", _text, whole_run=True
+        ),
         Option("output-format", TEXT, "how to report", _format, whole_run=True, values="format", default="full"),
     )
 }
