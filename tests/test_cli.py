@@ -79,7 +79,7 @@ def concise(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
         (["fix", "clean.py"], 0),
         (["fix", "late.py"], 1),
         (["fix", "made_up.py"], 0),
-        (["fix", "--diff", "made_up.py"], 0),
+        (["fix", "--diff", "made_up.py"], 1),
         (["fix", "--diff", "late.py"], 1),
         (["fix", "--unsafe-fixes", "late.py"], 0),
         (["check", "--fix", "made_up.py"], 0),
@@ -184,7 +184,7 @@ def test_fix_changes_the_file_once(project: Path, capsys: pytest.CaptureFixture[
 
 
 def test_diff_changes_nothing_and_prints_a_patch(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("fix", "--diff", "made_up.py") == 0
+    assert run("fix", "--diff", "made_up.py") == 1
     said = capsys.readouterr()
     assert said.out.startswith("--- made_up.py\n+++ made_up.py\n@@")
     assert (project / "made_up.py").read_text() == MADE_UP

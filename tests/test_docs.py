@@ -13,7 +13,15 @@ from tests.checkout import ROOT
 from tests.fixture_files import FIXTURES, read_text, strip_markers
 from tfmemlint.rulekit.rule import codes
 
-WRITTEN = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/options.md", "docs/plan.md")
+WRITTEN = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "docs/ci.md",
+    "docs/formats.md",
+    "docs/options.md",
+    "docs/plan.md",
+)
 
 
 def test_the_pages_of_the_rules_are_up_to_date() -> None:

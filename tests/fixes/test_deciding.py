@@ -105,7 +105,7 @@ def test_a_dirty_file_with_nothing_to_fix_is_no_trouble(repository: Path) -> Non
 
 def test_a_diff_of_a_dirty_file_is_shown(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("train.py").write_text(LIMITS + "# edited\n")
-    assert main(["fix", "--diff", "train.py"]) == 0
+    assert main(["fix", "--diff", "train.py"]) == 1
     assert "+        [tf.config.LogicalDeviceConfiguration(memory_limit=1024)]" in capsys.readouterr().out
 
 

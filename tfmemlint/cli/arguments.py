@@ -79,6 +79,11 @@ def _common(parser: argparse.ArgumentParser) -> None:
     add("--exit-non-zero-on-fix", action="store_true", help="exit with 1 where something was fixed, too")
     add("--exit-zero", action="store_true", help="exit with 0 even where something is found")
     add_config_arguments(parser)
+    add(
+        "--force-exclude",
+        action="store_true",
+        help="leave out named files, too, that would not be looked for in a directory",
+    )
     add("--stdin-filename", metavar="PATH", help="the path to report for standard input")
     add("--no-cache", action="store_true", help="read nothing from a cache, and write nothing to it")
     add("-q", "--quiet", action="store_true", help="print findings only")

@@ -200,7 +200,7 @@ def _walk(paths: list[str], arguments: argparse.Namespace, nearest: Nearest) -> 
     from tfmemlint.engine.front_end import find_files
 
     # A file that is named is read, whatever its kind, unless the options speak of that.
-    found, files = find_files(paths, nearest, leave_out_named=True)
+    found, files = find_files(paths, nearest, leave_out_named=True, as_in_directories=arguments.force_exclude)
     for path, problem in found.problems:
         say(f"{path}: {problem}")
     for path in found.empty:

@@ -18,7 +18,8 @@ from tfmemlint.engine.prefilter_cache import open_prefilter_cache
 from tfmemlint.engine.scan_file import scan_file
 from tfmemlint.facts.prefilter import CONFIGURES
 from tfmemlint.sources import Unreadable, read_bytes, walk
-from tfmemlint.sources.kinds import ALL, DOCUMENTS, kind_of, kind_of_text
+from tfmemlint.sources.kinds import ALL, DOCUMENTS, PYTHON, kind_of, kind_of_text
+from tfmemlint.sources.regular import read_text
 from tfmemlint.sources.text import NOTEBOOK
 from tfmemlint.sources.walking import Choice
 
@@ -29,13 +30,20 @@ if TYPE_CHECKING:
 MAX_FILES_TO_SEARCH_AROUND = 100
 """Files, named one by one, whose projects are searched for the programs that they are part of. A bound without a deeper
 reason: who names more of them names whole projects, by a pattern of the shell."""
+MAX_SCRIPT_BYTES = 2**20
+"""Bytes of a file without an ending in its name beyond which it is no script that a person wrote."""
 MAX_KEPT_BYTES = 32 * 1024 * 1024
 """Bytes of files that stay in memory from the prefilter to the search for programs; further ones are read again.
 That many hold 1,800 files of the mean size of TensorFlow's own Python, 18 KB."""
 
 
 def find_files(
-    paths: Sequence[str], nearest: Nearest, *, kinds: Iterable[str] = ALL, leave_out_named: bool = False
+    paths: Sequence[str],
+    nearest: Nearest,
+    *,
+    kinds: Iterable[str] = ALL,
+    leave_out_named: bool = False,
+    as_in_directories: bool = False,
 ) -> tuple[Walk, list[tuple[str, bool]]]:
     """Return the walk over ``paths``, and each file with whether the user named that very file.
 
@@ -44,6 +52,8 @@ def find_files(
         nearest: the options of each directory, which are followed.
         kinds: the kinds of files that the command takes; the options say which of them are looked for.
         leave_out_named: also leave out files that are named, if the options say that their kind is not wanted.
+        as_in_directories: leave out files that are named, if they would not be looked for in a directory; a file
+            whose name says nothing is taken if its first line names its interpreter.
 
     Raises:
         ConfigError: a configuration file can't be followed.
@@ -56,6 +66,9 @@ def find_files(
             config.file_kinds() & taken, config.exclude, config.respect_gitignore, config.respect_gitattributes
         )
 
+    def choose_kinds(path: str) -> frozenset[str]:
+        return nearest.of_file(path).file_kinds() & taken
+
     found = walk(paths, choose)
     if leave_out_named:
         found.files = [
@@ -63,8 +76,21 @@ def find_files(
             for path in found.files
             if kind_of(os.path.basename(path)) in (None, *nearest.of_file(path).file_kinds(ALL))
         ]
+    if as_in_directories:
+        found.files = [path for path in found.files if _kind_by_name_or_interpreter(path) in choose_kinds(path)]
     named = {os.path.normpath(path) for path in paths}
     return found, [(path, os.path.normpath(path) in named) for path in found.files]
+
+
+def _kind_by_name_or_interpreter(path: str) -> str | None:
+    """Return the kind of a file by its name, else by the interpreter that its first line names; None for others."""
+    kind = kind_of(os.path.basename(path))
+    if kind is not None or "." in os.path.basename(path):
+        return kind
+    first = read_text(path, MAX_SCRIPT_BYTES).partition("\n")[0]
+    if not first.startswith("#!"):
+        return None
+    return PYTHON if "python" in first else kind if (kind := kind_of_text(first.encode())) != PYTHON else None
 
 
 def read_items(

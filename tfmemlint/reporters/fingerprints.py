@@ -12,7 +12,7 @@ from tfmemlint.model.finding import Finding
 from tfmemlint.sources import Source
 
 _SPACE = re.compile(r"\s+|,(?=\s*[)\]}])")
-"""What formatters change: white space, and commas before closing brackets."""
+"""Matches the parts of code that formatters change: white space, and commas before closing brackets."""
 
 
 def fingerprints(findings: Sequence[Finding], sources: Mapping[str, Source], root: str = "") -> list[str]:
