@@ -1,4 +1,4 @@
-"""The options of the commands ``check`` and ``fix``."""
+"""The options of the commands ``check`` and ``fix``, in the groups of their help."""
 
 from __future__ import annotations
 
@@ -7,26 +7,51 @@ import argparse
 from tfmemlint.config.command_line import add_config_arguments
 from tfmemlint.reporters.formats import FORMATS
 
+CHECK_EXAMPLES = """\
+examples:
+  tfmemlint check                                   all files below this directory
+  tfmemlint check train.py --output-format concise  one file, a line for each finding
+  tfmemlint check --select TFM1,eager-config        some rules only
+  tfmemlint check --update-baseline                 begin with the findings that there are
+  tfmemlint check --output-format sarif -o out.sarif
+
+Exit code: 0 if nothing is found, 1 if something is, 2 if the tool could not do its work, 3 if it has an error of its
+own.
+"""
+FIX_EXAMPLES = """\
+examples:
+  tfmemlint fix --diff                 what would change; exits with 1 if something would
+  tfmemlint fix train.py --ask         ask before each change
+  tfmemlint fix --unsafe-fixes         also make changes that a person should review
+  tfmemlint fix --select TFM903        take away comments that silence nothing
+
+Exit code: as of check, for what is left.
+"""
+
 
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     """Give ``parser`` the options of ``check``."""
-    _common(parser)
-    add = parser.add_argument
-    add("--fix", action="store_true", help="fix what can be fixed, as `tfmemlint fix` does")
+    parser.usage, parser.epilog = "tfmemlint check [OPTION ...] [PATH ...]", CHECK_EXAMPLES
+    fixes = _common(parser)
+    fixes.add_argument("--fix", action="store_true", help="fix what can be fixed, as `tfmemlint fix` does")
+    add = parser.add_argument_group("further work").add_argument
     add(
         "--add-ignore",
         metavar="REASON",
         help="write a comment with this reason to each line with a finding, which silences it from now on",
     )
     add("--show-target", action="store_true", help="print which release files are judged for, and why")
+    add("--watch", action="store_true", help="check again whenever a file changes, until interrupted")
     parser.set_defaults(diff=False, ask=False, show_fixes=False, fix_only=None, verify=False, whole_program=False)
 
 
 def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
     """Give ``parser`` the options of ``fix``."""
-    _common(parser)
-    add = parser.add_argument
-    add("--diff", action="store_true", help="print what would change, and change nothing")
+    parser.usage, parser.epilog = "tfmemlint fix [OPTION ...] [PATH ...]", FIX_EXAMPLES
+    add = _common(parser).add_argument
+    add(
+        "--diff", action="store_true", help="print what would change, and change nothing; exit with 1 if anything would"
+    )
     add("--ask", action="store_true", help="show each change and ask before it is made")
     add(
         "--fix-only",
@@ -40,6 +65,7 @@ def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
         help="also change files that were not named, where a fix needs it, if they are in the same project",
     )
     add("--show-fixes", action="store_true", help="list what was fixed, and why the rest was not")
+    add = parser.add_argument_group("proof").add_argument
     add(
         "--verify",
         action="store_true",
@@ -53,48 +79,63 @@ def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --verify: where to run",
     )
     add("--python", metavar="PATH", help="with --verify: the interpreter that has TensorFlow (default: this one)")
-    parser.set_defaults(fix=True, show_target=False, add_ignore=None)
+    parser.set_defaults(fix=True, show_target=False, add_ignore=None, watch=False)
 
 
-def _common(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("paths", nargs="*", metavar="PATH", help="files or directories (default: .); - is standard input")
-    add_selecting_arguments(parser)
-    add(
-        "--migrate",
-        action="store_true",
-        help="also report the names that the newest release (or that of --target-version) lacks and that have nothing"
-        " to do with GPU memory",
+def _common(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add what both commands have; return the group of options about fixes."""
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="files or directories (default: .); - is standard input"
     )
-    add("--allow-dirty", action="store_true", help="also fix files with changes that git does not have yet")
+    add_selecting_arguments(parser)
+    files = parser.add_argument_group("standard input and hooks")
+    files.add_argument(
+        "--force-exclude",
+        action="store_true",
+        help="leave out named files, too, that would not be looked for in a directory",
+    )
+    files.add_argument("--stdin-filename", metavar="PATH", help="the path to report for standard input")
+    fixes = parser.add_argument_group("fixes")
+    fixes.add_argument(
+        "--unsafe-fixes", action="store_true", default=None, help="also apply fixes that a person should review"
+    )
+    fixes.add_argument(
+        "--allow-dirty", action="store_true", help="also fix files with changes that git does not have yet"
+    )
+    fixes.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit with 1 where something was fixed, too")
+    add = parser.add_argument_group("report").add_argument
     add("--output-format", metavar="FORMAT", help=f"how to report: {', '.join(FORMATS)} (default: full)")
     add("-o", "--output-file", metavar="FILE", help="write the report to FILE instead of standard output")
     add("--statistics", action="store_true", help="print how often each rule fires instead of the findings")
+    add("--exit-zero", action="store_true", help="exit with 0 even where something is found")
+    add("-q", "--quiet", action="store_true", help="print findings only")
+    add("-v", "--verbose", action="store_true", help="say what is read")
+    add = parser.add_argument_group("old findings").add_argument
     add("--baseline", metavar="FILE", help="leave out the findings that this file has")
     add(
         "--update-baseline",
         action="store_true",
         help="write what is found to the baseline (default: tfmemlint-baseline.json), and take out what is gone",
     )
-    add("--exit-non-zero-on-fix", action="store_true", help="exit with 1 where something was fixed, too")
-    add("--exit-zero", action="store_true", help="exit with 0 even where something is found")
-    add_config_arguments(parser)
-    add(
-        "--force-exclude",
-        action="store_true",
-        help="leave out named files, too, that would not be looked for in a directory",
-    )
-    add("--stdin-filename", metavar="PATH", help="the path to report for standard input")
-    add("--no-cache", action="store_true", help="read nothing from a cache, and write nothing to it")
-    add("-q", "--quiet", action="store_true", help="print findings only")
-    add("-v", "--verbose", action="store_true", help="say what is read")
+    run = parser.add_argument_group("run")
+    add_config_arguments(run)
+    run.add_argument("--no-cache", action="store_true", help="read nothing from a cache, and write nothing to it")
+    run.add_argument("--jobs", metavar="N", type=_jobs, help="use N processes at most (default: one a core, up to 8)")
+    return fixes
 
 
-def add_selecting_arguments(parser: argparse._ActionsContainer) -> None:
-    """Give ``parser`` the options that configuration files have as well."""
-    add = parser.add_argument
+def _jobs(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of processes")
+    return number
+
+
+def add_selecting_arguments(parser: argparse.ArgumentParser) -> None:
+    """Give ``parser`` the options about rules, files and the machine that configuration files have as well."""
+    add = parser.add_argument_group("rules").add_argument
     for option, words in (
-        ("--select", "run these rules only (codes or their beginnings, with commas between)"),
+        ("--select", "run these rules only (codes, their beginnings, or names, with commas between)"),
         ("--extend-select", "run these rules besides"),
         ("--ignore", "do not run these rules"),
         ("--extend-ignore", "do not run these rules either"),
@@ -107,15 +148,22 @@ def add_selecting_arguments(parser: argparse._ActionsContainer) -> None:
         add(option, metavar="PATTERN:CODE", action="append", help=words)
     add("--severity", metavar="CODE:SEVERITY", action="append", help="the severity of what a rule finds")
     add("--min-severity", metavar="SEVERITY", help="leave out what is less grave: error, warning or advice")
+    add = parser.add_argument_group("files").add_argument
     add("--kinds", metavar="KINDS", action="append", help="look for these kinds of files only (with commas between)")
     add("--extend-kinds", metavar="KINDS", action="append", help="look for these kinds of files besides (text)")
     add("--ignore-kinds", metavar="KINDS", action="append", help="do not look for these kinds of files")
     patterns = "leave these files out (patterns as in .gitignore)"
     add("--exclude", "--extend-exclude", metavar="PATTERNS", action="append", help=patterns)
+    add = parser.add_argument_group("what the code runs on").add_argument
     add(
         "--target-version",
         metavar="X.Y",
         help="the TensorFlow release that the code runs on (default: the one that the project requires)",
     )
+    add(
+        "--migrate",
+        action="store_true",
+        help="also report the names that the newest release (or that of --target-version) lacks and that have nothing"
+        " to do with GPU memory",
+    )
     add("--gpu-memory", metavar="SIZE", help="the memory of one GPU, such as 16GiB: shares become numbers of MiB")
-    add("--unsafe-fixes", action="store_true", default=None, help="also apply fixes that a person should review")

@@ -26,6 +26,15 @@ CLEAN, FOUND, FAILED, CRASHED = 0, 1, 2, 3
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Check or fix, with ``--watch`` again and again; return the exit code."""
+    if not arguments.watch:
+        return _run(arguments)
+    from tfmemlint.cli.watch import watch
+
+    return watch(arguments.paths or ["."], lambda: _run(arguments))
+
+
+def _run(arguments: argparse.Namespace) -> int:
     from tfmemlint.config.command_line import nearest_of
     from tfmemlint.config.files import ConfigError
     from tfmemlint.engine.options_by_file import OptionsByFile
@@ -106,6 +115,7 @@ def _context(arguments: argparse.Namespace, options: OptionsByFile, output_forma
         explain_fixes=output_format.explain_fixes,
         keep_suppressed=output_format.shows_suppressed and not arguments.fix,
         cache=not arguments.no_cache,
+        jobs=arguments.jobs,
         fix_only=_rule_codes("fix-only", arguments.fix_only),
         allow_dirty=arguments.allow_dirty,
         whole_program=arguments.whole_program,

@@ -16,6 +16,7 @@ from tfmemlint.cli import arguments, check
 from tfmemlint.reporters.say import say
 
 CLEAN, FOUND, FAILED, CRASHED = 0, 1, 2, 3
+EVERY_COMMAND = "*"
 _ELSEWHERE = {
     "verify": ("tfmemlint.verify.command", "run what configures GPU memory on the real TensorFlow, and judge it"),
     "plan": ("tfmemlint.plan.command", "predict what a program asks of each GPU, and what it gets"),
@@ -24,6 +25,7 @@ _ELSEWHERE = {
     "doctor": ("tfmemlint.doctor.command", "show what this machine has, and what is missing"),
     "rule": ("tfmemlint.cli.rule", "list the rules, or explain some"),
     "config": ("tfmemlint.cli.config", "show the options that hold, and where they are from"),
+    "completion": ("tfmemlint.cli.completion", "print the lines by which a shell completes the command"),
 }
 """The module and the help of each command that is imported only if it is run."""
 
@@ -35,6 +37,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code: 0 clean, 1 findings, 2 the tool could not do its work, 3 it has an error of its own.
     """
     given = list(sys.argv[1:] if argv is None else argv)
+    if "_ARGCOMPLETE" in os.environ:
+        from tfmemlint.cli.completion import complete
+
+        complete(_parser(EVERY_COMMAND))
     if not given:
         _parser("").print_help(sys.stderr)
         return FAILED
@@ -44,6 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         given, own = given[:place], given[place + 1 :]
     arguments = _parsed(given)
     arguments.program_arguments = own
+    _choose_color(arguments.color)
     # The syntax trees that are read are all needed, and short-lived: looking for garbage in them is time lost. A
     # million objects are some 100 MB: what is let go of in circles has to be found before it is much more than that.
     gc.set_threshold(1_000_000, 20, 20)
@@ -65,6 +72,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Python's own exit code would be that of findings.
         _say_crash(error)
         return CRASHED
+
+
+def _choose_color(color: str) -> None:
+    """Make ``--color`` hold for whatever prints: what the user states comes before the environment."""
+    if color == "auto":
+        return
+    stated, other = ("FORCE_COLOR", "NO_COLOR") if color == "always" else ("NO_COLOR", "FORCE_COLOR")
+    os.environ.pop(other, None)
+    os.environ[stated] = "1"
 
 
 def _parsed(given: list[str]) -> argparse.Namespace:
@@ -113,11 +129,19 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
     fix.set_defaults(run=check.run)
     for name, (place, words) in _ELSEWHERE.items():
         other = commands.add_parser(name, help=words)
-        if name == chosen:
+        if chosen in (name, EVERY_COMMAND):
             # The others are not even imported: `check` has to start fast.
             module = importlib.import_module(place)
             module.add_arguments(other)
             other.set_defaults(run=module.run)
+    for command in commands.choices.values():
+        command.formatter_class = argparse.RawDescriptionHelpFormatter
+        command.add_argument(
+            "--color",
+            choices=("auto", "always", "never"),
+            default="auto",
+            help="print in colour (default: on a terminal)",
+        )
     return parser
 
 

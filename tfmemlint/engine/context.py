@@ -65,6 +65,7 @@ class RunContext:
         explain_fixes: compute the fixes of the findings that are left: ``always``, ``never``, or for a ``few``.
         unsafe: apply unsafe fixes, too.
         gpu_memory_mib: the memory of one GPU in MiB, where the user states it.
+        jobs: the processes to use at most; None for one a core.
         cache: use the results of earlier runs over the same contents.
         fix_only: the codes of rules, or their beginnings, whose findings alone are fixed; () for all.
         allow_dirty: also write files with changes that git does not have.
@@ -87,6 +88,7 @@ class RunContext:
     unsafe: bool = False
     gpu_memory_mib: float | None = None
     cache: bool = False
+    jobs: int | None = None
     fix_only: tuple[str, ...] = ()
     allow_dirty: bool = False
     named: tuple[str, ...] = ()

@@ -42,6 +42,7 @@ def map_items(
     alone: bool = False,
     first: int | None = None,
     lost: Callable[[ItemT, WorkerDied], ResultT] | None = None,
+    jobs: int | None = None,
 ) -> Iterator[ResultT]:
     """Yield the result of ``function`` for each item, in order.
 
@@ -54,11 +55,12 @@ def map_items(
         alone: stay in this process.
         first: the number of the item that is done before the processes are forked: what they all need is read then.
         lost: returns the result of an item on which a process died each time.
+        jobs: the processes to use at most, as the user states; None for one a core, up to `MAX_WORKERS`.
 
     Raises:
         WorkerDied: a process died, and ``lost`` is not given.
     """
-    workers = min(os.cpu_count() or 1, MAX_WORKERS)
+    workers = jobs or min(os.cpu_count() or 1, MAX_WORKERS)
     if alone or len(items) < MIN_ITEMS_FOR_POOL or workers < 2 or not hasattr(os, "fork"):
         for item in items:
             yield function(item)

@@ -89,6 +89,7 @@ def check_items(items: Sequence[Item], context: RunContext, cache: Cache) -> Ite
         alone=context.fix and (context.ask is not None or context.prove is not None),
         first=_largest_program(unknown, context),
         lost=partial(_lost, context),
+        jobs=context.jobs,
     )
     for item, key, known in zip(items, keys, cached, strict=True):
         if known is not None:

@@ -105,11 +105,32 @@ def size(option: str, text: str, *, zero: bool = False) -> float:
         raise ValueError(f"{option}: {error}") from None
 
 
+SECONDS_BETWEEN_LINES = 5.0
+"""A log is to show that something happens, and not to be filled."""
+
+
+def _every_few_seconds() -> Callable[[str], None]:
+    """Return a function that prints what it is told, if the last line is long enough ago."""
+    import time
+
+    from tfmemlint.reporters.say import say
+
+    last = time.monotonic()
+
+    def tell(words: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            say(words)
+
+    return tell
+
+
 @contextlib.contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
-    """Show a line with the progress on a terminal; elsewhere, show nothing."""
+    """Show a line with the progress on a terminal; elsewhere, print a line every few seconds."""
     if not sys.stderr.isatty():
-        yield lambda words: None
+        yield _every_few_seconds()
         return
     from rich.console import Console
     from rich.markup import escape
