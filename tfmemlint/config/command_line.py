@@ -40,10 +40,12 @@ def nearest_of(arguments: argparse.Namespace, extra: Sequence[Table] = ()) -> Ne
         ConfigError: an option can't be followed.
     """
     from tfmemlint.config.files import from_environment
-    from tfmemlint.reporters.say import say
 
     tables, remarks = from_environment(os.environ)
-    say(*remarks)
+    if remarks:
+        from tfmemlint.reporters.say import say
+
+        say(*remarks)
     return Nearest.of(
         config=getattr(arguments, "config", ()),
         isolated=getattr(arguments, "isolated", False),
