@@ -107,3 +107,12 @@ def test_a_license_is_whole() -> None:
     assert "Version 2.0, January 2004" in text
     assert "END OF TERMS AND CONDITIONS" in text
     assert "APPENDIX: How to apply the Apache License to your work." in text
+
+
+def test_the_tests_that_hold_expectations_exist() -> None:
+    text = (ROOT / "docs" / "expectations.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", text)
+    assert len(named) > 50
+    for file, test in named:
+        source = (ROOT / file).read_text(encoding="utf-8")
+        assert not test or f"def {test}(" in source, f"{file} has no test {test}"

@@ -22,6 +22,7 @@ PAGES = (
     "docs/structure.md",
     "README.md",
     "docs/documents.md",
+    "docs/expectations.md",
     "docs/formats.md",
     "docs/fit.md",
     "docs/precision.md",
