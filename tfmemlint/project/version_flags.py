@@ -31,6 +31,22 @@ _ASKS_MODE = frozenset({"executing_eagerly", "executing_eagerly_outside_function
 
 
 @dataclass(slots=True)
+class _Index:
+    """What names stand for in a module, each asked for by many conditions.
+
+    Attributes:
+        imports: the imports that bind each name, anywhere in the module.
+        assigned: what each name is set to by the module's own statements.
+    """
+
+    imports: dict[str, list[tuple[ast.Import | ast.ImportFrom, ast.alias]]] = field(default_factory=dict)
+    assigned: dict[str, list[ast.expr | ast.FunctionDef]] = field(default_factory=dict)
+
+    def assign(self, name: str, value: ast.expr | ast.FunctionDef) -> None:
+        self.assigned.setdefault(name, []).append(value)
+
+
+@dataclass(slots=True)
 class Flags:
     """Evaluates conditions for one release.
 
@@ -41,6 +57,7 @@ class Flags:
     target: Target
     read: Callable[[str], bytes | None]
     _modules: dict[str, ast.Module | None] = field(default_factory=dict)
+    _indexes: dict[ast.Module, _Index] = field(default_factory=dict)
 
     def value(self, test: ast.expr, path: str, tree: ast.Module) -> object:
         """Return the value of an expression at the top level of a file; `UNKNOWN` if it can't be told."""
@@ -129,18 +146,10 @@ class Flags:
     def _tensorflow(self, dotted: str, tree: ast.Module) -> str:
         """Return the canonical name of a part of TensorFlow that the imports of a file give; "" for anything else."""
         first, dot, rest = dotted.partition(".")
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                for alias in node.names:
-                    whole = f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
-                    local = alias.asname or (
-                        alias.name if isinstance(node, ast.ImportFrom) else alias.name.split(".")[0]
-                    )
-                    if local == first:
-                        name = canonical(
-                            (whole if alias.asname or isinstance(node, ast.ImportFrom) else first) + dot + rest
-                        )
-                        return name if name.split(".")[0] == "tf" else ""
+        for node, alias in self._index(tree).imports.get(first, ()):
+            whole = f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
+            name = canonical((whole if alias.asname or isinstance(node, ast.ImportFrom) else first) + dot + rest)
+            return name if name.split(".")[0] == "tf" else ""
         return ""
 
     def _definition(
@@ -159,36 +168,25 @@ class Flags:
             own = self._assigned(first, tree)
             if own is not None:
                 return path, tree, own
-        for node in ast.walk(tree):
-            if not isinstance(node, ast.Import | ast.ImportFrom):
-                continue
-            for alias in node.names:
-                if (alias.asname or alias.name.split(".")[0]) != first:
-                    continue
-                for module, attribute in _modules_of(node, alias, rest):
-                    where = self._file_of(module, node.level if isinstance(node, ast.ImportFrom) else 0, path)
-                    inner = self._parsed(where) if where else None
-                    if where and inner is not None and attribute and "." not in attribute:
-                        found = self._assigned(attribute, inner)
-                        if found is not None:
-                            return where, inner, found
-                        return self._definition(attribute, where, inner, asked)
+        for node, alias in self._index(tree).imports.get(first, ()):
+            for module, attribute in _modules_of(node, alias, rest):
+                where = self._file_of(module, node.level if isinstance(node, ast.ImportFrom) else 0, path)
+                inner = self._parsed(where) if where else None
+                if where and inner is not None and attribute and "." not in attribute:
+                    found = self._assigned(attribute, inner)
+                    if found is not None:
+                        return where, inner, found
+                    return self._definition(attribute, where, inner, asked)
         return None
 
     def _assigned(self, name: str, tree: ast.Module) -> ast.expr | ast.FunctionDef | None:
-        found: list[ast.expr | ast.FunctionDef] = []
-        for node in tree.body:
-            match node:
-                case ast.FunctionDef(name=defined) if defined == name:
-                    found.append(node)
-                case ast.Assign(targets=[ast.Name(id=defined)], value=value) if defined == name:
-                    found.append(value)
-                case ast.AnnAssign(target=ast.Name(id=defined), value=ast.expr() as value) if defined == name:
-                    found.append(value)
-                case ast.Try(body=body, handlers=[handler]):
-                    chosen = body if self._imports_work(body) else handler.body
-                    found += _values_of(name, chosen)
+        found = self._index(tree).assigned.get(name, ())
         return found[0] if len(found) == 1 else None
+
+    def _index(self, tree: ast.Module) -> _Index:
+        if tree not in self._indexes:
+            self._indexes[tree] = _indexed(tree, self._imports_work)
+        return self._indexes[tree]
 
     def _imports_work(self, body: list[ast.stmt]) -> bool:
         for node in body:
@@ -238,12 +236,29 @@ def _modules_of(node: ast.Import | ast.ImportFrom, alias: ast.alias, rest: str) 
     return [(inner, rest)] if rest else [(module, alias.name)]
 
 
-def _values_of(name: str, body: list[ast.stmt]) -> list[ast.expr]:
-    return [
-        node.value
-        for node in body
-        if isinstance(node, ast.Assign) and any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
-    ]
+def _indexed(tree: ast.Module, imports_work: Callable[[list[ast.stmt]], bool]) -> _Index:
+    index = _Index()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                local = alias.asname or alias.name
+                index.imports.setdefault(local.split(".")[0] if isinstance(node, ast.Import) else local, []).append(
+                    (node, alias)
+                )
+    for statement in tree.body:
+        match statement:
+            case ast.FunctionDef(name=name):
+                index.assign(name, statement)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                index.assign(name, value)
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                index.assign(name, value)
+            case ast.Try(body=body, handlers=[handler]):
+                for inner in body if imports_work(body) else handler.body:
+                    if isinstance(inner, ast.Assign):
+                        for name in {target.id for target in inner.targets if isinstance(target, ast.Name)}:
+                            index.assign(name, inner.value)
+    return index
 
 
 def _any_or_all(values: list[object], *, is_and: bool) -> object:
