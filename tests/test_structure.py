@@ -19,7 +19,7 @@ LAYERS = (
     "doctor",
     "fit",
     "verify",
-    "plan",
+    "plans",
     "debug",
     "engine",
     "config",

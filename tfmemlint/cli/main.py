@@ -17,7 +17,7 @@ from tfmemlint.reporters.say import say
 CLEAN, FOUND, FAILED, CRASHED = 0, 1, 2, 3
 _ELSEWHERE = {
     "verify": ("tfmemlint.verify.command", "run what configures GPU memory on the real TensorFlow, and judge it"),
-    "plan": ("tfmemlint.plan.command", "predict what a program asks of each GPU, and what it gets"),
+    "plan": ("tfmemlint.plans.command", "predict what a program asks of each GPU, and what it gets"),
     "fit": ("tfmemlint.fit.command", "predict whether a training script fits a GPU's memory, and what takes it"),
     "debug": ("tfmemlint.debug.command", "show what the analysis sees in a program"),
     "doctor": ("tfmemlint.doctor.command", "show what this machine has, and what is missing"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfmemlint.plan.model import Device, FilePlan, Place, Plan, PlannedEntry, PlannedIntent, PlannedStart, Variable
+from tfmemlint.plans.model import Device, FilePlan, Place, Plan, PlannedEntry, PlannedIntent, PlannedStart, Variable
 
 VERSION = 1
 """The version of the format. It changes when a key changes its meaning or goes away; new keys may come at any time."""

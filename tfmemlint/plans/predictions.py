@@ -14,10 +14,10 @@ from tfmemlint.knowledge import names
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, SET_LOGICAL
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Purpose
-from tfmemlint.plan import calls, options, variables
-from tfmemlint.plan.entry_run import EntryRun, conditions
-from tfmemlint.plan.model import Prediction, PredictionKind
-from tfmemlint.plan.starting import unstarted
+from tfmemlint.plans import calls, options, variables
+from tfmemlint.plans.entry_run import EntryRun, conditions
+from tfmemlint.plans.model import Prediction, PredictionKind
+from tfmemlint.plans.starting import unstarted
 from tfmemlint.rulekit.explain import short, written
 from tfmemlint.rulekit.exports import is_for_others
 from tfmemlint.rulekit.rule import codes_where

@@ -9,10 +9,10 @@ from tfmemlint.interpreter.program import Call
 from tfmemlint.interpreter.state import Setting, State
 from tfmemlint.interpreter.values import EACH
 from tfmemlint.model.intent import Purpose
-from tfmemlint.plan.conflicts import is_in
-from tfmemlint.plan.entry_run import EntryRun
-from tfmemlint.plan.model import Prediction, PredictionKind
-from tfmemlint.plan.starting import in_force
+from tfmemlint.plans.conflicts import is_in
+from tfmemlint.plans.entry_run import EntryRun
+from tfmemlint.plans.model import Prediction, PredictionKind
+from tfmemlint.plans.starting import in_force
 from tfmemlint.rulekit.explain import device_words, short
 
 _ARGUMENTS = {

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import IO
 
-from tfmemlint.plan.model import Device, FilePlan, Place, Plan, PlannedEntry, PlannedIntent, Prediction, PredictionKind
+from tfmemlint.plans.model import Device, FilePlan, Place, Plan, PlannedEntry, PlannedIntent, Prediction, PredictionKind
 from tfmemlint.reporters.paint import Line, Segment, columns, painter, printable
 
 _STYLES = {

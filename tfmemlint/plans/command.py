@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tfmemlint.engine.context import RunContext
     from tfmemlint.engine.item import Item
     from tfmemlint.knowledge.releases import Target
-    from tfmemlint.plan.model import FilePlan, Plan, Problem
+    from tfmemlint.plans.model import FilePlan, Plan, Problem
 from tfmemlint.reporters.say import say
 
 AS_ASKED, DIFFERS, FAILED = 0, 1, 2
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from tfmemlint.config.files import ConfigError, load
     from tfmemlint.engine.context import RunContext
-    from tfmemlint.plan.model import Plan, Problem
+    from tfmemlint.plans.model import Plan, Problem
 
     try:
         config = load()
@@ -113,7 +113,7 @@ def _files(paths: list[str], config: Config, context: RunContext, plan: Plan) ->
     """Return the files that may matter; those that can't be read are added to the plan's problems."""
     from tfmemlint.engine.front_end import find_files, read_items
     from tfmemlint.facts.prefilter import MATTERS
-    from tfmemlint.plan.model import Problem
+    from tfmemlint.plans.model import Problem
     from tfmemlint.project.kinds import Kind
     from tfmemlint.sources.kinds import PROGRAMS
 
@@ -143,7 +143,7 @@ def _files(paths: list[str], config: Config, context: RunContext, plan: Plan) ->
 
 def without_what_programs_do(plans: Sequence[FilePlan | Problem | None]) -> Iterator[FilePlan | Problem | None]:
     """Yield the plans without the entries of modules that the plans of whole programs already cover."""
-    from tfmemlint.plan.model import Problem
+    from tfmemlint.plans.model import Problem
 
     covered = {
         (*plan.where(planned.place.span.row), planned.place.span.column, planned.purpose)
@@ -173,7 +173,7 @@ def _plans(files: list[_File], context: RunContext, gpus: int | None) -> Iterato
     from tfmemlint.engine.pool import map_items
 
     def warm_up(files: Sequence[_File]) -> None:
-        importlib.import_module("tfmemlint.plan.read")
+        importlib.import_module("tfmemlint.plans.read")
         for file in files:
             # All processes get these, and each is read once.
             context.launches_of(file.path)
@@ -187,8 +187,8 @@ def _plans(files: list[_File], context: RunContext, gpus: int | None) -> Iterato
 
 def _plan(file: _File, context: RunContext, gpus: int | None) -> _Plans:
     """Return the plans of one file, or the reason why there is none; None if the file asks to be left out."""
-    from tfmemlint.plan.model import Problem
-    from tfmemlint.plan.read import plan_of
+    from tfmemlint.plans.model import Problem
+    from tfmemlint.plans.read import plan_of
     from tfmemlint.sources import Unreadable, decode
     from tfmemlint.sources.suppressions import read_suppressions
 
@@ -246,10 +246,10 @@ def _show(plan: Plan, as_json: bool) -> None:
     if as_json:
         import json
 
-        from tfmemlint.plan.data import as_data
+        from tfmemlint.plans.data import as_data
 
         print(json.dumps(as_data(plan), indent=2))
         return
-    from tfmemlint.plan.report import show
+    from tfmemlint.plans.report import show
 
     show(plan, sys.stdout)

@@ -9,8 +9,8 @@ from dataclasses import replace
 from tfmemlint.intents import StatedIntent
 from tfmemlint.interpreter.program import RuntimeStart
 from tfmemlint.model.finding import Finding, Severity, Span
-from tfmemlint.plan.entry_run import EntryRun
-from tfmemlint.plan.model import PlannedIntent, Prediction, PredictionKind, Stop
+from tfmemlint.plans.entry_run import EntryRun
+from tfmemlint.plans.model import PlannedIntent, Prediction, PredictionKind, Stop
 from tfmemlint.rulekit.rule import codes_where
 
 _RAISED = re.compile(r"(?:TensorFlow|Python) raises ([\w.]+)(?:: (.+))?$")

@@ -15,7 +15,7 @@ from tfmemlint.interpreter.values import Const, Device, Seq, Value
 from tfmemlint.knowledge.environment import ALLOCATORS_MEASURED_FROM
 from tfmemlint.knowledge.functions import LIST_LOCAL, SESSIONS
 from tfmemlint.model.finding import Finding, Span, Step
-from tfmemlint.plan.model import Place
+from tfmemlint.plans.model import Place
 from tfmemlint.rulekit.explain import plain_options, written
 from tfmemlint.sources.line_map import Rows
 

@@ -9,8 +9,8 @@ from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import EACH, Const
 from tfmemlint.knowledge.functions import MAKES_VARIABLES
 from tfmemlint.model.intent import Purpose
-from tfmemlint.plan.entry_run import EntryRun
-from tfmemlint.plan.model import Prediction, PredictionKind
+from tfmemlint.plans.entry_run import EntryRun
+from tfmemlint.plans.model import Prediction, PredictionKind
 from tfmemlint.rulekit.explain import short, written
 
 

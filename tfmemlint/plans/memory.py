@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from tfmemlint.interpreter.program import ProtoMade, SessionMade
 from tfmemlint.interpreter.state import ANY, Key, Setting, State
 from tfmemlint.interpreter.values import EACH, Const, Limit, Seq, Value
-from tfmemlint.plan.entry_run import EntryRun
-from tfmemlint.plan.model import Memory
+from tfmemlint.plans.entry_run import EntryRun
+from tfmemlint.plans.model import Memory
 from tfmemlint.rulekit.explain import plain_options
 from tfmemlint.rulekit.made_up import LEAST_BYTES
 

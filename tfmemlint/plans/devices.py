@@ -11,10 +11,10 @@ from tfmemlint.interpreter.state import ANY, Key, Setting, State
 from tfmemlint.interpreter.values import EACH, Const, Device, Devices
 from tfmemlint.knowledge import environment
 from tfmemlint.model.finding import Span
-from tfmemlint.plan.entry_run import EntryRun, listed_numbers, numbers_of
-from tfmemlint.plan.memory import of_session, of_settings
-from tfmemlint.plan.model import Device as Row
-from tfmemlint.plan.model import Memory
+from tfmemlint.plans.entry_run import EntryRun, listed_numbers, numbers_of
+from tfmemlint.plans.memory import of_session, of_settings
+from tfmemlint.plans.model import Device as Row
+from tfmemlint.plans.model import Memory
 from tfmemlint.rulekit.explain import written
 
 

@@ -12,13 +12,13 @@ from tfmemlint.interpreter.program import Call
 from tfmemlint.interpreter.values import Devices
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.intent import Intent, Purpose
-from tfmemlint.plan.abort import refused, stopped, unreached
-from tfmemlint.plan.devices import devices
-from tfmemlint.plan.entry_run import EntryRun, numbers_of
-from tfmemlint.plan.model import FilePlan, Place, PlannedEntry, PlannedIntent, PlannedStart, Stop
-from tfmemlint.plan.predictions import predict
-from tfmemlint.plan.shared_devices import with_file_names
-from tfmemlint.plan.variables import variables
+from tfmemlint.plans.abort import refused, stopped, unreached
+from tfmemlint.plans.devices import devices
+from tfmemlint.plans.entry_run import EntryRun, numbers_of
+from tfmemlint.plans.model import FilePlan, Place, PlannedEntry, PlannedIntent, PlannedStart, Stop
+from tfmemlint.plans.predictions import predict
+from tfmemlint.plans.shared_devices import with_file_names
+from tfmemlint.plans.variables import variables
 from tfmemlint.rulekit.explain import written
 from tfmemlint.sources import Source
 

@@ -10,8 +10,8 @@ from tfmemlint.interpreter.state import ConfigEffect, Setting, Tri
 from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Devices, Value
 from tfmemlint.knowledge.functions import SET_VISIBLE
 from tfmemlint.model.intent import Purpose
-from tfmemlint.plan.entry_run import IGNORING_TF_CONFIG, EntryRun, numbers_of
-from tfmemlint.plan.model import Prediction, PredictionKind
+from tfmemlint.plans.entry_run import IGNORING_TF_CONFIG, EntryRun, numbers_of
+from tfmemlint.plans.model import Prediction, PredictionKind
 from tfmemlint.rulekit.explain import written
 
 

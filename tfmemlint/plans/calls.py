@@ -10,11 +10,11 @@ from tfmemlint.interpreter.state import ConfigEffect, device_key
 from tfmemlint.interpreter.values import EACH, Device
 from tfmemlint.knowledge.functions import GROWTH_REFUSED, SET_VISIBLE
 from tfmemlint.model.intent import Purpose
-from tfmemlint.plan.conflicts import beyond, granted, hidden, lost_again, overruled, same, voided, words_of
-from tfmemlint.plan.entry_run import EntryRun, numbers_of
-from tfmemlint.plan.model import Prediction, PredictionKind
-from tfmemlint.plan.replacing import replaced
-from tfmemlint.plan.starting import SEVERAL
+from tfmemlint.plans.conflicts import beyond, granted, hidden, lost_again, overruled, same, voided, words_of
+from tfmemlint.plans.entry_run import EntryRun, numbers_of
+from tfmemlint.plans.model import Prediction, PredictionKind
+from tfmemlint.plans.replacing import replaced
+from tfmemlint.plans.starting import SEVERAL
 from tfmemlint.rulekit.explain import short
 
 IN_FORCE = Prediction(PredictionKind.HAPPENS, words="takes effect")

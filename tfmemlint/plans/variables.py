@@ -9,8 +9,8 @@ from tfmemlint.interpreter.values import UNKNOWN, Const
 from tfmemlint.knowledge import environment
 from tfmemlint.knowledge.environment import Moment
 from tfmemlint.knowledge.variables import judge_name, judge_value, run_together
-from tfmemlint.plan.entry_run import EntryRun, listed_numbers
-from tfmemlint.plan.model import Prediction, PredictionKind, Variable
+from tfmemlint.plans.entry_run import EntryRun, listed_numbers
+from tfmemlint.plans.model import Prediction, PredictionKind, Variable
 from tfmemlint.rulekit.env_writes import is_for_others
 from tfmemlint.rulekit.explain import written
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tfmemlint.plan.model import Device, Place, PlannedEntry, PlannedIntent
+from tfmemlint.plans.model import Device, Place, PlannedEntry, PlannedIntent
 from tfmemlint.sources.line_map import Rows
 
 

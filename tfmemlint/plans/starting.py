@@ -9,8 +9,8 @@ from tfmemlint.interpreter.program import End, Event, RuntimeStart
 from tfmemlint.interpreter.state import Key, Setting, State
 from tfmemlint.interpreter.values import EACH, Const, Devices
 from tfmemlint.model.intent import Purpose
-from tfmemlint.plan.entry_run import EntryRun, numbers_of
-from tfmemlint.plan.model import Prediction, PredictionKind
+from tfmemlint.plans.entry_run import EntryRun, numbers_of
+from tfmemlint.plans.model import Prediction, PredictionKind
 from tfmemlint.rulekit.explain import written
 
 DIFFERS = "Memory growth cannot differ between GPU devices"
