@@ -58,6 +58,8 @@ class RunContext:
         ask: asked before each change, with the finding, and the old and new text of each file that changes. Stays in
             this process.
         prove: runs new texts and returns the intents that do not take effect. Stays in this process.
+        in_process: start no further process, whatever the number of files: a library's caller may have threads.
+        checkpoint: called before each file and program; what it raises ends the run, if it is no `Exception`.
         modules: the modules that this run has read: the one part that fills up as the run goes.
     """
 
@@ -77,6 +79,8 @@ class RunContext:
     ask: Callable[[Finding, Sequence[tuple[Source, Source]]], bool] | None = None
     prove: Prover | None = None
     only_rules: tuple[Rule, ...] | None = None
+    in_process: bool = False
+    checkpoint: Callable[[], None] | None = None
     modules: ModuleStore = field(default_factory=ModuleStore, compare=False, repr=False)
 
     @property

@@ -265,7 +265,7 @@ class Problem:
 @dataclass(slots=True)
 class Plan:
     """The plan of a run; ``left_out`` files have no intents. ``target``: the release; the newest if there are
-    several."""
+    several. ``empty``: directories without Python files."""
 
     target: str
     gpus: int | None = None
@@ -273,6 +273,7 @@ class Plan:
     files: list[FilePlan] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     left_out: int = 0
+    empty: list[str] = field(default_factory=list)
 
     @property
     def differs(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,7 @@ def plan_of(
     named: bool = False,
     alone: bool = False,
     begun: Launch | None = None,
+    open_texts: Mapping[str, bytes] | None = None,
 ) -> FilePlan:
     """Return the plan of the program that starts in a file.
 
@@ -45,6 +46,7 @@ def plan_of(
         named: report a file that starts the runtime even if it has no intents.
         alone: ignore the modules that it imports from its project.
         begun: the launch of the program by a configuration file.
+        open_texts: the contents of files, by their absolute paths, that are read in place of those on disk.
 
     Raises:
         SyntaxError, ValueError: the text isn't Python 3.
@@ -52,7 +54,7 @@ def plan_of(
     """
     from tfmemlint.engine.whole_program import findings_of, whole_of
 
-    whole = whole_of(source, target, alone=alone, begun=begun)
+    whole = whole_of(source, target, alone=alone, begun=begun, open_texts=open_texts)
     program = whole.program
     program.gpu_memory_mib = memory
     findings = findings_of(whole)
