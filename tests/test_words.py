@@ -16,6 +16,7 @@ HELD = ("benchmarks", "rules", "tfmemlint", "tools")
 
 PAGES = (
     "CONTRIBUTING.md",
+    "docs/api.md",
     "docs/corrections.md",
     "docs/knowledge.md",
     "docs/structure.md",

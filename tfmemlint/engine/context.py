@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -58,6 +59,8 @@ class RunContext:
         ask: asked before each change, with the finding, and the old and new text of each file that changes. Stays in
             this process.
         prove: runs new texts and returns the intents that do not take effect. Stays in this process.
+        in_project: the files belong to projects. False for a text that is no file: nothing but ``target`` tells its
+            release, and nothing launches it.
         in_process: start no further process, whatever the number of files: a library's caller may have threads.
         checkpoint: called before each file and program; what it raises ends the run, if it is no `Exception`.
         modules: the modules that this run has read: the one part that fills up as the run goes.
@@ -79,6 +82,7 @@ class RunContext:
     ask: Callable[[Finding, Sequence[tuple[Source, Source]]], bool] | None = None
     prove: Prover | None = None
     only_rules: tuple[Rule, ...] | None = None
+    in_project: bool = True
     in_process: bool = False
     checkpoint: Callable[[], None] | None = None
     modules: ModuleStore = field(default_factory=ModuleStore, compare=False, repr=False)
@@ -121,7 +125,7 @@ class RunContext:
 
     def stated_target(self, path: str) -> Target | None:
         """Return the release that the user, or else the file's own project, states; None where nobody does."""
-        if self.target is not None:
+        if self.target is not None or not self.in_project:
             return self.target
         from tfmemlint.project.targets.find import current
 
@@ -132,6 +136,10 @@ class RunContext:
         """Return the release to judge a file for, or the program that starts there: the newest if none is stated."""
         if self.target is not None:
             return self.target
+        if not self.in_project:
+            from tfmemlint.knowledge.releases import Target
+
+            return Target.newest()
         from tfmemlint.project.targets.find import current
 
         found = current().of_file(path)
@@ -139,7 +147,7 @@ class RunContext:
 
     def oldest_target_of(self, path: str) -> Target | None:
         """Return the oldest release that a file's project supports; None if it states none, or the user states one."""
-        if self.target is not None:
+        if self.target is not None or not self.in_project:
             return None
         from tfmemlint.project.targets.find import current
 
@@ -147,7 +155,7 @@ class RunContext:
 
     def launches_of(self, path: str) -> tuple[Launch, ...]:
         """Return the environments in which configuration files of its project start the program in a file."""
-        if is_document(path):
+        if is_document(path) or not self.in_project:
             return ()
         from tfmemlint.deployment.project_launches import launches_of
 
@@ -181,10 +189,17 @@ class RunContext:
         return dataclasses.replace(self, target=target, only_rules=tuple(rules), kinds=frozenset())
 
 
-def reset_project_caches() -> None:
-    """Forget the files of projects: they may have changed since the last run in this process."""
+def reset_project_caches(open_texts: Mapping[str, bytes] | None = None) -> None:
+    """Forget the files of projects: they may have changed since the last run in this process.
+
+    ``open_texts`` are the contents of files in place of those on disk (`ModuleStore.open_texts`).
+    """
+    finder = sys.modules.get("tfmemlint.project.targets.find")
+    if open_texts and finder is None:
+        finder = importlib.import_module("tfmemlint.project.targets.find")
+    if finder is not None:
+        finder.reset_cache(open_texts)
     for name in (
-        "tfmemlint.project.targets.find",
         "tfmemlint.deployment.project_launches",
         "tfmemlint.deployment.project_readers",
     ):

@@ -79,7 +79,7 @@ def read_items(
         is_wanted: True for an item that the command is to work on. It is asked before programs are known.
         with_programs: also find the programs of several files that start in them, and add the files that they start in.
     """
-    reset_project_caches()
+    reset_project_caches(context.modules.open_texts)
     files = list(files)
     found = Items()
     python: list[Item] = []

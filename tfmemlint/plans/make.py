@@ -59,7 +59,7 @@ def plan_text(data: bytes, path: str, context: RunContext, gpus: int | None, *, 
     from tfmemlint.engine.context import reset_project_caches
     from tfmemlint.plans.model import Plan
 
-    reset_project_caches()
+    reset_project_caches(context.modules.open_texts)
     context.modules.reset([path] if in_project else [])
     file = _File(path, data, named=True, alone=not in_project)
     return _made([file], Plan("", gpus, context.gpu_memory_mib), context)
