@@ -94,3 +94,15 @@ def test_several_files_are_fixed_together(project: Path) -> None:
     result = tfmemlint.fix(Path(), unsafe=True, write=True, allow_dirty=True)
     assert result.written and result.findings == ()
     assert tfmemlint.check(Path()).clean
+
+
+def test_an_absolute_path_gets_the_same_fix(project: Path) -> None:
+    """The last resort of order repairs asks who else imports the file, itself not counted."""
+    call = "tf.config.experimental.set_memory_growth("
+    text = LATE.replace(call, 'getattr(tf.config.experimental, "set_memory_growth")(')
+    (project / "late.py").write_text(text)
+    named = tfmemlint.fix(Path("late.py"), unsafe=True)
+    assert [change.new for change in named.changes] == [
+        change.new for change in tfmemlint.fix(project / "late.py", unsafe=True).changes
+    ]
+    assert named.changes and named.findings == ()

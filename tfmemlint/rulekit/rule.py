@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rulekit.correction import Correction
 
+_OWN_PACKAGE = "tfmemlint.rules."
 DOCS_URL = "https://github.com/tfmemlint/tfmemlint/blob/main/docs/rules/{code}.md"
 
 
@@ -43,6 +44,9 @@ class Rule(ABC):
 
     whole_program: ClassVar[bool] = False
     """The rule is about a program as a whole: it also reports modules other than the one that is run."""
+
+    docs_url: ClassVar[str] = ""
+    """The address of the published pages of a rule of another package; ``{code}`` and ``{name}`` are the rule's."""
 
     triggers: ClassVar[tuple[str, ...] | None] = None
     """Regular expressions; a file in none of whose lines one of them matches is not read for this rule. They are stated
@@ -129,13 +133,37 @@ class Rule(ABC):
 
     @classmethod
     def url(cls) -> str:
-        """Return the address of the rule's published page."""
-        return DOCS_URL.format(code=cls.code)
+        """Return the address of the rule's published page: for a rule of another package, ``docs_url``, else the page
+        of that package; "" if none is known."""
+        if cls.docs_url:
+            return cls.docs_url.format(code=cls.code, name=cls.name)
+        return DOCS_URL.format(code=cls.code) if cls.__module__.startswith(_OWN_PACKAGE) else _page_of(cls.__module__)
 
     @classmethod
     def page(cls) -> Page:
         """Return the rule's page."""
         return Page(inspect.getdoc(cls) or "")
+
+
+@lru_cache
+def _page_of(module: str) -> str:
+    """Return the address that the package of a module states for its documentation, or its home page; "" for none."""
+    from importlib.metadata import PackageNotFoundError, metadata, packages_distributions
+
+    for name in packages_distributions().get(module.partition(".")[0], ()):
+        try:
+            about = metadata(name)
+        except PackageNotFoundError:
+            continue
+        labelled = [entry.partition(",") for entry in about.get_all("Project-URL") or ()]
+        urls = {label.strip().lower(): url.strip() for label, _, url in labelled}
+        for label in ("documentation", "docs", "homepage", "home", "repository", "source"):
+            if label in urls:
+                return str(urls[label])
+        home_page = about.get_all("Home-page")
+        if home_page:
+            return str(home_page[0])
+    return ""
 
 
 class Page:
