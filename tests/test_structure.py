@@ -16,6 +16,7 @@ from tools.structure import House, circles, read
 
 LAYERS = (
     "cli",
+    "mcp",
     "testing",
     "api",
     "doctor",

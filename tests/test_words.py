@@ -17,6 +17,7 @@ HELD = ("benchmarks", "rules", "tfmemlint", "tools")
 PAGES = (
     "CONTRIBUTING.md",
     "docs/api.md",
+    "docs/mcp.md",
     "docs/rule-packages.md",
     "docs/corrections.md",
     "docs/knowledge.md",

@@ -64,7 +64,7 @@ def check(
     problems: list[Problem] = []
     number = 0
     with analysis():
-        for results, context, path_problems in _runs(parse_source(source, path), options, explain_fixes=explain):
+        for results, context, path_problems in runs(parse_source(source, path), options, explain_fixes=explain):
             findings += findings_of(results, context)
             problems += problems_of(results, path_problems)
             number += len(results)
@@ -109,7 +109,7 @@ def fix(
     problems: list[Problem] = []
     more = {"fix": True, "write": write, "allow_dirty": allow_dirty, "whole_program": whole_program}
     with analysis():
-        for results, context, path_problems in _runs(given, options, explain_fixes="always", **more):
+        for results, context, path_problems in runs(given, options, explain_fixes="always", **more):
             every += results
             findings += findings_of(results, context)
             problems += problems_of(results, path_problems)
@@ -168,7 +168,7 @@ _Run = tuple[list["FileResult"], "RunContext", Sequence[tuple[str, str]]]
 """The results of files, the context that they were made in, and paths with their problems."""
 
 
-def _runs(given: Text | list[str], options: Options, **more: object) -> list[_Run]:
+def runs(given: Text | list[str], options: Options, **more: object) -> list[_Run]:
     """Return the runs over what was given: one for a text, and one for the paths of each configuration file."""
     if isinstance(given, Text):
         return [run_text(given, options, **more)]

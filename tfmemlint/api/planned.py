@@ -13,7 +13,7 @@ time. ``fails``: on every machine with a GPU, if the line is reached. ``depends`
 that the program takes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PlannedIntent:
     """One intent, and what becomes of it.
 
@@ -60,7 +60,7 @@ class PlannedIntent:
     rules: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Device:
     """The memory that a GPU, or each of several GPUs, gets.
 
@@ -86,7 +86,7 @@ class Device:
     allocator: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RuntimeStart:
     """The line that starts TensorFlow's runtime.
 
@@ -103,7 +103,7 @@ class RuntimeStart:
     certain: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EntryPoint:
     """One way to run a program: the file from top to bottom, or a function that nothing in it calls.
 
@@ -126,7 +126,7 @@ class EntryPoint:
     stop: tuple[int, str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Program:
     """The plan of the program that starts in a file.
 
@@ -145,7 +145,7 @@ class Program:
     incomplete: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PlanResult:
     """The result of `plan`.
 

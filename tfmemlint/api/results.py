@@ -19,7 +19,7 @@ Applicability = Literal["safe", "unsafe", "display"]
 seen, and a person should look. ``display``: never applied."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
     """A stretch of a file.
 
@@ -40,7 +40,7 @@ class Place:
     cell: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Step:
     """One step of a trace: a place, and what happens there."""
 
@@ -48,7 +48,7 @@ class Step:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Edit:
     """Put ``content`` in the place of the text at ``place``."""
 
@@ -56,7 +56,7 @@ class Edit:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fix:
     """A rewrite that fixes one finding.
 
@@ -73,7 +73,7 @@ class Fix:
     needs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Intent:
     """The use that an author wants to make of a GPU's memory.
 
@@ -93,7 +93,7 @@ class Intent:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Finding:
     """One defect at one place.
 
@@ -130,7 +130,7 @@ class Finding:
     noqa_row: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Problem:
     """A path that could not be dealt with.
 
@@ -145,7 +145,7 @@ class Problem:
     row: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CheckResult:
     """The result of `check`.
 
@@ -166,7 +166,7 @@ class CheckResult:
         return not self.findings and not self.problems
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Change:
     """A file, before and after its fixes: whole texts, with the line ends of the file.
 
@@ -181,7 +181,7 @@ class Change:
     new: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FixResult:
     """The result of `fix`.
 

@@ -19,6 +19,8 @@ _ELSEWHERE = {
     "verify": ("tfmemlint.verify.command", "run what configures GPU memory on the real TensorFlow, and judge it"),
     "plan": ("tfmemlint.plans.command", "predict what a program asks of each GPU, and what it gets"),
     "fit": ("tfmemlint.fit.command", "predict whether a training script fits a GPU's memory, and what takes it"),
+    "server": ("tfmemlint.server.command", "serve an editor: findings as you type, fixes, and what becomes of a call"),
+    "mcp": ("tfmemlint.mcp.command", "serve a program that writes code, by the Model Context Protocol"),
     "debug": ("tfmemlint.debug.command", "show what the analysis sees in a program"),
     "doctor": ("tfmemlint.doctor.command", "show what this machine has, and what is missing"),
 }
@@ -85,7 +87,7 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
         prog="tfmemlint",
         title="commands",
         required=True,
-        metavar="{check,fix,verify,plan,fit,debug,doctor,rule}",
+        metavar="{check,fix,verify,plan,fit,server,mcp,debug,doctor,rule}",
     )
     checking = commands.add_parser("check", help="report what is wrong")
     arguments.add_check_arguments(checking)
