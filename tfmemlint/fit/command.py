@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfmemlint.reporters.say import say
-from tfmemlint.verify.shared_options import add_options, folder, progress, seconds, size
+from tfmemlint.verify.shared_options import add_options, folder, progress, sandbox, seconds, size
 
 if TYPE_CHECKING:
     from tfmemlint.fit.measure import FitOptions
@@ -24,8 +24,10 @@ Runs a training script, or its first steps, on a simulated GPU with TensorFlow's
 memory it takes, whether that fits the GPU, and what the memory is for. No GPU is needed: the simulated one is in this
 machine's memory, and takes only as much as is written to it. Kernels compute nothing, so computed values have no
 meaning.
-THIS RUNS THE SCRIPT, with your rights, in this directory (as `python SCRIPT` would; see --cwd), so that it finds its
-data. Files that it writes are really written. It runs twice if it does not fit, and more often with --check-limit.
+THIS RUNS THE SCRIPT, in this directory (as `python SCRIPT` would; see --cwd), so that it finds its data, and in a
+sandbox as good as this machine allows (`tfmemlint doctor` lists it): without the network, your environment variables
+and your credentials; what it writes is refused, or not kept. It runs twice if it does not fit, and more often with
+--check-limit.
 """
 _AFTER = """\
 Arguments after -- are passed to the script. A training step is a call that takes gradients: by Keras, by a tf.function
@@ -110,6 +112,7 @@ def _conditions(arguments: argparse.Namespace) -> FitOptions:
         ValueError: an option has an impossible value.
     """
     from tfmemlint.fit.measure import FitOptions
+    from tfmemlint.verify.sandbox_options import variables
 
     memory, in_use = size("--gpu-memory", arguments.gpu_memory), size("--in-use", arguments.in_use, zero=True)
     if memory < MIN_GPU_MEMORY_MIB:
@@ -129,6 +132,8 @@ def _conditions(arguments: argparse.Namespace) -> FitOptions:
         timeout=seconds(arguments.timeout),
         host_mib=size("--host-memory", arguments.host_memory),
         cwd=folder(arguments.cwd),
+        env=variables(arguments.env),
+        sandbox=sandbox(arguments),
         check_limit=arguments.check_limit,
     )
 

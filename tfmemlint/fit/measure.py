@@ -10,13 +10,14 @@ from __future__ import annotations
 import enum
 import os
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfmemlint.fit.observation import MIB, FitRun, observe
 from tfmemlint.fit.oom_messages import memory_line
+from tfmemlint.verify.sandbox_options import Sandbox, hint
 
 if TYPE_CHECKING:
     from tfmemlint.verify.ground import Ground
@@ -30,6 +31,8 @@ MAX_LIMIT_RUNS = 8
 _OBSERVER = "tfmemlint.fit.child.observe"
 _PASSED = ("KERAS_", "TF_", "XLA_")
 """Prefixes of the caller's variables that the script gets. Not CUDA's, which select the GPUs of another machine."""
+_NOT_PASSED = ("TF_CLI_", "TF_TOKEN_", "TF_VAR_")
+"""Prefixes of variables of Terraform, which may be credentials."""
 
 
 class FitOutcome(enum.Enum):
@@ -49,7 +52,8 @@ class FitOptions:
         in_use_mib: the memory of each GPU that others use, in MiB: other processes, and this process's CUDA context.
         steps: end after this many training steps; 0 to run to the end. argv: the script's arguments.
         timeout: seconds for one run. host_mib: MiB of this machine's own memory for one run. cwd: the folder to run in.
-        check_limit: search for the smallest memory limit by further runs.
+        check_limit: search for the smallest memory limit by further runs. env: variables added to the script's.
+        sandbox: what the script may reach of this machine; None for everything.
     """
 
     memory_mib: int = 16384
@@ -61,6 +65,8 @@ class FitOptions:
     host_mib: float = 8192.0
     cwd: str | None = None
     check_limit: bool = False
+    env: Mapping[str, str] = field(default_factory=dict)
+    sandbox: Sandbox | None = field(default_factory=Sandbox)
 
 
 @dataclass(slots=True)
@@ -139,7 +145,7 @@ class _Runner:
         self._script, self._code, self._ground, self._conditions = script, code, ground, conditions
 
     def run(self, *, lifted: bool = False, limit_mib: int | None = None, trace: bool = True) -> FitRun:
-        conditions = self._conditions
+        conditions, sandbox = self._conditions, self._conditions.sandbox
         memory = ROOMY_MIB if lifted else conditions.memory_mib
         # The limit must decide, not the memory of the GPU.
         if limit_mib is not None:
@@ -147,7 +153,12 @@ class _Runner:
         with tempfile.TemporaryDirectory(prefix="tfmemlint-") as folder:
             log = Path(folder) / "log"
             used = 0.0 if lifted else conditions.in_use_mib
-            env = {name: value for name, value in os.environ.items() if name.startswith(_PASSED)}
+            env = {
+                name: value
+                for name, value in os.environ.items()
+                if name.startswith(_PASSED) and not name.startswith(_NOT_PASSED)
+            }
+            env.update(conditions.env)
             env["TFMEMLINT_SIM_LOG"] = str(log)
             env["TFMEMLINT_SIM_USED_MIB"] = ",".join([str(round(used))] * conditions.gpus)
             result = self._ground.run(
@@ -160,6 +171,7 @@ class _Runner:
                 timeout=conditions.timeout,
                 host_mib=conditions.host_mib,
                 cwd=conditions.cwd or Path.cwd(),
+                sandbox=None if sandbox is None else replace(sandbox, write=(*sandbox.write, folder)),
                 observer={
                     "module": _OBSERVER,
                     "steps": conditions.steps,
@@ -225,7 +237,8 @@ def describe_failure(seen: FitRun, conditions: FitOptions) -> str:
     if seen.out_of_memory:
         return f"it ran out of GPU memory: {memory_line(result.message)}"
     lines = result.error.splitlines()
-    return f"it failed: {where}{lines[0][:500] if lines else 'without a message'}"
+    way_out = hint(result, conditions.sandbox)
+    return f"it failed: {where}{lines[0][:500] if lines else 'without a message'}" + (f"; {way_out}" if way_out else "")
 
 
 def steps_words(steps: int) -> str:

@@ -10,6 +10,7 @@ from tfmemlint.fit.measure import FitOutcome, FitResult, steps_words
 from tfmemlint.fit.observation import MIB, DeviceUsage, FitRun
 from tfmemlint.fit.oom_messages import memory_line, refused
 from tfmemlint.reporters.paint import Line, Segment, colourful, columns, painter, printable
+from tfmemlint.verify.sandbox_options import kept_apart, lacking
 
 PIPED_COLUMNS = 100
 """The width of a report that goes to no terminal, in columns; a bound for readability."""
@@ -57,6 +58,7 @@ def as_data(script: str, found: FitResult) -> dict[str, Any]:
         else {"works": found.limit.works, "fails": found.limit.fails, "runs": found.limit.runs},
         "unsimulated": seen.usage.unsimulated,
         "notes": found.notes,
+        "sandbox": found.asked.result.sandbox,
         "not_known": NOT_KNOWN,
     }
 
@@ -202,6 +204,8 @@ def _notes(found: FitResult) -> list[str]:
     if found.measured.usage.unsimulated:
         names = ", ".join(found.measured.usage.unsimulated[:5])
         notes.append(f"the script called functions that the simulated driver lacks: {names}")
+    wanted = found.conditions.sandbox
+    notes += [words for words in (kept_apart(seen.result), lacking(seen.result, wanted)) if words]
     trouble = (found.measured.result.observer or {}).get("error")
     if trouble:
         notes.append(f"some observations failed: {trouble}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfmemlint.reporters.say import say
-from tfmemlint.verify.shared_options import add_options, folder, progress, seconds, size
+from tfmemlint.verify.shared_options import add_options, folder, progress, sandbox, seconds, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 FAILED = 2
 _ABOUT = """\
 Runs the part of each program that configures GPU memory (its slice) on the installed TensorFlow, in a separate
-process, and reports for each intent of the program whether it takes effect. THIS RUNS THE PROGRAM'S CODE: with a time
-limit, a memory limit and an empty working directory, but with your permissions. `check` and `fix` run no code.
+process, and reports for each intent of the program whether it takes effect. THIS RUNS THE PROGRAM'S CODE, in a
+sandbox as good as this machine allows (`tfmemlint doctor` lists it): without the network, your environment variables
+and your credentials; what it writes is refused, or not kept. `check` and `fix` run no code.
 """
 _AFTER = """\
 Arguments after -- are passed to the program. Exit code: 0 if every intent that could be tested takes effect, 1 if one
@@ -62,6 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     from tfmemlint.verify.prove import RunOptions
     from tfmemlint.verify.report import GroundInfo, as_json, exit_code, show
     from tfmemlint.verify.result import GroundError
+    from tfmemlint.verify.sandbox_options import variables
 
     try:
         conditions = RunOptions(
@@ -72,6 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
             argv=tuple(arguments.program_arguments),
             whole=arguments.whole,
             cwd=folder(arguments.cwd),
+            env=variables(arguments.env),
+            sandbox=sandbox(arguments),
         )
     except ValueError as error:
         say(str(error))
@@ -100,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
     except GroundError as error:
         say(str(error), "`tfmemlint doctor` says what this machine has, and what is missing")
         return FAILED
-    where = GroundInfo(ground.kind, version, ground.python, conditions.memory_mib, why)
+    where = GroundInfo(ground.kind, version, ground.python, conditions.memory_mib, why, conditions.sandbox)
     failed = not _write_json(arguments.json, as_json(proofs, where)) or failed
     if arguments.json != "-":
         if arguments.verbose:
