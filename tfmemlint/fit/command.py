@@ -6,13 +6,14 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from tfmemlint.fit.gpu_models import GPU_MODELS, gpu_model
 from tfmemlint.reporters.say import say
 from tfmemlint.verify.shared_options import add_options, folder, progress, sandbox, seconds, size
 
 if TYPE_CHECKING:
-    from tfmemlint.fit.measure import FitOptions
+    from tfmemlint.fit.runner import FitOptions
 
 FAILED = 2
 MAX_GPUS = 32
@@ -30,9 +31,11 @@ and your credentials; what it writes is refused, or not kept. It runs twice if i
 --check-limit.
 """
 _AFTER = """\
-Arguments after -- are passed to the script. A training step is a call that takes gradients: by Keras, by a tf.function
-or a loop of your own, or by a session of TensorFlow 1. Environment variables that begin with TF_, KERAS_ or XLA_ are
-passed to the script. Exit code: 0 if it fits, 1 if it does not, 2 if that could not be found out.
+Arguments after -- are passed to the script. With --find-batch, {} in them is the batch size:
+`tfmemlint fit train.py --gpu-memory T4 --find-batch -- --batch-size {}`. A training step is a call that takes
+gradients: by Keras, by a tf.function or a loop of your own, or by a session of TensorFlow 1. Environment variables that
+begin with TF_, KERAS_ or XLA_ are passed to the script. Exit code: 0 if it fits, 1 if it does not, 2 if that could not
+be found out.
 """
 
 
@@ -40,8 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``fit`` to ``parser``."""
     parser.description, parser.epilog = _ABOUT, _AFTER
     add = parser.add_argument
-    add("script", metavar="SCRIPT", help="the training script to run")
-    add("--gpu-memory", metavar="SIZE", default="16GiB", help="the memory of each GPU (default: 16GiB)")
+    add("script", metavar="SCRIPT", nargs="?", help="the training script to run")
+    add(
+        "--gpu-memory",
+        metavar="SIZE|NAME",
+        default="16GiB",
+        help=f"the memory of each GPU, or its name: {', '.join(model.name for model in GPU_MODELS)} (default: 16GiB)",
+    )
     add("--gpus", type=int, metavar="N", default=1, help="the number of GPUs (default: 1)")
     add(
         "--in-use",
@@ -62,13 +70,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="search for the smallest memory limit that works, by running under it",
     )
+    add(
+        "--find-batch",
+        action="store_true",
+        help="search for the largest batch that fits, by running with it in place of {} in the script's arguments",
+    )
+    add("--compare", nargs=2, metavar=("BEFORE", "AFTER"), help="compare two results that --json wrote; runs nothing")
+    add(
+        "--jit",
+        choices=("on", "off"),
+        default="on",
+        help="off: XLA compiles nothing, though the script or Keras wants it; faster, and another peak (default: on)",
+    )
     add_options(parser, timeout=600, cwd="this one", json="what was found")
     add("-v", "--verbose", action="store_true", help="show the script's output, too")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the script, and return the exit code."""
-    from tfmemlint.fit.measure import measure
+    if arguments.compare:
+        return _compare(arguments)
+    if arguments.script is None:
+        return _failed("name the script to run, or two results with --compare")
+    from tfmemlint.fit.measure import measure, measure_largest
     from tfmemlint.fit.report import as_data, exit_code, show
     from tfmemlint.sources import Unreadable, decode, read_bytes
     from tfmemlint.verify.choose_ground import DriverGround
@@ -89,20 +113,50 @@ def run(arguments: argparse.Namespace) -> int:
         with progress() as tell:
             tell("starting TensorFlow")
             with DriverGround(arguments.python) as ground:
-                found = measure(script, code, ground, conditions, tell)
+                measured = measure_largest if arguments.find_batch else measure
+                found = measured(script, code, ground, conditions, tell)
     except GroundError as error:
         return _failed(f"{error}\n`tfmemlint doctor` says what this machine has, and what is missing")
-    text = json.dumps(as_data(arguments.script, found), indent=2) + "\n"
-    if arguments.json == "-":
-        sys.stdout.write(text)
-    else:
-        if arguments.json:
-            try:
-                Path(arguments.json).write_text(text, encoding="utf-8")
-            except OSError as error:
-                return _failed(f"{arguments.json}: {error.strerror or error}")
+    try:
+        _write_json(arguments.json, as_data(arguments.script, found))
+    except ValueError as error:
+        return _failed(str(error))
+    if arguments.json != "-":
         show(arguments.script, found, sys.stdout, verbose=arguments.verbose)
     return exit_code(found)
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    """Compare two results, and return the exit code."""
+    from tfmemlint.fit.compare import compare, load, show
+
+    if arguments.script is not None:
+        return _failed("--compare: it runs nothing, so that a script has no place here")
+    before, after = arguments.compare
+    try:
+        found = compare(load(before), load(after))
+        _write_json(arguments.json, found)
+    except ValueError as error:
+        return _failed(str(error))
+    if arguments.json != "-":
+        show((before, after), found, sys.stdout)
+    return 0
+
+
+def _write_json(file: str | None, data: dict[str, Any]) -> None:
+    """Write a result to a file, or to standard output for ``-``.
+
+    Raises:
+        ValueError: the file can't be written.
+    """
+    text = json.dumps(data, indent=2) + "\n"
+    if file == "-":
+        sys.stdout.write(text)
+    elif file:
+        try:
+            Path(file).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise ValueError(f"{file}: {error.strerror or error}") from None
 
 
 def _conditions(arguments: argparse.Namespace) -> FitOptions:
@@ -111,10 +165,15 @@ def _conditions(arguments: argparse.Namespace) -> FitOptions:
     Raises:
         ValueError: an option has an impossible value.
     """
-    from tfmemlint.fit.measure import FitOptions
+    from tfmemlint.fit.find_batch import PLACEHOLDER
+    from tfmemlint.fit.runner import FitOptions
     from tfmemlint.verify.sandbox_options import variables
 
-    memory, in_use = size("--gpu-memory", arguments.gpu_memory), size("--in-use", arguments.in_use, zero=True)
+    named = gpu_model(arguments.gpu_memory)
+    memory = float(named.memory_mib) if named is not None else size("--gpu-memory", arguments.gpu_memory)
+    in_use = size("--in-use", arguments.in_use, zero=True)
+    if arguments.find_batch and not any(PLACEHOLDER in argument for argument in arguments.program_arguments):
+        raise ValueError(f"--find-batch: put {PLACEHOLDER} for the batch size among the script's arguments, after --")
     if memory < MIN_GPU_MEMORY_MIB:
         raise ValueError(f"--gpu-memory: at least {MIN_GPU_MEMORY_MIB} MiB")
     if in_use >= memory:
@@ -135,6 +194,8 @@ def _conditions(arguments: argparse.Namespace) -> FitOptions:
         env=variables(arguments.env),
         sandbox=sandbox(arguments),
         check_limit=arguments.check_limit,
+        jit=arguments.jit == "on",
+        gpu_model=named.name if named is not None else "",
     )
 
 
