@@ -35,6 +35,7 @@ __all__ = [
     "ItemLookup",
     "LateOption",
     "MissingMember",
+    "NeverRun",
     "Program",
     "ProtoMade",
     "RankTaken",
@@ -253,6 +254,22 @@ class LateOption(Event):
     field: str
     value: Value
     session: SessionMade
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class NeverRun(Event):
+    """Code that would configure a GPU is made, and nothing ever runs it.
+
+    ``kind``: what it is: ``map``, ``filter``, ``generator expression``, ``generator``, ``context manager``,
+    ``coroutine``, ``partial``, ``lambda``, ``thread`` or ``function`` (a name without the parentheses of a call).
+    ``called``: the function that would configure, canonical. ``text``: the function that calls it, as far as it has
+    a name. ``stored_in``: the name that it is bound to and that nothing reads; "" if there is none.
+    """
+
+    kind: str
+    called: str
+    text: str
+    stored_in: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -9,9 +9,10 @@ from tfmemlint.interpreter.operations.arithmetic import operate
 from tfmemlint.interpreter.operations.contents import cells_of, forget_contents, mark_escaped
 from tfmemlint.interpreter.operations.generators import drain
 from tfmemlint.interpreter.operations.lists import extend
+from tfmemlint.interpreter.operations.never_run import report_stored_for_nothing
 from tfmemlint.interpreter.operations.protocols import in_place
 from tfmemlint.interpreter.registry import visits
-from tfmemlint.interpreter.values import Instance, Lazy, Seq, Value
+from tfmemlint.interpreter.values import Instance, Lazy, Seq, Thread, Value
 
 
 @visits(ast.NamedExpr)
@@ -26,6 +27,8 @@ def visit_assign(context: Context, node: ast.Assign) -> None:
     value = context.evaluate(node.value)
     if context.state is None:
         return
+    if isinstance(value, (Lazy, Thread)):
+        report_stored_for_nothing(context, node, value)
     for target in node.targets:
         context.assign(target, value)
 
