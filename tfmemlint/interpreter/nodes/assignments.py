@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.arithmetic import operate
+from tfmemlint.interpreter.operations.arithmetic import numbered, operate
 from tfmemlint.interpreter.operations.contents import cells_of, forget_contents, mark_escaped
 from tfmemlint.interpreter.operations.generators import drain
 from tfmemlint.interpreter.operations.lists import extend
@@ -47,7 +47,7 @@ def visit_aug_assign(context: Context, node: ast.AugAssign) -> None:
     right = context.evaluate(node.value)
     if context.state is None or _extends_list(context, node, left, right):
         return
-    value = in_place(context, node.op, left, right, node)
+    value = in_place(context, node.op, left, right, node) or numbered(node.op, left, right)
     if value is None:
         value = operate(context, node, left, right)
     if context.state is not None and not (

@@ -32,12 +32,14 @@ class Amount(Unknown):
         type: ``str``, ``list`` or ``number``; "" if it isn't known.
         unit: as in `tfmemlint.knowledge.units`; "" if it isn't known.
         source: where it comes from, in words. sure: False if it is so on some path only.
+        default: the number that it is where the user gives none; None if there is none, or it isn't known.
     """
 
     type: str = ""
     unit: str = ""
     source: str = ""
     sure: bool = True
+    default: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
