@@ -29,7 +29,8 @@ def dedupe_and_suppress(source: Source, found: Sequence[Finding], rules: Sequenc
 def dedupe(found: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]:
     """Return one finding a place: of equal ones the gravest with the shortest trace, of related ones the most specific.
 
-    ``rules`` say which findings supersede which.
+    ``rules`` say which findings supersede which: at their own place, and at the anchors whose names begin with
+    "covers".
     """
     best: dict[tuple[str, str, Span], Finding] = {}
     for finding in found:
@@ -43,8 +44,11 @@ def dedupe(found: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]:
     for finding in kept:
         rule = by_code.get(finding.code)
         codes = rule.supersedes if rule is not None else ()
+        covered = [span for name, span in finding.anchors.items() if name.startswith("covers")]
         for other in kept:
-            if other.code in codes and (finding.span.contains(other.span) or other.span.contains(finding.span)):
+            if other.code not in codes:
+                continue
+            if other.span.contains(finding.span) or any(span.contains(other.span) for span in (finding.span, *covered)):
                 superseded.add(id(other))
     return [finding for finding in kept if id(finding) not in superseded]
 

@@ -137,8 +137,6 @@ class Context:
         self.protos: list[tuple[Proto, Call]] = []
         self.shaped: set[int] = set()
         """Serial numbers of the Keras models whose input shape is known."""
-        self.flags: dict[str, Value] = {}
-        """What the flags of ``absl`` are, as far as their types tell, by name."""
         self.started_generators: dict[int, object] = {}
         """Generators that something has begun to iterate over."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.amounts import as_number, memory_of, option_value
+from tfmemlint.interpreter.operations.amounts import FLAGS, as_number, memory_of, option_value
 from tfmemlint.interpreter.operations.environment import read_variable
 from tfmemlint.interpreter.registry import Invocation, builtin, models
 from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Dict, Fields, OptionParser, Ref, Seq, Value
@@ -55,8 +55,9 @@ def define_flag(context: Context, call: Invocation) -> Value | None:
     reader = _FLAG_READERS[call.name.rpartition("DEFINE_")[2]]
     value = option_value(name.value, reader, call.argument(1, "default") or Const(None), f"the flag --{name.value}")
     # A second definition of the name is for another program, or for none.
-    context.flags[name.value] = value if name.value not in context.flags else UNKNOWN
-    return Fields({"value": context.flags[name.value]})
+    flag = FLAGS, name.value
+    context.heap = {**context.heap, flag: UNKNOWN if flag in context.heap else value}
+    return Fields({"value": context.heap[flag]})
 
 
 @builtin("input")

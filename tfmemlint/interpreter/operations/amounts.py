@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tfmemlint.facts.syntax import last_word
-from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Fields, Unknown, Value
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Cell, Const, Fields, Seq, Unknown, Value
 from tfmemlint.knowledge import units
 
+FLAGS = Cell(0, Seq(()), False)
+"""In the heap it holds what the flags of ``absl`` are, as far as their types tell, by name."""
 _NAMED = (ast.Name, ast.Attribute, ast.Subscript)
 
 
