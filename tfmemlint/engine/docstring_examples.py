@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _TF_IS_V1 = re.compile(
-    r"^\s*(?:import\s+tensorflow\.compat\.v1\s+as\s+tf|from\s+tensorflow\.compat\s+import\s+v1\s+as\s+tf)\b",
+    r"^[ \t]*(?:import\s+tensorflow\.compat\.v1\s+as\s+tf|from\s+tensorflow\.compat\s+import\s+v1\s+as\s+tf)\b",
     re.MULTILINE,
 )
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tfmemlint.knowledge.variables import BadName
     from tfmemlint.model.finding import Span
 
-_TENSORFLOW = r"(?m)^\s*(?:import|from)\s+(?:tensorflow|keras|tf_keras)\b"
+_TENSORFLOW = r"(?m)^[ \t]*(?:import|from)\s+(?:tensorflow|keras|tf_keras)\b"
 
 
 def writes(program: Program) -> Iterator[EnvWrite]:
