@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import difflib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ from tfmemlint.fixes.edits import apply, difference, overlap
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Applicability, Edit, Finding, Fix, Severity, Span
 from tfmemlint.sources.documents.blocks import PYTHON
+from tfmemlint.sources.line_changes import line_changes
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
@@ -430,9 +430,9 @@ def _keys_in_new_text(places: dict[Place, str], old: str, new: str) -> dict[Plac
 def _rows(old: str, new: str) -> dict[int, int]:
     """Return the new row of each line of ``old`` that is still in ``new``."""
     rows: dict[int, int] = {}
-    matcher = difflib.SequenceMatcher(None, old.split("\n"), new.split("\n"), autojunk=False)
-    for first, second, size in matcher.get_matching_blocks():
-        rows.update({first + number + 1: second + number + 1 for number in range(size)})
+    for kind, first, end, second, _ in line_changes(old.split("\n"), new.split("\n")):
+        if kind == "equal":
+            rows.update({first + number + 1: second + number + 1 for number in range(end - first)})
     return rows
 
 

@@ -210,8 +210,10 @@ def attribute_error(name: str, exception: str = "AttributeError", imported: str 
 
 def is_of_import(use: Use, program: Program) -> bool:
     """Return True if a name is part of one that an import asks for, so that the finding about the import is enough."""
-    imported = (imported_use.name for imported_use in program.of(Use) if imported_use.origin == "import")
-    return use.origin != "import" and any(use.name == whole or use.name.startswith(f"{whole}.") for whole in imported)
+    if use.origin == "import":
+        return False
+    parts = use.name.split(".")
+    return any(".".join(parts[:count]) in program.imported_names for count in range(1, len(parts) + 1))
 
 
 def guarded(event: Event, device: str) -> bool:
