@@ -3,11 +3,12 @@
 A line that a rule must report ends in ``# expect: TFM101`` (several codes: ``# expect: TFM101,TFM406``). The first
 lines of a file may state, one a line, what TensorFlow itself makes of it: ``# gpus: 2``, ``# raises: Type: text``,
 ``# lacks: allow_growth=True``, ``# fixed: allow_growth=True``, ``# target: 2.15`` (it is about that release),
-``# since: 2.16`` (it is true from that release on), ``# memory: 16384`` (the user says that a GPU has so many MiB),
-``# ground: driver — why``. What only an allocator shows (``ground: driver``) is claimed by ``# observed: all`` (all the
-memory that is free is taken), ``# observed: refuses 16 MiB``, ``# observed: lacks 5000 MiB`` (a logical device of that
-limit gets less), or ``# observed: raises Type: text`` (at the first use of a GPU). ``# computes: why`` says that the
-program needs the values of its operations, which the simulated driver does not compute.
+``# since: 2.16`` (it is true from that release on), ``# memory: 16384`` (the user says that a GPU has so many MiB; with
+``read``, that fixed code shall ask NVML), ``# ground: driver — why``. What only an allocator shows (``ground: driver``)
+is claimed by ``# observed: all`` (all the memory that is free is taken), ``# observed: refuses 16 MiB``,
+``# observed: lacks 5000 MiB`` (a logical device of that limit gets less), or ``# observed: raises Type: text`` (at the
+first use of a GPU). ``# computes: why`` says that the program needs the values of its operations, which the simulated
+driver does not compute.
 
 A folder of ``fixtures/programs/`` is a program of several files. A file that it starts in has a header of its own;
 besides the above that may state ``# entry: python -m package`` (how it is run), ``# env: USE_GPU=1``,
@@ -28,6 +29,7 @@ from tfmemlint.testing.markers import KEYS, blank_markers, strip_markers
 __all__ = [
     "FIXTURES",
     "KEYS",
+    "READ",
     "ROOT",
     "SETTINGS",
     "SILENCE",
@@ -48,6 +50,8 @@ ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "fixtures"
 SETTINGS = FIXTURES / "settings"
 SILENCE = FIXTURES / "silence"
+READ = "read"
+"""In a header, the memory of a GPU that fixed code asks NVML for."""
 
 
 def read_text(path: Path) -> str:

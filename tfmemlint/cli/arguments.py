@@ -77,6 +77,12 @@ def _common(parser: argparse.ArgumentParser) -> None:
     add("--unsafe-fixes", action="store_true", default=None, help="also apply fixes that a person should review")
     add("--allow-dirty", action="store_true", help="also fix files with changes that git does not have yet")
     add("--gpu-memory", metavar="SIZE", help="the memory of one GPU, such as 16GiB: shares become numbers of MiB")
+    add(
+        "--read-gpu-memory",
+        action="store_true",
+        help="where --gpu-memory is not given, fixes may add a function that asks NVML for the memory of a GPU"
+        " (the code then needs the package nvidia-ml-py)",
+    )
     add("--output-format", choices=tuple(FORMATS), help="how to report (default: full)")
     add("--statistics", action="store_true", help="print how often each rule fires instead of the findings")
     add("--exit-zero", action="store_true", help="exit with 0 even where something is found")

@@ -101,6 +101,7 @@ def _context(arguments: argparse.Namespace, config: Config) -> RunContext:
         explain_fixes=output_format.explain_fixes,
         unsafe=config.unsafe_fixes if arguments.unsafe_fixes is None else arguments.unsafe_fixes,
         gpu_memory_mib=memory,
+        read_gpu_memory=config.read_gpu_memory or arguments.read_gpu_memory,
         cache=not arguments.no_cache,
         fix_only=_rule_codes("--fix-only", _codes(arguments.fix_only)),
         allow_dirty=arguments.allow_dirty,

@@ -37,6 +37,7 @@ class Config:
         respect_gitattributes: leave out files that are marked as generated or vendored.
         target_version: the TensorFlow release to judge for.
         gpu_memory_mib: the memory of one GPU, in MiB.
+        read_gpu_memory: fixes may add code that asks NVML for the memory of a GPU.
     """
 
     root: str = field(default_factory=os.getcwd)
@@ -52,6 +53,7 @@ class Config:
     output_format: str | None = None
     unsafe_fixes: bool = False
     gpu_memory_mib: float | None = None
+    read_gpu_memory: bool = False
     respect_gitignore: bool = True
     respect_gitattributes: bool = True
     kinds: tuple[str, ...] | None = None
@@ -262,6 +264,7 @@ _OPTIONS: dict[str, tuple[str, Callable[[object], object]]] = {
     "output-format": ("output_format", _format),
     "unsafe-fixes": ("unsafe_fixes", _flag),
     "gpu-memory": ("gpu_memory_mib", _memory),
+    "read-gpu-memory": ("read_gpu_memory", _flag),
     "respect-gitignore": ("respect_gitignore", _flag),
     "respect-gitattributes": ("respect_gitattributes", _flag),
     "kinds": ("kinds", _kinds),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tfmemlint.config.selection import Selection
     from tfmemlint.deployment.launches import Launch
     from tfmemlint.engine.results import Unproven
+    from tfmemlint.fixes.loop import Options
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rulekit.rule import Rule
 
@@ -49,6 +50,7 @@ class RunContext:
         explain_fixes: compute the fixes of the findings that are left: ``always``, ``never``, or for a ``few``.
         unsafe: apply unsafe fixes, too.
         gpu_memory_mib: the memory of one GPU in MiB, where the user states it.
+        read_gpu_memory: where the user does not, fixes may write code that asks NVML for it.
         cache: use the results of earlier runs over the same contents.
         fix_only: the codes of rules, or their beginnings, whose findings alone are fixed; () for all.
         allow_dirty: also write files with changes that git does not have.
@@ -73,6 +75,7 @@ class RunContext:
     explain_fixes: str = "few"
     unsafe: bool = False
     gpu_memory_mib: float | None = None
+    read_gpu_memory: bool = False
     cache: bool = False
     fix_only: tuple[str, ...] = ()
     allow_dirty: bool = False
@@ -184,6 +187,15 @@ class RunContext:
             for finding in kept
         ]
 
+    def fix_options(self) -> Options:
+        """Return what the user allows of fixes."""
+        from tfmemlint.fixes.loop import Options
+        from tfmemlint.project.line_length import line_length_of
+
+        return Options(
+            self.unsafe, self.gpu_memory_mib, self.read_gpu_memory, self.fix_only, line_length_of=line_length_of
+        )
+
     def for_snippet(self, target: Target, rules: Sequence[Rule]) -> RunContext:
         """Return the context for one program within a document: its release, the document's rules, no launches."""
         return dataclasses.replace(self, target=target, only_rules=tuple(rules), kinds=frozenset())
@@ -200,6 +212,7 @@ def reset_project_caches(open_texts: Mapping[str, bytes] | None = None) -> None:
     if finder is not None:
         finder.reset_cache(open_texts)
     for name in (
+        "tfmemlint.project.line_length",
         "tfmemlint.deployment.project_launches",
         "tfmemlint.deployment.project_readers",
     ):

@@ -52,11 +52,9 @@ def add_examples(result: FileResult, context: RunContext) -> None:
 def _checked_again(result: FileResult, context: RunContext) -> list[Finding]:
     """Return what is left in a file whose docstrings were fixed: what is below them is in other lines now."""
     from tfmemlint.engine.subjects import subject_of_result
-    from tfmemlint.fixes.loop import Options
 
     subject = subject_of_result(result)
-    options = Options(context.unsafe, context.gpu_memory_mib, context.fix_only)
-    return subject.explain(subject.check(context), options, context)
+    return subject.explain(subject.check(context), context.fix_options(), context)
 
 
 def _check_examples(source: Source, context: RunContext) -> FileResult | None:

@@ -23,9 +23,7 @@ def explain_results(results: list[FileResult], context: RunContext, programs: Se
     fixable = sum(finding.fixable for result in results for finding in result.findings)
     if not fixable or (context.explain_fixes == "few" and fixable > MAX_EXPLAINED_FINDINGS):
         return
-    from tfmemlint.fixes.loop import Options
-
-    options = Options(unsafe=context.unsafe, gpu_memory_mib=context.gpu_memory_mib)
+    options = context.fix_options()
     for result in results:
         if result.source is not None and result.findings:
             result.findings = subject_of_result(result).explain(result.findings, options, context)
