@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.values import Const
@@ -79,24 +79,26 @@ class MadeUpArgument(Rule):
         """Yield each call with a keyword that the measured signature lacks."""
         for call in program.calls(*SIGNATURES):
             known = SIGNATURES[call.name]
+            positional = sum(argument.keyword is None for argument in call.args)
+            given = {argument.keyword for argument in call.args}.union(known[:positional])
             for argument in call.args:
                 if argument.keyword is not None and not argument.star and argument.keyword not in known:
-                    yield self._unknown(program, call, argument, known)
+                    yield self._unknown(program, call, argument, known, given)
         for call in program.calls(*PROTOS):
             message = types.type_of_message(call.name)
+            given = {argument.keyword for argument in call.args}
             for argument in call.args:
                 if argument.keyword and not argument.star and types.lacks(message, argument.keyword, program.target):
-                    yield self._no_field(program, call, argument, message)
+                    yield self._no_field(program, call, argument, message, given)
 
-    def _unknown(self, program: Program, call: Call, argument: Arg, known: tuple[str, ...]) -> Finding:
+    def _unknown(
+        self, program: Program, call: Call, argument: Arg, known: tuple[str, ...], given: Collection[str | None]
+    ) -> Finding:
         keyword = str(argument.keyword)
         unit = KEYWORDS.get(keyword, "") if call.name in LOGICAL_CONFIGURATION else ""
         if unit == "auto":
             unit = unit_of(argument)
         value = argument.value.value if isinstance(argument.value, Const) else None
-        given = {argument.keyword for argument in call.args} | set(
-            known[: sum(argument.keyword is None for argument in call.args)]
-        )
         meant = next((name for name in MEANT.get(keyword, ()) if name in known and name not in given), "")
         intent = None
         if unit:
@@ -122,12 +124,13 @@ class MadeUpArgument(Rule):
             },
         )
 
-    def _no_field(self, program: Program, call: Call, argument: Arg, message: str) -> Finding:
+    def _no_field(
+        self, program: Program, call: Call, argument: Arg, message: str, given: Collection[str | None]
+    ) -> Finding:
         keyword, name = str(argument.keyword), types.short(message)
         way = way_to(message, keyword)
         path = way.code.removeprefix("{0}.")
         value = argument.value.value if isinstance(argument.value, Const) else None
-        given = {other.keyword for other in call.args}
         return self.finding(
             program,
             call,

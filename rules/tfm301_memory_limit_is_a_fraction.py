@@ -9,7 +9,7 @@ from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
-from tfmemlint.rulekit.explain import is_share
+from tfmemlint.rulekit.explain import default_of, is_share
 from tfmemlint.rulekit.made_up import constants
 from tfmemlint.rulekit.rule import Rule
 
@@ -71,7 +71,8 @@ class MemoryLimitIsAFraction(Rule):
         """Yield each constant limit below 1 MiB, or that is not a finite number."""
         for call in program.calls(*LOGICAL_CONFIGURATION):
             limit = call.arg(0, "memory_limit")
-            values = constants(limit) if limit is not None else []
+            default = default_of(limit, call) if limit is not None else None
+            values = [default] if default is not None else constants(limit) if limit is not None else []
             if limit is None or not values or not all(_is_too_small(number) for number in values):
                 continue
             value = values[0] if len(values) == 1 and isinstance(values[0], (int, float)) else None
@@ -82,7 +83,8 @@ class MemoryLimitIsAFraction(Rule):
             yield self.finding(
                 program,
                 call,
-                f"memory_limit is in MiB: {limit.text} is {size}",
+                f"memory_limit is in MiB: {limit.text} is {size}{' unless another is given' if default else ''}",
+                severity=Severity.ERROR if default is None else Severity.WARNING,
                 span=limit.span,
                 intent=Intent(Purpose.FRACTION if share else Purpose.LIMIT, "", value, limit.text),
                 outcome="The first operation on the GPU raises FailedPreconditionError",

@@ -12,12 +12,13 @@ from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
+from tfmemlint.rulekit.explain import default_of
 from tfmemlint.rulekit.made_up import LEAST_BYTES, MOST_GIGABYTES
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.interpreter.program import Arg, Program
+    from tfmemlint.interpreter.program import Arg, Call, Program
     from tfmemlint.interpreter.values import Value
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rulekit.correction import Correction
@@ -89,7 +90,7 @@ class MemoryLimitUnit(Rule):
         calls = list(program.calls(*LOGICAL_CONFIGURATION))
         for call in calls:
             limit = call.arg(0, "memory_limit")
-            judged = _judge_argument(limit) if limit is not None and not limit.star else None
+            judged = _judge_argument(limit, call) if limit is not None and not limit.star else None
             if limit is None or judged is None:
                 continue
             severity, unit, words, outcome = judged
@@ -157,7 +158,7 @@ Judged = tuple[Severity, str, str, str]
 """The severity, the unit, the defect in words, and the reaction of TensorFlow."""
 
 
-def _judge_argument(limit: Arg) -> Judged | None:
+def _judge_argument(limit: Arg, call: Call) -> Judged | None:
     value = limit.value
     if isinstance(value, Const):
         return _judge(value.value) or _judge_name(limit, value.value)
@@ -169,6 +170,10 @@ def _judge_argument(limit: Arg) -> Judged | None:
         source = f", from {value.source}" if value.source else ""
         unit = "text" if value.type == "str" else ""
         return severity, unit, f"{words}{source}", _NO_NUMBER.format(value.type)
+    default = default_of(limit, call)
+    if default is not None and isinstance(value, Amount) and value.unit in ("", units.MIB):
+        judged = _judge(default)
+        return None if judged is None else (Severity.WARNING, judged[1], f"{judged[2]}, by default", judged[3])
     if isinstance(value, Amount) and value.unit:
         return _judge_unit(value.unit, Severity.ERROR if value.sure else Severity.WARNING, f"from {value.source}")
     return _judge_name(limit, None)

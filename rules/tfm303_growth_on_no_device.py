@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.values import Const, Device, DeviceName, Devices, Index, Seq, Value
+from tfmemlint.interpreter.values import Amount, Const, Device, DeviceName, Devices, Index, Seq, Value
 from tfmemlint.knowledge.functions import SET_GROWTH
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Purpose
@@ -110,6 +110,10 @@ def _judge(call: Call) -> tuple[str, str, str] | None:
         if isinstance(enable.value, Const) and isinstance(enable.value.value, str):
             seen = "TypeError, when the runtime starts: 'str' object cannot be interpreted as an integer"
             return f"{enable.text} is a string", seen, "value"
+        if isinstance(enable.value, Amount) and enable.value.type == "str" and enable.value.sure:
+            seen = "TypeError, when the runtime starts: 'str' object cannot be interpreted as an integer"
+            source = f", from {enable.value.source}" if enable.value.source else ""
+            return f"{enable.text} is a string{source}", seen, "text"
         return None
     if device is None and enable is None and not call.args:
         return (

@@ -245,7 +245,7 @@ def _is_kept_on_object(program: Program, use: Use) -> bool:
 
 
 def _without_comments(text: str) -> str:
-    return re.sub(r"(?m)^\s*#.*$", "", text)
+    return re.sub(r"(?m)^[ \t]*#.*$", "", text)
 
 
 def _place_in_v1(name: str) -> str | None:

@@ -36,8 +36,8 @@ def found_in_article(name: str, text: str) -> list[Finding]:
     return check_source(Source(name, text), rules(), Target.newest())
 
 
-def fixed_article(name: str, text: str, gpu_memory_mib: float | None = None) -> Fixed:
-    """What all rules together make of it."""
+def fixed_article(name: str, text: str, gpu_memory_mib: float | None = 16384) -> Fixed:
+    """What all rules together make of it, where the user says that a GPU has so many MiB."""
     return fix_source(
         Source(name, text),
         rules=rules(),

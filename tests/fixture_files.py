@@ -3,11 +3,12 @@
 A line that a rule must report ends in ``# expect: TFM101`` (several codes: ``# expect: TFM101,TFM406``). The first
 lines of a file may state, one a line, what TensorFlow itself makes of it: ``# gpus: 2``, ``# raises: Type: text``,
 ``# lacks: allow_growth=True``, ``# fixed: allow_growth=True``, ``# target: 2.15`` (it is about that release),
-``# since: 2.16`` (it is true from that release on), ``# memory: 16384`` (the user says that a GPU has so many MiB),
-``# ground: driver — why``. What only an allocator shows (``ground: driver``) is claimed by ``# observed: all`` (all the
-memory that is free is taken), ``# observed: refuses 16 MiB``, ``# observed: lacks 5000 MiB`` (a logical device of that
-limit gets less), or ``# observed: raises Type: text`` (at the first use of a GPU). ``# computes: why`` says that the
-program needs the values of its operations, which the simulated driver does not compute.
+``# since: 2.16`` (it is true from that release on), ``# memory: 16384`` (the user says that a GPU has so many MiB; with
+``read``, that fixed code shall ask NVML), ``# ground: driver — why``. What only an allocator shows (``ground: driver``)
+is claimed by ``# observed: all`` (all the memory that is free is taken), ``# observed: refuses 16 MiB``,
+``# observed: lacks 5000 MiB`` (a logical device of that limit gets less), or ``# observed: raises Type: text`` (at the
+first use of a GPU). ``# computes: why`` says that the program needs the values of its operations, which the simulated
+driver does not compute.
 
 A folder of ``fixtures/programs/`` is a program of several files. A file that it starts in has a header of its own;
 besides the above that may state ``# entry: python -m package`` (how it is run), ``# env: USE_GPU=1``,
@@ -19,53 +20,38 @@ A file of ``fixtures/legacy`` may say ``# withheld: why`` (what isn't mended in 
 
 from __future__ import annotations
 
-import difflib
-import re
 import tokenize
 from collections.abc import Iterable
 from pathlib import Path
+
+from tfmemlint.testing.markers import KEYS, blank_markers, strip_markers
+
+__all__ = [
+    "FIXTURES",
+    "KEYS",
+    "READ",
+    "ROOT",
+    "SETTINGS",
+    "SILENCE",
+    "blank_markers",
+    "choose_rule",
+    "encoding_of",
+    "fixture_paths",
+    "is_chosen",
+    "is_everything_wanted",
+    "read_text",
+    "settings_paths",
+    "silent_paths",
+    "strip_markers",
+    "without_comments",
+]
 
 ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "fixtures"
 SETTINGS = FIXTURES / "settings"
 SILENCE = FIXTURES / "silence"
-KEYS = (
-    *("gpus", "raises", "lacks", "fixed", "target", "since", "memory", "ground", "observed", "computes"),
-    *("entry", "env", "has", "severity", "known", "withheld"),
-)
-
-_HEADER = re.compile(r"#[ \t]*([a-z]+):[ \t]*(.*?)[ \t]*\r?$")
-_EXPECT = re.compile(r"[ \t]*#[ \t]*expect:[ \t]*(.*?)[ \t]*(\r?)$")
-_CODES = re.compile(r"TFM\d{3}(?:[ \t]*,[ \t]*TFM\d{3})*")
-
-
-def strip_markers(text: str) -> tuple[str, dict[int, list[str]], dict[str, str]]:
-    """Take the claims out of a fixture.
-
-    Returns:
-        The text as a user would have it: without the header's lines and without the ``# expect:`` comments; the
-        expected codes by the 1-based rows of that text; the header.
-
-    Raises:
-        ValueError: a claim can't be read.
-    """
-    lines = text.split("\n")
-    header = _header(lines)
-    expectations: dict[int, list[str]] = {}
-    kept: list[str] = []
-    for line in lines[len(header) :]:
-        clean, codes = _expected(line)
-        kept.append(clean)
-        if codes:
-            expectations[len(kept)] = codes
-    return "\n".join(kept), expectations, header
-
-
-def blank_markers(text: str) -> str:
-    """The text with the claims emptied but every line in its place, so that line numbers stay those of the file."""
-    lines = text.split("\n")
-    length = len(_header(lines))
-    return "\n".join(["" if row < length else _expected(line)[0] for row, line in enumerate(lines)])
+READ = "read"
+"""In a header, the memory of a GPU that fixed code asks NVML for."""
 
 
 def read_text(path: Path) -> str:
@@ -139,32 +125,3 @@ def settings_paths(kind: str = "") -> list[Path]:
 def silent_paths() -> list[Path]:
     """The files of ``fixtures/silence``, a folder a kind of code in which nothing must be found, in a fixed order."""
     return sorted(SILENCE.glob("*/*.py"))
-
-
-def _header(lines: list[str]) -> dict[str, str]:
-    header: dict[str, str] = {}
-    for line in lines:
-        match = _HEADER.match(line)
-        if match is None:
-            break
-        key, value = match.groups()
-        if key not in KEYS:
-            meant = difflib.get_close_matches(key, KEYS, 1, 0.75)
-            if meant:
-                raise ValueError(f"header line {line.strip()!r}: did you mean {meant[0]!r}?")
-            break
-        if key in header:
-            raise ValueError(f"header line {line.strip()!r}: {key!r} is there twice")
-        if not value:
-            raise ValueError(f"header line {line.strip()!r} says nothing")
-        header[key] = value
-    return header
-
-
-def _expected(line: str) -> tuple[str, list[str]]:
-    match = _EXPECT.search(line)
-    if match is None:
-        return line, []
-    if _CODES.fullmatch(match[1]) is None:
-        raise ValueError(f"not a list of rules: {line.strip()!r}")
-    return line[: match.start()] + match[2], re.split(r"[ \t]*,[ \t]*", match[1])

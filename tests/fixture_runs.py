@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 
-from tests.fixture_files import SETTINGS, encoding_of, read_text, strip_markers
+from tests.fixture_files import READ, SETTINGS, encoding_of, read_text, strip_markers
 from tests.program_files import PROGRAMS, read_program
 from tfmemlint.cli.main import main
 from tfmemlint.engine.check_source import check_source
@@ -107,7 +107,7 @@ def found_in_text(fixture: Path, text: str) -> list[Finding]:
     """What the rules find where ``text`` is in the place of the fixture's own, be the file one to be read or not."""
     header = strip_markers(read_text(fixture))[2]
     target = Target.parse(header["target"]) if "target" in header else Target.newest()
-    memory = float(header["memory"]) if "memory" in header else None
+    memory = float(header["memory"]) if header.get("memory", READ) != READ else None
     chosen = [rule for rule in rules() if rule.severity is not Severity.ADVICE or rule.code == fixture.parent.name]
     return check_source(Source(fixture.name, text), tuple(chosen), target, memory)
 
@@ -148,7 +148,8 @@ def options(fixture: Path) -> tuple[str, ...]:
     if "target" in header:
         found += ["--target-version", header["target"]]
     if "memory" in header:
-        found += ["--gpu-memory", f"{header['memory']}MiB"]
+        size = header["memory"]
+        found += ["--read-gpu-memory"] if size == READ else ["--gpu-memory", f"{size}MiB"]
     return tuple(found)
 
 

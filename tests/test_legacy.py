@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixture_files import read_text, strip_markers
+from tests.fixture_files import READ, read_text, strip_markers
 from tests.legacy import LEGACY, legacy_paths
 from tfmemlint.engine.check_source import check_source
 from tfmemlint.fixes.loop import Fixed, Options, fix_source
@@ -53,13 +53,20 @@ def _found(path: Path, text: str, target: Target) -> list[Finding]:
     return check_source(Source(path.name, text), RULES, target)
 
 
-def _fixed(path: Path, text: str, target: Target) -> Fixed:
+def _fixed(path: Path, text: str, header: dict[str, str], width: int | None = None) -> Fixed:
+    target = _target(header)
+    memory = header.get("memory", READ)
     return fix_source(
         Source(path.name, text),
         rules=RULES,
         target=target,
         check=lambda source: check_source(source, RULES, target),
-        options=Options(unsafe=True),
+        options=Options(
+            unsafe=True,
+            gpu_memory_mib=float(memory) if memory != READ else None,
+            read_gpu_memory="memory" in header,
+            line_length_of=lambda _: width,
+        ),
     )
 
 
@@ -80,11 +87,11 @@ def test_the_findings_are_those_expected(path: Path) -> None:
 @pytest.mark.parametrize("path", legacy_paths(), ids=_named)
 def test_the_fixed_text_is_as_judged_and_stays_so(path: Path) -> None:
     text, _, header = strip_markers(read_text(path))
-    fixed = _fixed(path, text, _target(header))
+    fixed = _fixed(path, text, header)
     judged = path.with_name(f"{path.stem}.fixed.py")
     assert fixed.text == (read_text(judged) if judged.exists() else text)
     ast.parse(fixed.text)
-    assert _fixed(path, fixed.text, _target(header)).text == fixed.text
+    assert _fixed(path, fixed.text, header).text == fixed.text
     left = "\n".join(
         f"{finding.span.row}: {finding.code} {finding.message} ({finding.withheld})" for finding in fixed.findings
     )
@@ -94,7 +101,7 @@ def test_the_fixed_text_is_as_judged_and_stays_so(path: Path) -> None:
 @pytest.mark.parametrize("path", legacy_paths(), ids=_named)
 def test_every_comment_and_every_line_end_is_kept(path: Path) -> None:
     text, _, header = strip_markers(read_text(path))
-    fixed = _fixed(path, text, _target(header)).text
+    fixed = _fixed(path, text, header).text
     assert not _comments(text) - _comments(fixed)
     assert ("\r\n" in fixed) == ("\r\n" in text)
     assert "\r\n" not in text or fixed.count("\r\n") == fixed.count("\n")
@@ -104,7 +111,7 @@ def test_every_comment_and_every_line_end_is_kept(path: Path) -> None:
 def test_no_file_is_left_half_way(path: Path) -> None:
     """Where something of a file's sessions stays as it was, so does all of it, or it did not run before either."""
     text, _, header = strip_markers(read_text(path))
-    fixed = _fixed(path, text, _target(header))
+    fixed = _fixed(path, text, header)
     if fixed.findings and fixed.text != text:
         assert "raises" in header, "it ran before"
         assert header["raises"].startswith(("AttributeError", "ImportError", "ModuleNotFoundError"))
@@ -119,7 +126,7 @@ def test_what_was_formatted_stays_formatted(width: int, tmp_path: Path) -> None:
     for path in legacy_paths():
         text, _, header = strip_markers(read_text(path))
         (before / path.name).write_text(text, encoding="utf-8")
-        (after / path.name).write_text(_fixed(path, text, _target(header)).text, encoding="utf-8")
+        (after / path.name).write_text(_fixed(path, text, header, width).text, encoding="utf-8")
     unformatted = _unformatted(before, width)
     formatted = {path.name for path in legacy_paths()} - unformatted
     assert len(formatted) >= 10, "there is little to see"

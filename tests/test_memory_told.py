@@ -9,7 +9,7 @@ import pytest
 from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.run import run
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.plan.read import plan_of
+from tfmemlint.plans.read import plan_of
 from tfmemlint.sources import Source
 
 LIMITS = """\

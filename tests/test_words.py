@@ -17,6 +17,9 @@ HELD = ("benchmarks", "rules", "tfmemlint", "tools")
 PAGES = (
     "CONTRIBUTING.md",
     "docs/ci.md",
+    "docs/api.md",
+    "docs/mcp.md",
+    "docs/rule-packages.md",
     "docs/corrections.md",
     "docs/knowledge.md",
     "docs/structure.md",

@@ -22,8 +22,8 @@ from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.python_file import PythonFile
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.plan.model import PredictionKind
-from tfmemlint.plan.read import plan_of
+from tfmemlint.plans.model import PredictionKind
+from tfmemlint.plans.read import plan_of
 from tfmemlint.sources import Source
 from tfmemlint.verify.choose_ground import choose
 from tfmemlint.verify.ground import Ground

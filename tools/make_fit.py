@@ -17,8 +17,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.fit.models import MIB, MODELS, START  # noqa: E402
-from tfmemlint.fit.measure import FitOptions, FitResult, measure  # noqa: E402
+from tfmemlint.fit.measure import FitResult, measure  # noqa: E402
 from tfmemlint.fit.report import show  # noqa: E402
+from tfmemlint.fit.runner import FitOptions  # noqa: E402
 from tfmemlint.verify.choose_ground import DriverGround  # noqa: E402
 from tfmemlint.verify.ground import Ground  # noqa: E402
 

@@ -31,6 +31,7 @@ from tfmemlint.doctor.ground_status import GroundStatus
 from tfmemlint.doctor.nvml_query import NO_LIBRARY, MigSlice, NvmlGpu, NvmlReport, Process
 from tfmemlint.doctor.report import as_json, show
 from tfmemlint.doctor.report_sections import wrapped
+from tfmemlint.doctor.sandbox import Barrier, SandboxStatus, look
 from tfmemlint.doctor.tensorflow import CudaLibrary, ListedGpu, ProbedPython
 from tfmemlint.doctor.trouble import Trouble
 from tfmemlint.reporters.paint import Segment
@@ -144,7 +145,7 @@ def test_the_keys_of_the_json_stay() -> None:
     trouble = Trouble("nothing", "something")
     machine = NvmlReport("550", "12.4", (card,), trouble)
     found = json.loads(as_json(_examination(about, machine, {"TF_GPU_MEMORY_LIMIT": "1"}, driver=(trouble,))))
-    assert set(found) == {*SCHEMA, "environment", "grounds", "best", "better"}
+    assert set(found) == {*SCHEMA, "environment", "grounds", "sandbox", "best", "better"}
     assert found["schema"] == SCHEMA["schema"]
     for part in ("python", "tensorflow", "machine"):
         assert set(found[part]) == SCHEMA[part], part
@@ -194,6 +195,7 @@ Environment   no variable that affects GPU memory is set
 Verification  yes  gpu     the ground gpu
               yes  driver  the ground driver
               yes  edge    the ground edge
+Sandbox       not known
 
 Fixes can be verified here with the ground gpu (gpu).
 """
@@ -229,6 +231,7 @@ Verification  no   gpu     the ground gpu
               no   driver  the ground driver
                    - libcudnn.so.9 can't be opened
               yes  edge    the ground edge
+Sandbox       not known
 
 Fixes can be verified here with the ground edge (edge). The next better ground is driver: what it
   needs is listed above.
@@ -287,3 +290,33 @@ def test_tensorflow_is_never_imported_here(tmp_path: Path) -> None:
     before = "tensorflow" in sys.modules
     diagnose(python(tmp_path, package(CPU_BUILD)), nvml=nvml(), root=str(tmp_path))
     assert ("tensorflow" in sys.modules) is before
+
+
+def test_the_barriers_of_the_sandbox_are_listed_and_what_lacks_is_said() -> None:
+    found = _examination(interpreter(None))
+    assert "not known" in _seen(found).partition("Sandbox")[2]
+    status = SandboxStatus(
+        (
+            Barrier("network", "no network", "a network namespace"),
+            Barrier("writes", "no writing", "", "programs can write"),
+        ),
+        "no namespaces can be made: Operation not permitted",
+    )
+    seen = _seen(replace(found, sandbox=status)).partition("Sandbox")[2]
+    assert "yes  no network: a network namespace" in seen
+    assert "no   no writing: programs can write" in seen
+    assert "Operation not permitted" in seen
+    assert json.loads(as_json(replace(found, sandbox=status)))["sandbox"]["barriers"][1]["how"] == ""
+
+
+def test_the_barriers_are_tried_and_not_from_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tfmemlint").mkdir()
+    (tmp_path / "tfmemlint" / "__init__.py").write_text("raise SystemExit(1)")
+    (tmp_path / "json.py").write_text("raise SystemExit(1)")
+    monkeypatch.chdir(tmp_path)
+    found = look()
+    assert found is not None
+    assert [barrier.name for barrier in found.barriers][:2] == ["network", "writes"]
+    assert all(barrier.how or barrier.instead for barrier in found.barriers)

@@ -11,9 +11,10 @@ import pytest
 
 from tfmemlint.fit import command
 from tfmemlint.fit.child.limit_overrides import remove_limits, set_limits
-from tfmemlint.fit.measure import FitOptions, measure
+from tfmemlint.fit.measure import measure
 from tfmemlint.fit.oom_messages import refused
 from tfmemlint.fit.report import as_data, show
+from tfmemlint.fit.runner import FitOptions
 from tfmemlint.verify.ground import Ground
 
 

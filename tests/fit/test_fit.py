@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tfmemlint.fit.measure import FitOptions, FitOutcome, FitResult, measure
+from tfmemlint.fit.held import XLA, named_share
+from tfmemlint.fit.measure import FitOutcome, FitResult, measure
 from tfmemlint.fit.observation import MIB
 from tfmemlint.fit.report import as_data, exit_code
+from tfmemlint.fit.runner import FitOptions
 from tfmemlint.verify.ground import Ground
 
 pytestmark = pytest.mark.slow
@@ -60,6 +62,59 @@ def test_what_is_held_is_known_by_its_name(ground: Ground) -> None:
 def test_it_ends_after_so_many_steps(steps: str, ground: Ground) -> None:
     found = fit(LOOP + steps + "\nraise SystemExit(9)", ground, steps=2)
     assert (found.outcome, found.asked.steps) == (FitOutcome.FITS, 2)
+
+
+KERAS = """
+import numpy as np
+model = tf.keras.Sequential(
+    [tf.keras.Input((32, 32, 3))]
+    + [tf.keras.layers.Conv2D(64, 3, padding="same", activation="relu") for _ in range(4)]
+    + [tf.keras.layers.Flatten(), tf.keras.layers.Dense(10)]
+)
+loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+model.compile("adam", loss)
+model.fit(np.zeros((256, 32, 32, 3), "float32"), np.zeros(256, "int32"), batch_size=128, verbose=0)
+"""
+
+
+def test_the_temporaries_of_xla_have_the_names_of_layers(ground: Ground) -> None:
+    if ground.version < "2.16":
+        pytest.skip("Keras 2 compiles nothing of this by default")
+    (device,) = fit(KERAS, ground).asked.devices
+    assert device.held is not None
+    assert named_share(device.held) >= 0.95
+    names = [group["what"] for group in device.held["groups"] if group["role"] == XLA]
+    assert any("conv2d" in name for name in names)
+    assert device.asked_peak is not None
+    assert sum(group["bytes"] for group in device.held["groups"]) == sum(device.held["roles"].values())
+    assert device.held["roles"]["variables of optimizers"] >= 2 * 4 * 3 * 64 * 64 * 9
+    assert device.held["roles"]["trained variables"] >= 4 * 3 * 64 * 64 * 9
+
+
+def test_without_xla_each_operation_asks_by_itself(ground: Ground) -> None:
+    (device,) = fit(KERAS, ground, jit=False).asked.devices
+    assert device.held is not None
+    assert XLA not in device.held["roles"]
+    assert named_share(device.held) >= 0.95
+
+
+def test_a_busy_machine_does_not_change_what_was_requested(ground: Ground) -> None:
+    """A script that takes longer than any limit of wall time is watched to its last step."""
+    code = (
+        LOOP
+        + "import time\nstep(tf.ones((2, 1024)))\ntime.sleep(5)\nbig = tf.ones((2048, 4096))\nstep(tf.ones((2, 1024)))"
+    )
+    (device,) = fit(code, ground).asked.devices
+    assert device.asked_peak is not None
+    assert device.asked_peak >= 32 * MIB
+
+
+def test_the_progress_says_what_is_done_and_how_many_steps(ground: Ground) -> None:
+    said: list[str] = []
+    code = TF + LOOP + "import time\nfor _ in range(3):\n    step(tf.ones((2, 1024)))\n    time.sleep(1)\n"
+    measure(Path("script.py").resolve(), code, ground, FitOptions(timeout=60.0), said.append)
+    assert said[0] == "running script.py on 1 simulated GPU of 16 GiB"
+    assert any(words.endswith(("1 training step", "2 training steps")) for words in said)
 
 
 def test_sessions_of_tensorflow_1_are_counted(ground: Ground) -> None:

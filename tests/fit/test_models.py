@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.fit.models import MIB, MODELS, START
-from tfmemlint.fit.measure import FitOptions, FitOutcome, measure
+from tfmemlint.fit.measure import FitOutcome, measure
+from tfmemlint.fit.runner import FitOptions
 from tfmemlint.verify.driver.build import minor_of
 from tfmemlint.verify.ground import Ground
 

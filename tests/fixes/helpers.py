@@ -28,9 +28,9 @@ def span(text: str, part: str) -> Span:
     return Span(*place(start), *place(end))
 
 
-def editor(text: str, mib: float | None = None) -> Editor:
-    """An editor for the newest release."""
-    return Editor(text, Target.newest(), mib)
+def editor(text: str, mib: float | None = None, *, read: bool = False) -> Editor:
+    """An editor for the newest release; ``read``: its code may ask NVML for the memory of a GPU."""
+    return Editor(text, Target.newest(), mib, read_gpu_memory=read)
 
 
 def late(text: str, call: str = GROW, start: str = START, *trace: str) -> Finding:

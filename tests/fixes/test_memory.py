@@ -9,8 +9,9 @@ import pytest
 
 from tests.fixes.helpers import editor, span
 from tfmemlint.engine.check_source import check_source
-from tfmemlint.fixes.loop import Options, fix_source
+from tfmemlint.fixes.loop import Options, compute, fix_source
 from tfmemlint.fixes.rewrites import memory_sizes
+from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Severity
 from tfmemlint.rulekit.rule import rules
@@ -29,9 +30,6 @@ class Nvml(ModuleType):
     def nvmlInit(self) -> None:  # noqa: N802
         self.open += 1
 
-    def nvmlShutdown(self) -> None:  # noqa: N802
-        self.open -= 1
-
     def nvmlDeviceGetCount(self) -> int:  # noqa: N802
         return len(self.sizes)
 
@@ -39,11 +37,8 @@ class Nvml(ModuleType):
         assert self.open == 1
         return index
 
-    def nvmlDeviceGetHandleByUUID(self, name: str) -> str:  # noqa: N802
-        return name
-
-    def nvmlDeviceGetUUID(self, handle: int) -> str:  # noqa: N802
-        return f"GPU-{handle}aaa"
+    def nvmlDeviceGetHandleByUUID(self, name: str) -> int | str:  # noqa: N802
+        return name if name.startswith("MIG-") else int(name.removeprefix("GPU-").removesuffix("aaa"))
 
     def nvmlDeviceGetMemoryInfo(self, handle: int | str) -> Any:  # noqa: N802
         size = 5 * GIB if isinstance(handle, str) else self.sizes[handle]
@@ -60,10 +55,7 @@ def asked(nvml: Nvml, number: int, **environment: str) -> float:
             patch.delenv(name, raising=False)
         for name, value in environment.items():
             patch.setenv(name, value)
-        try:
-            return float(scope["gpu_memory_mib"](SimpleNamespace(name=f"/physical_device:GPU:{number}")))
-        finally:
-            assert nvml.open == 0
+        return float(scope["gpu_memory_mib"](SimpleNamespace(name=f"/physical_device:GPU:{number}")))
 
 
 def test_unequal_gpus_in_an_unknown_order_are_refused() -> None:
@@ -79,7 +71,7 @@ def test_unequal_gpus_in_an_unknown_order_are_refused() -> None:
         ((8, 16), 1, {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}, 16),
         ((8, 16), 0, {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "CUDA_VISIBLE_DEVICES": "1,0"}, 16),
         ((8, 16, 24), 1, {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "CUDA_VISIBLE_DEVICES": "0, 2,-1"}, 24),
-        ((8, 16), 0, {"CUDA_VISIBLE_DEVICES": "GPU-1a"}, 16),
+        ((8, 16), 0, {"CUDA_VISIBLE_DEVICES": "GPU-1aaa"}, 16),
         ((80,), 0, {"CUDA_VISIBLE_DEVICES": "MIG-4f"}, 5),
     ],
 )
@@ -106,7 +98,7 @@ def test_a_known_memory_and_an_expression_make_a_product() -> None:
 
 def test_an_unknown_memory_is_asked_for_by_a_function_put_once() -> None:
     text = '"""Doc."""\nimport tensorflow as tf\nf(0)\nf(1)\n'
-    one = editor(text)
+    one = editor(text, read=True)
     for part in ("f(0)", "f(1)"):
         one.replace(one.call_at(span(text, part)), one.mib_of_share("gpu", "0.5"))
     new = one.finish()
@@ -116,20 +108,48 @@ def test_an_unknown_memory_is_asked_for_by_a_function_put_once() -> None:
     assert new.endswith("\n\n\nint(gpu_memory_mib(gpu) * 0.5)\nint(gpu_memory_mib(gpu) * 0.5)\n")
     assert new.count("def gpu_memory_mib") == 1
     assert one.needs == {"pynvml"}
-    again = editor(new + "f(2)\n")
+    again = editor(new + "f(2)\n", read=True)
     again.replace(again.call_at(span(new + "f(2)\n", "f(2)")), again.mib_of_share("gpu", "0.5"))
     assert again.finish() == new + "int(gpu_memory_mib(gpu) * 0.5)\n"
 
 
+def test_the_function_that_asks_nvml_has_a_dozen_lines_of_the_common_length() -> None:
+    lines = memory_sizes.helper().strip().split("\n")
+    assert len(lines) <= 12
+    assert max(len(line) for line in lines) <= 88
+
+
+def test_without_a_size_and_without_the_option_a_share_stays_as_it_is() -> None:
+    one = editor("f(0)\n")
+    with pytest.raises(Withheld, match="give --gpu-memory 16GiB"):
+        one.mib_of_share("gpu", "0.5")
+    with pytest.raises(Withheld, match="give --read-gpu-memory"):
+        one.total_mib("gpu")
+
+
+def test_the_message_of_a_fix_that_asks_nvml_says_the_package_first() -> None:
+    source = Source("shares.py", SHARES.format("tf.config.set_memory_limit(gpu, 0.5)"))
+    (finding,) = check_source(source, DEFAULT, Target.newest())
+    rule = next(rule for rule in DEFAULT if rule.code == finding.code)
+    fixed = compute(source, finding, rule, Target.newest(), Options(read_gpu_memory=True))
+    assert fixed.fix is not None
+    assert fixed.fix.message.startswith("Needs the package nvidia-ml-py (import pynvml): ")
+    assert fixed.fix.needs == ("pynvml",)
+    withheld = compute(source, finding, rule, Target.newest(), Options())
+    assert withheld.fix is None
+    assert "--gpu-memory 16GiB" in withheld.withheld
+
+
 def test_names_that_are_taken_are_left_alone() -> None:
     text = "import os as o\ngpu_memory_mib = 3\nf(0)\n"
-    one = editor(text)
+    one = editor(text, read=True)
     one.replace(one.call_at(span(text, "f(0)")), one.mib_of_share("gpu", "0.5"))
     new = one.finish()
     assert "def gpu_memory_mib_(gpu):" in new
     assert "o.environ.get" in new and " os.environ" not in new
 
 
+WIDTH = 105
 SHARES = """\
 import tensorflow as tf
 
@@ -147,7 +167,7 @@ def written(line: str, mib: float | None = 16384) -> str:
         rules=rules(),
         target=Target.newest(),
         check=lambda one: check_source(one, DEFAULT, Target.newest()),
-        options=Options(unsafe=True, gpu_memory_mib=mib),
+        options=Options(unsafe=True, gpu_memory_mib=mib, line_length_of=lambda _: WIDTH),
     )
     assert fixed.needs == set()
     return fixed.text.partition("enumerate(gpus):\n")[2]

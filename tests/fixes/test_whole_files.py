@@ -62,7 +62,7 @@ def test_only_a_condition_about_gpus_guards_a_report() -> None:
         if len(sys.argv) > 1:
             print(tf.config.experimental.get_gpu_memory_usage())
         """)
-    assert 'get_memory_info("GPU:0" if ' in outcome.text.replace("'", '"')
+    assert 'get_memory_info("GPU:0" if ' in "".join(outcome.text.replace("'", '"').split("\n            "))
 
 
 def test_a_condition_about_the_list_guards_its_first_gpu() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.plan.model import Device, FilePlan, PlannedEntry, PlannedIntent
-from tfmemlint.plan.read import plan_of
+from tfmemlint.plans.model import Device, FilePlan, PlannedEntry, PlannedIntent
+from tfmemlint.plans.read import plan_of
 from tfmemlint.sources import Source
 
 IMPORT = "import os\nimport tensorflow as tf\n"

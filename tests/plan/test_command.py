@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.plan.command import add_arguments, run
-from tfmemlint.plan.model import Plan
-from tfmemlint.plan.read import plan_of
-from tfmemlint.plan.report import show
+from tfmemlint.plans.command import add_arguments, run
+from tfmemlint.plans.model import Plan
+from tfmemlint.plans.read import plan_of
+from tfmemlint.plans.report import show
 from tfmemlint.sources import Source
 
 FILES = {
@@ -249,7 +249,7 @@ def test_a_plain_report_needs_no_rich_and_no_tensorflow(project: Path) -> None:
     code = """
 import argparse, sys
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.plan.command import add_arguments, run
+from tfmemlint.plans.command import add_arguments, run
 parser = argparse.ArgumentParser()
 add_arguments(parser)
 run(parser.parse_args(["late.py"]))

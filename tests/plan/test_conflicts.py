@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.plan.plans import entry, planned
-from tfmemlint.plan.model import PredictionKind
+from tfmemlint.plans.model import PredictionKind
 
 GPUS = 'gpus = tf.config.list_physical_devices("GPU")\n'
 EACH = GPUS + "for gpu in gpus:\n    tf.config.experimental.set_memory_growth(gpu, {})\n"

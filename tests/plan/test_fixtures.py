@@ -9,8 +9,8 @@ import pytest
 
 from tests.fixture_files import FIXTURES, fixture_paths, read_text, strip_markers
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.plan.model import Device, FilePlan, PredictionKind
-from tfmemlint.plan.read import plan_of
+from tfmemlint.plans.model import Device, FilePlan, PredictionKind
+from tfmemlint.plans.read import plan_of
 from tfmemlint.sources import Source
 
 DIFFERENT = (PredictionKind.FAILS, PredictionKind.DEPENDS)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tfmemlint.plan.command import add_arguments, run
+from tfmemlint.plans.command import add_arguments, run
 
 FILES = {
     "pyproject.toml": '[project]\nname = "p"\n',

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.plan.plans import devices, entry, planned
-from tfmemlint.plan.model import PredictionKind
+from tfmemlint.plans.model import PredictionKind
 
 GROWTH = 'for gpu in tf.config.list_physical_devices("GPU"):\n    tf.config.experimental.set_memory_growth(gpu, True)\n'
 SESSION = """\

@@ -63,7 +63,7 @@ def test_an_unsafe_fix_is_marked_only_with_unsafe_fixes() -> None:
     finding = made(fix=fix(Applicability.UNSAFE, ("pynvml",)))
     out = printed([finding])
     assert "TFM101 set_memory_growth" in out
-    assert "fix: Move this above line 8 (unsafe; needs pynvml)\n" in out
+    assert "fix: Move this above line 8 (unsafe)\n" in out
     assert "TFM101 [*] set_memory_growth" in printed([finding], unsafe=True)
 
 

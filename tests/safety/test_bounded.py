@@ -26,7 +26,7 @@ DOUBLING = {
     "a list that gets itself": "x.append(x)\n",
     "added lists": "x = x + x\n",
     "zipped": "x = zip(x, x)\n",
-    "one in the other": "x = [x]\n" * 60,
+    "one in the other": "x = [x]\n" * 30,
     "comprehensions": "x = [x for _ in x]\n",
     "squares": "x = 7 if x == [1] else x * x\n",
     "shifts": "x = 7 if x == [1] else x << 60\n",
@@ -72,7 +72,7 @@ def _check(path: Path) -> Callable[[], None]:
 @pytest.mark.parametrize("line", DOUBLING)
 def test_a_value_does_not_grow_without_end(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     some, more = tmp_path / "some.py", tmp_path / "more.py"
-    for path, count in ((some, 40), (more, 80)):
+    for path, count in ((some, 80), (more, 160)):
         path.write_text(HEAD + DOUBLING[line] * count + END)
     assert_linear(_check(some), _check(more))
     assert "TFM900" not in capsys.readouterr().out

@@ -42,7 +42,7 @@ READERS = (
     "tfmemlint/facts",
     "tfmemlint/fixes",
     "tfmemlint/interpreter",
-    "tfmemlint/plan",
+    "tfmemlint/plans",
     "tfmemlint/project",
     "tfmemlint/sources",
     "tfmemlint/text_checks",

@@ -11,9 +11,9 @@ import pytest
 from tests.fixture_files import FIXTURES, blank_markers, fixture_paths, read_text, strip_markers
 from tests.program_files import program_folders, read_program
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.plan.model import FilePlan, PlannedIntent
-from tfmemlint.plan.model import PredictionKind as Planned
-from tfmemlint.plan.read import plan_of
+from tfmemlint.plans.model import FilePlan, PlannedIntent
+from tfmemlint.plans.model import PredictionKind as Planned
+from tfmemlint.plans.read import plan_of
 from tfmemlint.sources import Source
 from tfmemlint.verify.edge import Edge
 from tfmemlint.verify.prove import Proof, RunOptions, prove

@@ -13,8 +13,8 @@ from tfmemlint.engine.check_source import check_source
 from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.run import run
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.plan.model import PredictionKind as Planned
-from tfmemlint.plan.read import plan_of
+from tfmemlint.plans.model import PredictionKind as Planned
+from tfmemlint.plans.read import plan_of
 from tfmemlint.sources import Source
 from tfmemlint.verify.edge import Edge
 from tfmemlint.verify.prove import Proof, RunOptions, prove

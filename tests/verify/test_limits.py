@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.verify.programs import GROWING, limited, verdicts
-from tfmemlint.verify.child.process_tree import resident_mib
+from tfmemlint.verify.child.process_tree import used_by
 from tfmemlint.verify.edge import Edge
 
 START = "import tensorflow as tf\nx = tf.constant(1)\n"
@@ -63,8 +63,8 @@ def test_what_python_itself_refuses_is_the_program_s_own_error(edge: Edge) -> No
 def test_the_memory_of_a_process_without_children_is_its_own() -> None:
     import os
 
-    assert resident_mib(os.getpid()) > 1
-    assert resident_mib(2**30) == 0
+    assert used_by(os.getpid()).mib > 1
+    assert used_by(2**30).mib == 0
 
 
 def test_of_very_much_output_the_beginning_and_the_end_come_back(edge: Edge) -> None:

@@ -167,3 +167,10 @@ def add_selecting_arguments(parser: argparse.ArgumentParser) -> None:
         " to do with GPU memory",
     )
     add("--gpu-memory", metavar="SIZE", help="the memory of one GPU, such as 16GiB: shares become numbers of MiB")
+    add(
+        "--read-gpu-memory",
+        action="store_true",
+        default=None,
+        help="where --gpu-memory is not given, fixes may add a function that asks NVML for the memory of a GPU"
+        " (the code then needs the package nvidia-ml-py)",
+    )

@@ -189,16 +189,9 @@ def _results(
     options.validate(found.files)
     failed = bool(found.problems)
     if context.write:
-        from tfmemlint.fixes.write import sweep
-        from tfmemlint.fixes.write_together import JOURNAL, complete_journal
+        from tfmemlint.fixes.write_together import finish_interrupted
 
-        # What a killed run has begun comes first: it needs the files that are swept then.
-        for path in found.litter:
-            directory, _, name = path.rpartition("/")
-            if name == JOURNAL:
-                complete_journal(directory or ".")
-        for path in found.litter:
-            sweep(path)
+        finish_interrupted(found.litter)
         context = dataclasses.replace(context, named=tuple(paths))
     results.extend(run(files, context))
     results.sort(key=lambda result: result.path)

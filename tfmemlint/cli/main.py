@@ -19,8 +19,10 @@ CLEAN, FOUND, FAILED, CRASHED = 0, 1, 2, 3
 EVERY_COMMAND = "*"
 _ELSEWHERE = {
     "verify": ("tfmemlint.verify.command", "run what configures GPU memory on the real TensorFlow, and judge it"),
-    "plan": ("tfmemlint.plan.command", "predict what a program asks of each GPU, and what it gets"),
+    "plan": ("tfmemlint.plans.command", "predict what a program asks of each GPU, and what it gets"),
     "fit": ("tfmemlint.fit.command", "predict whether a training script fits a GPU's memory, and what takes it"),
+    "server": ("tfmemlint.server.command", "serve an editor: findings as you type, fixes, and what becomes of a call"),
+    "mcp": ("tfmemlint.mcp.command", "serve a program that writes code, by the Model Context Protocol"),
     "debug": ("tfmemlint.debug.command", "show what the analysis sees in a program"),
     "doctor": ("tfmemlint.doctor.command", "show what this machine has, and what is missing"),
     "rule": ("tfmemlint.cli.rule", "list the rules, or explain some"),
@@ -131,7 +133,12 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
         other = commands.add_parser(name, help=words)
         if chosen in (name, EVERY_COMMAND):
             # The others are not even imported: `check` has to start fast.
-            module = importlib.import_module(place)
+            try:
+                module = importlib.import_module(place)
+            except ImportError:
+                if chosen != EVERY_COMMAND:
+                    raise
+                continue  # a command whose packages are not installed
             module.add_arguments(other)
             other.set_defaults(run=module.run)
     for command in commands.choices.values():

@@ -64,6 +64,7 @@ class Config:
         respect_gitattributes: leave out files that are marked as generated or vendored.
         target_version: the TensorFlow release to judge for.
         gpu_memory_mib: the memory of one GPU, in MiB.
+        read_gpu_memory: fixes may add code that asks NVML for the memory of a GPU.
         baseline: the path of the file with the known findings.
         tables: the places that it was made of.
     """
@@ -79,6 +80,7 @@ class Config:
     output_format: str | None = None
     unsafe_fixes: bool = False
     gpu_memory_mib: float | None = None
+    read_gpu_memory: bool = False
     respect_gitignore: bool = True
     respect_gitattributes: bool = True
     kinds: tuple[str, ...] | None = None
@@ -173,6 +175,7 @@ _SINGLE = {
     "output-format": "output_format",
     "unsafe-fixes": "unsafe_fixes",
     "gpu-memory": "gpu_memory_mib",
+    "read-gpu-memory": "read_gpu_memory",
     "respect-gitignore": "respect_gitignore",
     "respect-gitattributes": "respect_gitattributes",
 }

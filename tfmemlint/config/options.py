@@ -233,6 +233,13 @@ OPTIONS: Mapping[str, Option] = {
             default="the one that the project requires",
         ),
         Option("gpu-memory", TEXT, "the memory of one GPU, such as 16GiB", _memory),
+        Option(
+            "read-gpu-memory",
+            FLAG,
+            "fixes may add code that asks NVML for the memory of a GPU, where that is not given",
+            _flag,
+            default="false",
+        ),
         Option("unsafe-fixes", FLAG, "also apply fixes that a person should review", _flag, default="false"),
         Option(
             "baseline", TEXT, "the file with the findings that are left out, as they are known", _text, whole_run=True

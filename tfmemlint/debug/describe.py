@@ -16,6 +16,7 @@ from tfmemlint.interpreter.program import (
     ItemLookup,
     LateOption,
     MissingMember,
+    NeverRun,
     ProtoMade,
     RankTaken,
     RuntimeStart,
@@ -113,6 +114,8 @@ def _words(event: Event) -> str:
             return f"lookup of {describe_value(event.key)} in what {event.of} returned"
         case LateOption():
             return f"option {event.field} = {describe_value(event.value)}, set after the session was made"
+        case NeverRun():
+            return f"{event.kind} that would call {event.called}, and that nothing runs"
         case MissingMember():
             return f"attribute {event.member} of {event.of}, which does not have it"
         case EnvWrite() | ChildEnv():

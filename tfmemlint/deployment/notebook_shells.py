@@ -34,16 +34,21 @@ def programs(source: Notebook, target: Target, may_matter: Callable[[str], bool]
         target: the release that it runs on.
         may_matter: True for the commands of a shell in which a rule may find something; the others are left out.
     """
-    for above, commands in _shells(source):
-        if not may_matter("\n".join(commands)):
+    shells = list(_shells(source))
+    lines = [""] * (source.text.count("\n") + 2)
+    for above, commands in shells:
+        lines[above : above + len(commands)] = commands
+    for above, commands in shells:
+        text = "\n".join(commands) + "\n"
+        if not may_matter(text):
             continue
-        text = "\n" * above + "\n".join(commands) + "\n"
-        found = read_shell(text)
+        # Read by itself: with the rows above it, many shells would cost the square of their number.
+        found = read_shell(text).moved(above)
         if found.idle and not _INSTALLS.search(text):
             exported = [setting for setting in found.settings if setting.how == EXPORT]
             found.lost += [Lost(setting, "kernel", setting.statement, "the notebook") for setting in exported]
             found.settings = [setting for setting in found.settings if setting.how != EXPORT]
-        yield program(Source(source.path, text), found, target)
+        yield program(Source(source.path, text, _lines=lines), found, target)
 
 
 def _shells(source: Notebook) -> Iterator[tuple[int, list[str]]]:

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tfmemlint.doctor import host, nvml_query, tensorflow
+from tfmemlint.doctor import host, nvml_query, sandbox, tensorflow
 from tfmemlint.doctor.environment import VariableReport, settings
 from tfmemlint.doctor.ground_status import GroundStatus, grounds
 from tfmemlint.doctor.host import Host
 from tfmemlint.doctor.nvml_query import NvmlReport
+from tfmemlint.doctor.sandbox import SandboxStatus
 from tfmemlint.doctor.tensorflow import ProbedPython
 
 
@@ -23,6 +24,7 @@ class Diagnosis:
     Attributes:
         python: the interpreter, and its TensorFlow. machine: the GPUs by NVML. around: the rest of the machine.
         settings: the environment variables that affect GPU memory. grounds: the ways to verify, the best first.
+        sandbox: what holds back the programs that are run; None if it isn't known.
     """
 
     python: ProbedPython
@@ -30,6 +32,7 @@ class Diagnosis:
     around: Host
     settings: tuple[VariableReport, ...]
     grounds: tuple[GroundStatus, ...]
+    sandbox: SandboxStatus | None = None
 
     @property
     def best(self) -> GroundStatus | None:
@@ -74,4 +77,5 @@ def diagnose(
         around,
         settings(environment, counted or None),
         grounds(found, cards, around, environment),
+        sandbox.look(),
     )

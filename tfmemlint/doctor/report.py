@@ -33,6 +33,7 @@ def _lines(found: Diagnosis, width: int) -> Iterator[Line]:
         ("GPUs", report_sections.cards(found)),
         ("Environment", report_sections.environment(found)),
         ("Verification", report_sections.verification(found)),
+        ("Sandbox", report_sections.sandbox(found)),
     ):
         for number, paragraph in enumerate(body):
             label = Segment(f"{title if not number else '':<{report_sections.LABEL}}", "label")
@@ -54,6 +55,7 @@ def as_json(found: Diagnosis) -> str:
         "machine": {**asdict(found.machine), **asdict(found.around)},
         "environment": [{**asdict(setting), "verdict": setting.verdict.value} for setting in found.settings],
         "grounds": [_ground(ground) for ground in found.grounds],
+        "sandbox": asdict(found.sandbox) if found.sandbox is not None else None,
         "best": found.best.name if found.best is not None else None,
         "better": found.better.name if found.better is not None else None,
     }

@@ -149,6 +149,19 @@ def verification(found: Diagnosis) -> list[Paragraph]:
     return lines
 
 
+def sandbox(found: Diagnosis) -> list[Paragraph]:
+    """List the barriers around the programs that are run."""
+    if found.sandbox is None:
+        return [_dim("not known")]
+    lines = [_plain("for programs that `verify` and `fit` run:")]
+    for barrier in found.sandbox.barriers:
+        verdict = Segment("yes", "good") if barrier.how else Segment("no ", "warning")
+        lines.append([verdict, Segment(f"  {barrier.what}"), Segment(f": {barrier.how or barrier.instead}", "dim")])
+    if found.sandbox.trouble:
+        lines.append([Segment(printable(found.sandbox.trouble), "warning")])
+    return lines
+
+
 def conclusion(found: Diagnosis) -> Paragraph:
     """Return the conclusion for the reader."""
     best, better = found.best, found.better

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tfmemlint.config.selection import Selection
     from tfmemlint.deployment.launches import Launch
     from tfmemlint.engine.results import Unproven
+    from tfmemlint.fixes.loop import Options
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rulekit.rule import Rule
 
@@ -66,6 +68,7 @@ class RunContext:
         unsafe: apply unsafe fixes, too.
         gpu_memory_mib: the memory of one GPU in MiB, where the user states it.
         jobs: the processes to use at most; None for one a core.
+        read_gpu_memory: where the user does not, fixes may write code that asks NVML for it.
         cache: use the results of earlier runs over the same contents.
         fix_only: the codes of rules, or their beginnings, whose findings alone are fixed; () for all.
         allow_dirty: also write files with changes that git does not have.
@@ -76,6 +79,10 @@ class RunContext:
         ask: asked before each change, with the finding, and the old and new text of each file that changes. Stays in
             this process.
         prove: runs new texts and returns the intents that do not take effect. Stays in this process.
+        in_project: the files belong to projects. False for a text that is no file: nothing but ``target`` tells its
+            release, and nothing launches it.
+        in_process: start no further process, whatever the number of files: a library's caller may have threads.
+        checkpoint: called before each file and program; what it raises ends the run, if it is no `Exception`.
         modules: the modules that this run has read: the one part that fills up as the run goes.
     """
 
@@ -87,6 +94,7 @@ class RunContext:
     explain_fixes: str = "few"
     unsafe: bool = False
     gpu_memory_mib: float | None = None
+    read_gpu_memory: bool = False
     cache: bool = False
     jobs: int | None = None
     fix_only: tuple[str, ...] = ()
@@ -101,11 +109,14 @@ class RunContext:
     min_severity: Severity = Severity.ADVICE
     config: Config | None = field(default=None, compare=False, repr=False)
     by_file: ByFile | None = field(default=None, compare=False, repr=False)
+    in_project: bool = True
+    in_process: bool = False
+    checkpoint: Callable[[], None] | None = None
     modules: ModuleStore = field(default_factory=ModuleStore, compare=False, repr=False)
 
     def at(self, path: str) -> RunContext:
         """Return the context for one file: the options of its nearest configuration file hold."""
-        if self.by_file is None or self.only_rules is not None:
+        if self.by_file is None or self.only_rules is not None or not self.in_project:
             return self
         return self.by_file.at(path, self)
 
@@ -149,7 +160,7 @@ class RunContext:
     def stated_target(self, path: str) -> Target | None:
         """Return the release that the user, or else the file's own project, states; None where nobody does."""
         target = self.at(path).target
-        if target is not None:
+        if target is not None or not self.in_project:
             return target
         from tfmemlint.project.targets.find import current
 
@@ -161,6 +172,10 @@ class RunContext:
         own = self.at(path)
         if own.target is not None:
             return own.target
+        if not self.in_project:
+            from tfmemlint.knowledge.releases import Target
+
+            return Target.newest()
         from tfmemlint.project.targets.find import current
 
         found = current().of_file(path)
@@ -168,7 +183,7 @@ class RunContext:
 
     def oldest_target_of(self, path: str) -> Target | None:
         """Return the oldest release that a file's project supports; None if it states none, or the user states one."""
-        if self.at(path).target is not None:
+        if self.at(path).target is not None or not self.in_project:
             return None
         from tfmemlint.project.targets.find import current
 
@@ -176,7 +191,7 @@ class RunContext:
 
     def launches_of(self, path: str) -> tuple[Launch, ...]:
         """Return the environments in which configuration files of its project start the program in a file."""
-        if is_document(path):
+        if is_document(path) or not self.in_project:
             return ()
         from tfmemlint.deployment.project_launches import launches_of
 
@@ -210,6 +225,15 @@ class RunContext:
             for finding in kept
         ]
 
+    def fix_options(self) -> Options:
+        """Return what the user allows of fixes."""
+        from tfmemlint.fixes.loop import Options
+        from tfmemlint.project.line_length import line_length_of
+
+        return Options(
+            self.unsafe, self.gpu_memory_mib, self.read_gpu_memory, self.fix_only, line_length_of=line_length_of
+        )
+
     def for_snippet(self, target: Target, rules: Sequence[Rule]) -> RunContext:
         """Return the context for one program within a document: its release, the document's rules, no launches."""
         return dataclasses.replace(self, target=target, only_rules=tuple(rules), kinds=frozenset())
@@ -219,10 +243,18 @@ def _with_severity(finding: Finding, severity: Severity | None) -> Finding:
     return finding if severity is None else dataclasses.replace(finding, severity=severity)
 
 
-def reset_project_caches() -> None:
-    """Forget the files of projects: they may have changed since the last run in this process."""
+def reset_project_caches(open_texts: Mapping[str, bytes] | None = None) -> None:
+    """Forget the files of projects: they may have changed since the last run in this process.
+
+    ``open_texts`` are the contents of files in place of those on disk (`ModuleStore.open_texts`).
+    """
+    finder = sys.modules.get("tfmemlint.project.targets.find")
+    if open_texts and finder is None:
+        finder = importlib.import_module("tfmemlint.project.targets.find")
+    if finder is not None:
+        finder.reset_cache(open_texts)
     for name in (
-        "tfmemlint.project.targets.find",
+        "tfmemlint.project.line_length",
         "tfmemlint.deployment.project_launches",
         "tfmemlint.deployment.project_readers",
     ):

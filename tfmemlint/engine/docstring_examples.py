@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _TF_IS_V1 = re.compile(
-    r"^\s*(?:import\s+tensorflow\.compat\.v1\s+as\s+tf|from\s+tensorflow\.compat\s+import\s+v1\s+as\s+tf)\b",
+    r"^[ \t]*(?:import\s+tensorflow\.compat\.v1\s+as\s+tf|from\s+tensorflow\.compat\s+import\s+v1\s+as\s+tf)\b",
     re.MULTILINE,
 )
 
@@ -52,11 +52,9 @@ def add_examples(result: FileResult, context: RunContext) -> None:
 def _checked_again(result: FileResult, context: RunContext) -> list[Finding]:
     """Return what is left in a file whose docstrings were fixed: what is below them is in other lines now."""
     from tfmemlint.engine.subjects import subject_of_result
-    from tfmemlint.fixes.loop import Options
 
     subject = subject_of_result(result)
-    options = Options(context.unsafe, context.gpu_memory_mib, context.fix_only)
-    return subject.explain(subject.check(context), options, context)
+    return subject.explain(subject.check(context), context.fix_options(), context)
 
 
 def _check_examples(source: Source, context: RunContext) -> FileResult | None:

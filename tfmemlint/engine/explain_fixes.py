@@ -23,13 +23,10 @@ def explain_results(results: list[FileResult], context: RunContext, programs: Se
     fixable = sum(finding.fixable for result in results for finding in result.findings)
     if not fixable or (context.explain_fixes == "few" and fixable > MAX_EXPLAINED_FINDINGS):
         return
-    from tfmemlint.fixes.loop import Options
-
     for result in results:
         if result.source is not None and result.findings:
             own = context.at(result.path)
-            options = Options(unsafe=own.unsafe, gpu_memory_mib=own.gpu_memory_mib)
-            result.findings = subject_of_result(result).explain(result.findings, options, own)
+            result.findings = subject_of_result(result).explain(result.findings, own.fix_options(), own)
     if programs:
         from tfmemlint.engine.program_repairs import explain_across
 

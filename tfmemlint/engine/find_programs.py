@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -21,7 +21,7 @@ from tfmemlint.project.listing import Listings
 from tfmemlint.project.reaching import LARGEST_PROJECT, Graph, graph
 from tfmemlint.project.roots import conftests, is_project, package_root, project_root, search_path
 from tfmemlint.project.search import locate_relative, prefixes
-from tfmemlint.sources import Unreadable, decode, read_bytes
+from tfmemlint.sources import Unreadable, decode
 from tfmemlint.sources.kinds import NOTEBOOK as NOTEBOOKS
 from tfmemlint.sources.kinds import PYTHON
 from tfmemlint.sources.text import NOTEBOOK
@@ -48,7 +48,7 @@ def find_programs(
         search_around: also search the projects of files that configure nothing themselves.
     """
     given = {os.path.normpath(path) for path in paths}
-    data = _Bytes(read)
+    data = _Bytes(read, store.read)
     known = dict(configuring)
     made = graph(_universe(given, data, known, store.listings, search_around=search_around), data, known)
     configuring_paths = {path for path, module in made.modules.items() if module.configures}
@@ -194,6 +194,7 @@ class _Bytes:
     """The bytes of files, of which some were read already; None for what can't be read."""
 
     known: Mapping[str, bytes]
+    read: Callable[[str], bytes]
     notebooks: dict[str, bytes | None] = field(default_factory=dict)
     """Of notebooks, their code."""
 
@@ -207,7 +208,7 @@ class _Bytes:
     def _read(self, path: str) -> bytes | None:
         data = self.known.get(path)
         try:
-            return data if data is not None else read_bytes(path)
+            return data if data is not None else self.read(path)
         except Unreadable:
             return None
 

@@ -100,7 +100,7 @@ def fix_text(
         plan: asked for what no rule can fix.
     """
     rules = context.rules_for(source.path)
-    options = Options(context.unsafe, context.gpu_memory_mib, context.fix_only)
+    options = context.fix_options()
 
     def fixed_with(options: Options) -> Fixed:
         return fix_source(source, rules=rules, target=target, check=check, options=options, plan=plan)

@@ -17,7 +17,7 @@ from tfmemlint.engine.item import Item, Items
 from tfmemlint.engine.prefilter_cache import open_prefilter_cache
 from tfmemlint.engine.scan_file import scan_file
 from tfmemlint.facts.prefilter import CONFIGURES
-from tfmemlint.sources import Unreadable, read_bytes, walk
+from tfmemlint.sources import Unreadable, walk
 from tfmemlint.sources.kinds import ALL, DOCUMENTS, PYTHON, kind_of, kind_of_text
 from tfmemlint.sources.regular import read_text
 from tfmemlint.sources.text import NOTEBOOK
@@ -108,7 +108,7 @@ def read_items(
         is_wanted: True for an item that the command is to work on. It is asked before programs are known.
         with_programs: also find the programs of several files that start in them, and add the files that they start in.
     """
-    reset_project_caches()
+    reset_project_caches(context.modules.open_texts)
     files = list(files)
     found = Items()
     python: list[Item] = []
@@ -118,7 +118,7 @@ def read_items(
     for path, named in files:
         found.given.append(path)
         try:
-            data = read_bytes(path)
+            data = context.modules.read(path)
         except Unreadable as error:
             found.wanted.append(Item(path, None, error, named=named))
             continue
@@ -162,7 +162,7 @@ def _add_programs(found: Items, python: Sequence[Item], kept: dict[str, bytes], 
     given = {os.path.normpath(path): path for path in found.given}
     for path, entry in starts.items():
         try:
-            data = read_bytes(path)
+            data = context.modules.read(path)
         except Unreadable:
             continue
         found.wanted.append(Item(given.get(path, path), data, entry=entry, given=path in given))

@@ -77,5 +77,6 @@ class OptionsByFile:
             "min_severity": config.min_severity,
             "unsafe": config.unsafe_fixes,
             "gpu_memory_mib": config.gpu_memory_mib,
+            "read_gpu_memory": config.read_gpu_memory,
             "kinds": config.file_kinds(),
         }

@@ -30,6 +30,7 @@ def planner_of_file(check: Callable[[Source], list[Finding]], release: Target) -
             return None
         from tfmemlint.fixes.order.files import Files
         from tfmemlint.fixes.order.planner import Workspace, repair
+        from tfmemlint.project.line_length import line_length_of
 
         def read(path: str) -> Source | None:
             return source if path == source.path else None
@@ -44,7 +45,9 @@ def planner_of_file(check: Callable[[Source], list[Finding]], release: Target) -
             return any(call.name.rpartition(".")[2] == called for call in program.calls())
 
         follow_up = follow_up_in(read, release)
-        workspace = Workspace(Files(read), release, check_texts, reaches=reaches, follow_up=follow_up)
+        workspace = Workspace(
+            Files(read, line_length_of=line_length_of), release, check_texts, reaches=reaches, follow_up=follow_up
+        )
         found = repair(finding, findings, workspace)
         if isinstance(found, str):
             return found

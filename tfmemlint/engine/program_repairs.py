@@ -182,6 +182,7 @@ class _ProgramRepairs:
     def _workspace(self, finding: Finding) -> Workspace:
         from tfmemlint.fixes.order.files import Files
         from tfmemlint.fixes.order.planner import Workspace
+        from tfmemlint.project.line_length import line_length_of
         from tfmemlint.project.roots import search_path
 
         context = self.context
@@ -189,7 +190,7 @@ class _ProgramRepairs:
         start = next((p.entry for p in own if _starts(p, finding, context)), None) or (own[0].entry if own else None)
         search = search_path(start.path, kind=start.kind, listings=context.modules.listings) if start else None
         search = search.certain() if search is not None else None
-        files = Files(self._source, search, context.modules.name_of)
+        files = Files(self._source, search, context.modules.name_of, line_length_of)
 
         def check(texts: Mapping[str, str]) -> list[Finding]:
             return self._check({finding.path}, texts)

@@ -86,7 +86,7 @@ def check_items(items: Sequence[Item], context: RunContext, cache: Cache) -> Ite
         unknown,
         warm_up=partial(_warm_up, context),
         max_chunk=MAX_NEIGHBOURS,
-        alone=context.fix and (context.ask is not None or context.prove is not None),
+        alone=context.in_process or (context.fix and (context.ask is not None or context.prove is not None)),
         first=_largest_program(unknown, context),
         lost=partial(_lost, context),
         jobs=context.jobs,
@@ -113,6 +113,8 @@ def _largest_program(items: Sequence[Item], context: RunContext) -> int | None:
 
 def check_item(item: Item, context: RunContext, cached: object = None) -> FileResult:
     """Return the result of one file that is read closely. An error of the tool's own is a finding in it."""
+    if context.checkpoint is not None:
+        context.checkpoint()
     try:
         return _check_item(item, context.at(item.path), cached)
     except Exception as error:  # one file must not take the run with it

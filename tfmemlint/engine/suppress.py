@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -71,7 +72,8 @@ def unselected(rules: Sequence[Rule]) -> list[Rule]:
 def dedupe(found: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]:
     """Return one finding a place: of equal ones the gravest with the shortest trace, of related ones the most specific.
 
-    ``rules`` say which findings supersede which.
+    ``rules`` say which findings supersede which: at their own place, and at the anchors whose names begin with
+    "covers".
     """
     best: dict[tuple[str, str, Span], Finding] = {}
     for finding in found:
@@ -80,14 +82,25 @@ def dedupe(found: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]:
         if known is None or _weight(finding) < _weight(known):
             best[key] = finding
     kept = list(best.values())
-    by_code = {rule.code: rule for rule in rules}
+    by_code = {rule.code: rule.supersedes for rule in rules}
+    # What lies within a finding begins within it: the others need not be compared.
+    kept_by_place = sorted(kept, key=lambda finding: (finding.span.row, finding.span.column))
+    starts = [(finding.span.row, finding.span.column) for finding in kept_by_place]
     superseded: set[int] = set()
-    for finding in kept:
-        rule = by_code.get(finding.code)
-        codes = rule.supersedes if rule is not None else ()
-        for other in kept:
-            if other.code in codes and (finding.span.contains(other.span) or other.span.contains(finding.span)):
-                superseded.add(id(other))
+    for outer in kept_by_place:
+        covered = [span for name, span in outer.anchors.items() if name.startswith("covers")]
+        for span in (outer.span, *covered):
+            first, last = (
+                bisect_left(starts, (span.row, span.column)),
+                bisect_right(starts, (span.end_row, span.end_column)),
+            )
+            for inner in kept_by_place[first:last]:
+                if not span.contains(inner.span):
+                    continue
+                if inner.code in by_code.get(outer.code, ()):
+                    superseded.add(id(inner))
+                if span is outer.span and outer.code in by_code.get(inner.code, ()):
+                    superseded.add(id(outer))
     return [finding for finding in kept if id(finding) not in superseded]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ from tfmemlint.project.kinds import Kind
 from tfmemlint.project.listing import Listings, called
 from tfmemlint.project.roots import package_root, search_path
 from tfmemlint.project.search import SearchPath, locate_relative
-from tfmemlint.sources import Source, Unreadable, decode, read_bytes
+from tfmemlint.sources import Source, Unreadable, decode
 from tfmemlint.sources.line_map import Rows
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _ASKS = re.compile(rf"{CONFIGURES.pattern}|(?i:{'|'.join(INTENT_WORDS)})")
 """Finds code that may ask for something of a GPU's memory."""
 
 
-def _find_leading(path: str, text: str, search: SearchPath, listings: Listings) -> Leading:
+def _find_leading(path: str, text: str, search: SearchPath, store: ModuleStore) -> Leading:
     """Return what leads to code that asks for GPU memory, among all modules that a program may import."""
     found = Leading(_ASKS)
     pending, known = [(path, text)], {path}
@@ -51,13 +51,13 @@ def _find_leading(path: str, text: str, search: SearchPath, listings: Listings) 
         path, text = pending.pop()
         imports = scan(text.encode("utf-8", "surrogatepass"))
         leads = set()
-        for located in _locate(path, imports, search, listings):
+        for located in _locate(path, imports, search, store.listings):
             name = called(located)
             leads.add(name)
             if name not in known and len(known) < MAX_SEARCHED_MODULES:
                 known.add(name)
                 with contextlib.suppress(Unreadable):
-                    pending.append((name, decode(name, read_bytes(located)).text))
+                    pending.append((name, decode(name, store.read(located)).text))
         found.add(os.path.normpath(path), mentions_of(text, imports), leads)
     found.settle()
     return found
@@ -108,11 +108,19 @@ class Whole:
         return top in self.tops
 
 
-def whole_of(source: Source, target: Target, *, alone: bool = False, begun: Launch | None = None) -> Whole:
+def whole_of(
+    source: Source,
+    target: Target,
+    *,
+    alone: bool = False,
+    begun: Launch | None = None,
+    open_texts: Mapping[str, bytes] | None = None,
+) -> Whole:
     """The program that starts in a file, with all that it imports of its own project.
 
     Args:
-        source: the file, which need not be there: then it has no project. alone: follow no import.
+        source: the file, which need not be there: then it has no project. alone: follow no import. open_texts:
+        the contents of files in place of those on disk (`ModuleStore.open_texts`).
         begun: how a configuration file starts it; None for a start by hand, with no variables set.
 
     Raises:
@@ -120,7 +128,7 @@ def whole_of(source: Source, target: Target, *, alone: bool = False, begun: Laun
     """
     rows = Rows(source)
     given = _given(begun, rows) if begun is not None else ()
-    whole = _with_modules(source, target, rows, given, alone=alone)
+    whole = _with_modules(source, target, rows, given, open_texts or {}, alone=alone)
     return replace(whole, environment=given)
 
 
@@ -143,10 +151,17 @@ def _given(begun: Launch, rows: Rows) -> tuple[EnvWrite, ...]:
 
 
 def _with_modules(
-    source: Source, target: Target, rows: Rows, environment: tuple[EnvWrite, ...], *, alone: bool
+    source: Source,
+    target: Target,
+    rows: Rows,
+    environment: tuple[EnvWrite, ...],
+    open_texts: Mapping[str, bytes],
+    *,
+    alone: bool,
 ) -> Whole:
     data = source.text.encode("utf-8", "surrogatepass")
-    imports = () if alone or not Path(source.path).is_file() else scan(data)
+    is_file = os.path.abspath(source.path) in open_texts or Path(source.path).is_file()
+    imports = scan(data) if is_file and not alone else ()
     listings = Listings()
     entry = entry_at(source.path, data, listings) if imports else None
     by_itself = EntrySetup(environment=environment) if environment else None
@@ -158,12 +173,8 @@ def _with_modules(
         search = search.certain()  # it is this file that is run
     if not (relative or entry.conftests or any(search.locate(imported.module.split(".")[0]) for imported in imports)):
         return Whole(analyze(source, target, by_itself), rows)
-    store = ModuleStore(
-        arrange=rows.below,
-        find_leading=lambda: _find_leading(rows.main.path, rows.main.text, search, listings),
-        listings=listings,
-        shares_summaries=False,
-    )
+    store = ModuleStore(open_texts=open_texts, arrange=rows.below, listings=listings, shares_summaries=False)
+    store.find_leading = lambda: _find_leading(rows.main.path, rows.main.text, search, store)
     modules = ProgramModules(search, store)
     setup = replace(entry_setup(entry, modules, has_relative_imports=relative), environment=environment)
     program = analyze(source, target, setup)

@@ -180,6 +180,19 @@ def _statements(text: str) -> Iterable[list[str]]:
         yield statement
 
 
+MAX_ROUNDS_WITHOUT_INDEX = 8
+"""Rounds in which each piece of a module is searched for new words, before its words are collected: a chain of calls
+has as many rounds as calls, and most modules have two or three."""
+
+
+def _by_word(pieces: Iterable[Piece]) -> dict[str, list[Piece]]:
+    found: dict[str, list[Piece]] = {}
+    for piece in pieces:
+        for word in piece.words:
+            found.setdefault(word, []).append(piece)
+    return found
+
+
 class Leading:
     """The functions and classes of some modules that lead to code of one kind: those with a word about it, and those
     that mention one of these.
@@ -192,6 +205,8 @@ class Leading:
         self._about = about.search
         self._modules: dict[str, Mentions] = {}
         self._others: dict[str, list[Piece]] = {}
+        self._tried: dict[str, tuple[set[str], set[str]]] = {}
+        """The names, and the methods, that the other pieces of each module were searched for."""
         self._leading: dict[str, set[str]] = {}
         self._methods: dict[str, set[str]] = {}
         self._imports: dict[str, set[str]] = {}
@@ -247,20 +262,35 @@ class Leading:
         seen, methods = self._seen_from(key)
         # Other modules can import its imported names from it.
         leading |= seen & module.imported
+        tried = self._tried.setdefault(key, (set(), set()))
+        index: dict[str, list[Piece]] | None = None
+        rounds = 0
         while seen or leading or methods:
             names, called = module.words & (seen | leading), module.words & (methods | self._methods[key])
-            words = [*names, *called]
-            found = [
-                piece
-                for piece in (self._others[key] if words else ())
+            # What none of the earlier words led to, only a new one can lead to.
+            words = (names - tried[0]) | (called - tried[1])
+            tried[0].update(names)
+            tried[1].update(called)
+            rounds += 1
+            if index is None and words and rounds > MAX_ROUNDS_WITHOUT_INDEX:
+                index = _by_word(self._others[key])
+            if index is not None:
+                near = list({id(piece): piece for word in words for piece in index.get(word, ())}.values())
+            else:
                 # Most contain none of them at all: this test is faster than collecting their words.
-                if any(map(piece.text.__contains__, words)) and self._mentions(piece, key, names, called)
-            ]
+                near = [
+                    piece for piece in (self._others[key] if words else ()) if any(map(piece.text.__contains__, words))
+                ]
+            found = {id(piece): piece for piece in near if self._mentions(piece, key, names, called)}
             if not found:
                 break
-            for piece in found:
+            for piece in found.values():
                 self._lead(key, piece)
-            self._others[key] = [piece for piece in self._others[key] if piece not in found]
+            if index is None:
+                self._others[key] = [piece for piece in self._others[key] if id(piece) not in found]
+        if index is not None:
+            leading_names = leading | self._methods[key]
+            self._others[key] = [piece for piece in self._others[key] if piece.name not in leading_names]
         return len(leading) + len(self._methods[key]) > before
 
     def _seen_from(self, key: str) -> tuple[set[str], set[str]]:

@@ -13,6 +13,9 @@ _OF_INTEREST = re.compile(
     re.IGNORECASE,
 )
 """Parts of identifiers; code that configures devices, or changes their configuration, contains at least one."""
+MAX_SEARCHES = 8
+"""Names that are searched for one by one. To search all definitions at once takes as long as five such searches in
+the files of Keras; in a chain of calls each search is as long as all of them."""
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -26,7 +29,7 @@ class Reach:
     def __init__(self, tree: ast.Module, lines: Sequence[str]) -> None:
         self._tree = tree
         self._lines = lines
-        self._interesting: dict[str, bool] = {}
+        self._known: dict[str, bool] = {}
 
     @cached_property
     def _of_name(self) -> dict[str, list[ast.stmt]]:
@@ -38,17 +41,12 @@ class Reach:
     def is_inert(self, node: ast.AST) -> bool:
         """Return True if neither ``node`` nor any definition of the module that it mentions has a word of interest."""
         name = getattr(node, "name", None)
-        if name is None:
-            return self._is_inert_text(self.text(node))
-        known = self._interesting.get(name)
-        if known is None:
-            known = self._interesting[name] = self._leads_on(name)
-        return not known
-
-    def _is_inert_text(self, text: str) -> bool:
-        if _OF_INTEREST.search(text):
-            return False
-        return not any(self._leads_on(name) for name in self._of_name.keys() & set(_WORD.findall(text)))
+        if name is not None:
+            return not self._leads_on(name)
+        text = self.text(node)
+        return _OF_INTEREST.search(text) is None and not any(
+            map(self._leads_on, self._of_name.keys() & set(_WORD.findall(text)))
+        )
 
     def text(self, node: ast.AST) -> str:
         """Return the lines of ``node``."""
@@ -59,17 +57,44 @@ class Reach:
         return self._of_name
 
     def _leads_on(self, name: str) -> bool:
+        """True if a definition has a word of interest, or leads to one that has."""
+        if name not in self._known:
+            if len(self._known) >= MAX_SEARCHES:
+                return name in self._interesting
+            self._known[name] = self._search(name)
+        return self._known[name]
+
+    def _search(self, name: str) -> bool:
         seen = {name}
         pending = [name]
         while pending:
-            for node in self._of_name.get(pending.pop(), ()):
-                text = self.text(node)
+            for text in map(self.text, self._of_name.get(pending.pop(), ())):
                 if _OF_INTEREST.search(text):
                     return True
                 mentioned = self._of_name.keys() & set(_WORD.findall(text)) - seen
                 seen |= mentioned
                 pending.extend(mentioned)
         return False
+
+    @cached_property
+    def _interesting(self) -> set[str]:
+        """The names of the definitions that have a word of interest, or that lead to one that has."""
+        found: set[str] = set()
+        mentioned_by: dict[str, list[str]] = {}
+        for name, nodes in self._of_name.items():
+            for text in map(self.text, nodes):
+                if _OF_INTEREST.search(text):
+                    found.add(name)
+                    break
+                for other in self._of_name.keys() & set(_WORD.findall(text)):
+                    mentioned_by.setdefault(other, []).append(name)
+        pending = list(found)
+        while pending:
+            for name in mentioned_by.get(pending.pop(), ()):
+                if name not in found:
+                    found.add(name)
+                    pending.append(name)
+        return found
 
 
 def definitions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:

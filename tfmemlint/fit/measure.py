@@ -8,28 +8,22 @@ finds how much it needs. Runs under other limits are made only on request.
 from __future__ import annotations
 
 import enum
-import os
-import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfmemlint.fit.observation import MIB, FitRun, observe
+from tfmemlint.fit.find_batch import FIRST, BatchSearch, Trial, search, with_batch
+from tfmemlint.fit.observation import MIB, FitRun
 from tfmemlint.fit.oom_messages import memory_line
+from tfmemlint.fit.runner import FitOptions, Runner, steps_words
+from tfmemlint.verify.sandbox_options import hint
 
 if TYPE_CHECKING:
     from tfmemlint.verify.ground import Ground
 
-ROOMY_MIB = 1024 * 1024
-"""The memory of a GPU that refuses nothing, in MiB. It is address space only, which costs nothing."""
-DEFAULT_IN_USE_MIB = 300.0
-"""The default of ``--in-use``: the memory of a GPU that other processes and the CUDA context use, in MiB."""
 MAX_LIMIT_RUNS = 8
 """The number of runs to search for a memory limit: halving comes within 1 % of it by then. A bound on the time."""
-_OBSERVER = "tfmemlint.fit.child.observe"
-_PASSED = ("KERAS_", "TF_", "XLA_")
-"""Prefixes of the caller's variables that the script gets. Not CUDA's, which select the GPUs of another machine."""
 
 
 class FitOutcome(enum.Enum):
@@ -38,29 +32,6 @@ class FitOutcome(enum.Enum):
     FITS = "fits"
     TOO_BIG = "does not fit"
     UNKNOWN = "not known"
-
-
-@dataclass(frozen=True, slots=True)
-class FitOptions:
-    """The options of a measurement.
-
-    Attributes:
-        memory_mib: the memory of each simulated GPU, in MiB. gpus: their number.
-        in_use_mib: the memory of each GPU that others use, in MiB: other processes, and this process's CUDA context.
-        steps: end after this many training steps; 0 to run to the end. argv: the script's arguments.
-        timeout: seconds for one run. host_mib: MiB of this machine's own memory for one run. cwd: the folder to run in.
-        check_limit: search for the smallest memory limit by further runs.
-    """
-
-    memory_mib: int = 16384
-    gpus: int = 1
-    in_use_mib: float = DEFAULT_IN_USE_MIB
-    steps: int = 3
-    argv: tuple[str, ...] = ()
-    timeout: float = 600.0
-    host_mib: float = 8192.0
-    cwd: str | None = None
-    check_limit: bool = False
 
 
 @dataclass(slots=True)
@@ -83,6 +54,7 @@ class FitResult:
         outcome: whether it fits. asked: the run on the GPU that the user describes. roomy: the run without limits, if
             the first one ran out of memory. limit: see `LimitSearch`; None if it wasn't requested.
         problem: why nothing is known, or "". tensorflow: the release.
+        batches: the search for the largest batch, which this is a measurement of; None if it wasn't requested.
     """
 
     conditions: FitOptions
@@ -93,6 +65,7 @@ class FitResult:
     limit: LimitSearch | None = None
     problem: str = ""
     notes: list[str] = field(default_factory=list)
+    batches: BatchSearch | None = None
 
     @property
     def measured(self) -> FitRun:
@@ -106,13 +79,12 @@ def measure(script: Path, code: str, ground: Ground, conditions: FitOptions, say
     Raises:
         GroundError: the ground failed. ValueError: there is no such machine.
     """
-    runner = _Runner(script, code, ground, conditions)
-    say(f"running {script.name} on {_gpus(conditions.gpus)} of {conditions.memory_mib / 1024:g} GiB")
-    found = FitResult(conditions, ground.version, runner.run())
+    runner = Runner(script, code, ground, conditions, say)
+    what = f"running {script.name} on {_gpus(conditions.gpus)} of {conditions.memory_mib / 1024:g} GiB"
+    found = FitResult(conditions, ground.version, runner.run(what))
     if found.asked.out_of_memory:
         found.outcome = FitOutcome.TOO_BIG
-        say(f"it does not fit; running {script.name} without limits, to see what it needs")
-        roomy = runner.run(lifted=True)
+        roomy = runner.run(f"it does not fit; running {script.name} without limits, to see what it needs", lifted=True)
         if roomy.devices or not roomy.failed:
             found.roomy = roomy
         if roomy.failed:
@@ -124,7 +96,37 @@ def measure(script: Path, code: str, ground: Ground, conditions: FitOptions, say
     else:
         found.outcome = FitOutcome.FITS
     if conditions.check_limit and found.outcome is not FitOutcome.UNKNOWN:
-        found.limit = _search(runner, found.measured, say)
+        found.limit = _search(runner, found.measured)
+    return found
+
+
+def measure_largest(
+    script: Path, code: str, ground: Ground, conditions: FitOptions, say: Callable[[str], None]
+) -> FitResult:
+    """Find the largest batch that fits, and what the script needs with it. The arguments have ``{}`` in its place.
+
+    If none fits, the smallest one is measured.
+
+    Raises:
+        GroundError: the ground failed. ValueError: there is no such machine.
+    """
+
+    def of(batch: int) -> FitOptions:
+        return replace(conditions, argv=with_batch(conditions.argv, batch))
+
+    def attempt(batch: int) -> Trial:
+        seen = Runner(script, code, ground, of(batch), say).run(f"trying a batch of {batch}", trace=False)
+        peak = max((device.peak or 0 for device in seen.devices), default=None)
+        if seen.failed and not seen.out_of_memory:
+            return Trial(batch, False, peak, describe_failure(seen, conditions))
+        if not seen.failed and not _used(seen):
+            return Trial(batch, False, peak, "it never used a GPU")
+        return Trial(batch, not seen.failed, peak)
+
+    batches = search(attempt)
+    batch = batches.fits or (min(trial.batch for trial in batches.trials) if batches.trials else FIRST)
+    found = measure(script, code, ground, of(batch), say)
+    found.batches = batches
     return found
 
 
@@ -132,48 +134,7 @@ def _used(seen: FitRun) -> bool:
     return any(gpu.peak for gpu in seen.usage.gpus)
 
 
-class _Runner:
-    """Runs one script repeatedly."""
-
-    def __init__(self, script: Path, code: str, ground: Ground, conditions: FitOptions) -> None:
-        self._script, self._code, self._ground, self._conditions = script, code, ground, conditions
-
-    def run(self, *, lifted: bool = False, limit_mib: int | None = None, trace: bool = True) -> FitRun:
-        conditions = self._conditions
-        memory = ROOMY_MIB if lifted else conditions.memory_mib
-        # The limit must decide, not the memory of the GPU.
-        if limit_mib is not None:
-            memory = max(memory, 4 * limit_mib)
-        with tempfile.TemporaryDirectory(prefix="tfmemlint-") as folder:
-            log = Path(folder) / "log"
-            used = 0.0 if lifted else conditions.in_use_mib
-            env = {name: value for name, value in os.environ.items() if name.startswith(_PASSED)}
-            env["TFMEMLINT_SIM_LOG"] = str(log)
-            env["TFMEMLINT_SIM_USED_MIB"] = ",".join([str(round(used))] * conditions.gpus)
-            result = self._ground.run(
-                self._code,
-                gpus=conditions.gpus,
-                memory_mib=[memory] * conditions.gpus,
-                env=env,
-                filename=str(self._script),
-                argv=conditions.argv,
-                timeout=conditions.timeout,
-                host_mib=conditions.host_mib,
-                cwd=conditions.cwd or Path.cwd(),
-                observer={
-                    "module": _OBSERVER,
-                    "steps": conditions.steps,
-                    "limit_mib": limit_mib,
-                    "lifted": lifted,
-                    "trace": trace,
-                },
-            )
-            from tfmemlint.verify.driver import read_log
-
-            return observe(result, read_log(log))
-
-
-def _search(runner: _Runner, seen: FitRun, say: Callable[[str], None]) -> LimitSearch:
+def _search(runner: Runner, seen: FitRun) -> LimitSearch:
     """Search the smallest limit under which the script runs.
 
     It is near the peak: above it if the free memory is in pieces that are too small, below it if the allocator gave
@@ -187,8 +148,7 @@ def _search(runner: _Runner, seen: FitRun, say: Callable[[str], None]) -> LimitS
         return found
     guess = high
     while found.runs < MAX_LIMIT_RUNS:
-        say(f"trying a memory limit of {guess} MiB")
-        again = runner.run(limit_mib=guess, trace=False)
+        again = runner.run(f"trying a memory limit of {guess} MiB", limit_mib=guess, trace=False)
         found.runs += 1
         if again.failed and not again.out_of_memory:
             break
@@ -225,12 +185,8 @@ def describe_failure(seen: FitRun, conditions: FitOptions) -> str:
     if seen.out_of_memory:
         return f"it ran out of GPU memory: {memory_line(result.message)}"
     lines = result.error.splitlines()
-    return f"it failed: {where}{lines[0][:500] if lines else 'without a message'}"
-
-
-def steps_words(steps: int) -> str:
-    """Return a number of training steps in words."""
-    return "1 training step" if steps == 1 else f"{steps} training steps"
+    way_out = hint(result, conditions.sandbox)
+    return f"it failed: {where}{lines[0][:500] if lines else 'without a message'}" + (f"; {way_out}" if way_out else "")
 
 
 def _gpus(number: int) -> str:

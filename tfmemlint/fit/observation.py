@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tfmemlint.fit.held import complete
 from tfmemlint.fit.oom_messages import is_out_of_memory
 from tfmemlint.verify.child.probe import logical
 
 if TYPE_CHECKING:
+    from tfmemlint.fit.xla_buffers import Block
     from tfmemlint.verify.driver import GpuUsage, Usage
     from tfmemlint.verify.result import Result
 
@@ -26,7 +28,7 @@ class DeviceUsage:
         room: the most that its allocator may take. growth: True if it takes it piece by piece. limited: True if the
             script's own configuration gives it less than there is. free: the memory of the physical GPU that others
             leave.
-        held: what was held at the peak, see ``child/trace.py``; None if it isn't known.
+        held: what was held at the peak, see `complete`; None if it isn't known.
     """
 
     name: str
@@ -37,6 +39,13 @@ class DeviceUsage:
     limited: bool
     free: int
     held: dict[str, Any] | None = None
+
+    @property
+    def asked_peak(self) -> int | None:
+        """Return the most that was requested at a time; None if not every allocation up to the peak was recorded."""
+        if self.held is None or self.peak is None or self.held["peak"] < self.peak:
+            return None
+        return int(self.held["asked_peak"])
 
 
 @dataclass(slots=True)
@@ -73,8 +82,8 @@ class FitRun:
         return bool(self.exhausted)
 
 
-def observe(result: Result, usage: Usage) -> FitRun:
-    """Combine a run's report, its journal and the driver's log."""
+def observe(result: Result, usage: Usage, blocks: Mapping[int, Block]) -> FitRun:
+    """Combine a run's report, its journal, the driver's log, and XLA's plans."""
     told = result.observer or {}
     steps, exhausted = told.get("steps", 0), list(told.get("exhausted", []))
     peaks: dict[str, int | None] = {}
@@ -84,7 +93,8 @@ def observe(result: Result, usage: Usage) -> FitRun:
         exhausted += [note["exhausted"]] if "exhausted" in note else []
     for device in told.get("devices", []):
         peaks[device["name"]] = device["peak"]
-    devices = list(_devices(peaks, told.get("held", {}), result.effective, usage))
+    held = {name: complete(own, blocks) for name, own in told.get("held", {}).items()}
+    devices = list(_devices(peaks, held, result.effective, usage))
     return FitRun(result, usage, devices, steps, exhausted, told.get("times_exhausted", len(exhausted)))
 
 

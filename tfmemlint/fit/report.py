@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 import textwrap
+from dataclasses import asdict
 from typing import IO, Any
 
-from tfmemlint.fit.measure import FitOutcome, FitResult, steps_words
+from tfmemlint.fit.child.trace import MAX_TRACE_SECONDS, MAX_TRACE_STEPS
+from tfmemlint.fit.held import COPIED, named_share, shown
+from tfmemlint.fit.measure import FitOutcome, FitResult
 from tfmemlint.fit.observation import MIB, DeviceUsage, FitRun
 from tfmemlint.fit.oom_messages import memory_line, refused
+from tfmemlint.fit.runner import steps_words
 from tfmemlint.reporters.paint import Line, Segment, colourful, columns, painter, printable
+from tfmemlint.verify.sandbox_options import kept_apart, lacking
 
 PIPED_COLUMNS = 100
 """The width of a report that goes to no terminal, in columns; a bound for readability."""
@@ -27,7 +32,6 @@ OTHER_VALUES = (
     "Kernels compute nothing on the simulated GPU: a script that checks their results can fail there though it runs on"
     " a real GPU."
 )
-COPIED = "copied to the GPU"
 _STYLE = {FitOutcome.FITS: "good", FitOutcome.TOO_BIG: "error", FitOutcome.UNKNOWN: "warning"}
 
 
@@ -47,7 +51,9 @@ def as_data(script: str, found: FitResult) -> dict[str, Any]:
         "tensorflow": found.tensorflow,
         "gpus": conditions.gpus,
         "gpu_memory_mib": conditions.memory_mib,
+        "gpu_model": conditions.gpu_model,
         "in_use_mib": conditions.in_use_mib,
+        "jit": conditions.jit,
         "steps": seen.steps,
         "devices": [_device(device, found) for device in seen.devices],
         "refused": [memory_line(message) for message in found.asked.exhausted],
@@ -55,8 +61,10 @@ def as_data(script: str, found: FitResult) -> dict[str, Any]:
         "memory_limit_mib": None
         if found.limit is None
         else {"works": found.limit.works, "fails": found.limit.fails, "runs": found.limit.runs},
+        "batches": None if found.batches is None else asdict(found.batches),
         "unsimulated": seen.usage.unsimulated,
         "notes": found.notes,
+        "sandbox": found.asked.result.sandbox,
         "not_known": NOT_KNOWN,
     }
 
@@ -69,9 +77,12 @@ def _device(device: DeviceUsage, found: FitResult) -> dict[str, Any]:
         "peak": device.peak,
         "room": asked.room if asked is not None else None,
         "growth": asked.growth if asked is not None else None,
-        "peak_of_requests": device.held["asked_peak"] if device.held else None,
+        "peak_of_requests": device.asked_peak,
+        "recorded_peak": device.held["peak"] if device.held else None,
         "held_at_peak": device.held["roles"] if device.held else None,
+        "named_share": round(named_share(device.held), 4) if device.held else None,
         "largest": device.held["largest"] if device.held else None,
+        "allocations": device.held["groups"] if device.held else None,
     }
 
 
@@ -85,7 +96,8 @@ def show(script: str, found: FitResult, stream: IO[str], *, verbose: bool = Fals
 def _lines(script: str, found: FitResult, width: int, verbose: bool) -> list[Line]:
     conditions = found.conditions
     cards = "1 simulated GPU" if conditions.gpus == 1 else f"{conditions.gpus} simulated GPUs"
-    machine = f"{cards} of {_card(conditions.memory_mib)}, TensorFlow {found.tensorflow}"
+    name = f" ({conditions.gpu_model})" if conditions.gpu_model else ""
+    machine = f"{cards} of {_card(conditions.memory_mib)}{name}, TensorFlow {found.tensorflow}"
     lines: list[Line] = [[Segment(printable(script), "path"), Segment(f" ({machine})", "dim")]]
     verdict: Line = [Segment("  "), Segment(found.outcome.value, _STYLE[found.outcome])]
     if found.problem:
@@ -98,12 +110,33 @@ def _lines(script: str, found: FitResult, width: int, verbose: bool) -> list[Lin
         how = f" in {steps_words(found.asked.steps)}" if found.asked.steps else " (it took no training step)"
         lines.append([*verdict, Segment(how if found.outcome is FitOutcome.FITS else f": {_refused(found)}")])
         lines += _devices(found, width)
+    lines += _batches(found, width)
     for note in [*_notes(found), *found.notes]:
         lines += _wrapped(note, width, "warning")
     if found.problem or verbose:
         lines += _output(found.asked)
     if found.measured.devices:
         lines += [[], *_wrapped(NOT_KNOWN, width, "dim")]
+    return lines
+
+
+def _batches(found: FitResult, width: int) -> list[Line]:
+    batches = found.batches
+    if batches is None:
+        return []
+    if batches.fits is None:
+        words = "none that fits was found"
+    else:
+        beyond = f"; {batches.fails} does not" if batches.fails is not None else ", and no larger one was tried"
+        words = f"{batches.fits} fits{beyond}"
+    runs = "1 run" if len(batches.trials) == 1 else f"{len(batches.trials)} runs"
+    lines: list[Line] = [[Segment("  "), Segment("batch ", "label"), Segment(f"{words} (found in {runs})")]]
+    if batches.problem:
+        lines += _wrapped(f"the search ended: {batches.problem}", width, "warning", indent=8)
+    for trial in sorted(batches.trials, key=lambda trial: trial.batch):
+        peak = mib(trial.peak) if trial.peak else "not known"
+        outcome = "fits" if trial.fits else "not known" if trial.problem else "does not fit"
+        lines.append([Segment(f"    {trial.batch:>12}  "), Segment(f"{outcome}, peak {peak}", "dim")])
     return lines
 
 
@@ -141,33 +174,35 @@ def _of_device(device: DeviceUsage, found: FitResult, width: int) -> list[Line]:
     if device.peak is None:
         return [[*head, Segment(" its allocator does not report how much it gave out")]]
     whose = "the script lets TensorFlow" if asked.limited else "TensorFlow may"
-    share = f"; {whose} take {_mib(asked.room)} of the GPU{', piece by piece' if asked.growth else ''}"
-    lines: list[Line] = [[*head, Segment(" peak "), Segment(_mib(device.peak), "label"), Segment(share)]]
+    share = f"; {whose} take {mib(asked.room)} of the GPU{', piece by piece' if asked.growth else ''}"
+    lines: list[Line] = [[*head, Segment(" peak "), Segment(mib(device.peak), "label"), Segment(share)]]
     if device is not asked and device.peak > asked.room:
         lines += _wrapped(_would_do(device.peak, asked, found), width, "", indent=8)
     held = device.held
     if held is None:
         return lines
-    waste = device.peak - held["asked"]
-    words = f"{_mib(held['asked_peak'])} were requested at a time; a memory_limit has to be above that"
-    if waste >= MIB and held["peak"] == device.peak:
-        words += f"; at the peak {_mib(waste)} more were taken, because the allocator's pieces were larger"
-    lines += _wrapped(words, width, "dim", indent=8)
-    if held["peak"] < device.peak:
-        text = f"the list below is from {_mib(held['peak'])}: allocations are recorded only for a while"
+    if device.asked_peak is None:
+        text = (
+            f"what was requested is not known: allocations are recorded for the first {MAX_TRACE_STEPS} steps and"
+            f" {MAX_TRACE_SECONDS:g} s of processor time; the list below is from {mib(held['peak'])}"
+        )
         lines += _wrapped(text, width, "warning", indent=8)
+    else:
+        waste = device.peak - held["asked"]
+        words = f"{mib(device.asked_peak)} were requested at a time; a memory_limit has to be above that"
+        if waste >= MIB and held["peak"] == device.peak:
+            words += f"; at the peak {mib(waste)} more were taken, because the allocator's pieces were larger"
+        lines += _wrapped(words, width, "dim", indent=8)
     for role, size in sorted(held["roles"].items(), key=lambda item: -item[1]):
-        lines.append([Segment(f"    {_mib(size):>12}  "), Segment(role, "label")])
-        lines += [
-            _piece(entry) for entry in held["largest"] if entry["role"] == role and entry["bytes"] * 100 >= held["peak"]
-        ]
+        lines.append([Segment(f"    {mib(size):>12}  "), Segment(role, "label")])
+        lines += [_piece(entry) for entry in shown(held, role)]
     return lines
 
 
 def _would_do(peak: int, asked: DeviceUsage, found: FitResult) -> str:
     """Return the GPU that a peak would need, in words."""
     if asked.limited and peak <= asked.free:
-        return f"the GPU has room for it ({_mib(asked.free)} are free), but the script's own limit has not"
+        return f"the GPU has room for it ({mib(asked.free)} are free), but the script's own limit has not"
     # TensorFlow leaves some memory free on a GPU that it takes as a whole.
     kept = 0 if asked.growth or asked.limited else asked.free - asked.room
     size = (peak + kept) / MIB + found.conditions.in_use_mib
@@ -180,7 +215,7 @@ def _piece(entry: dict[str, Any]) -> Line:
     unnamed = "from the host" if entry["role"] == COPIED else "no operation named, such as XLA's temporaries"
     what = printable(entry["what"]) or ("" if tensor else unnamed)
     between = " " if what and tensor else ""
-    return [Segment(f"    {_mib(entry['bytes']):>12}    "), Segment(f"{what}{between}{tensor}{times}")]
+    return [Segment(f"    {mib(entry['bytes']):>12}    "), Segment(f"{what}{between}{tensor}{times}")]
 
 
 def _notes(found: FitResult) -> list[str]:
@@ -194,6 +229,10 @@ def _notes(found: FitResult) -> list[str]:
     if found.outcome is FitOutcome.FITS and seen.steps < found.conditions.steps:
         ended = "the script ended by itself" if seen.steps else "no training step was seen"
         notes.append(f"{ended}, so all of it ran")
+    if not found.conditions.jit:
+        notes.append(
+            "--jit off: XLA compiled nothing; where it does, operations are merged, and the peak is another one"
+        )
     variables = seen.result.environment
     if variables.get("TF_GPU_ALLOCATOR") == "cuda_malloc_async":
         notes.append(
@@ -202,6 +241,8 @@ def _notes(found: FitResult) -> list[str]:
     if found.measured.usage.unsimulated:
         names = ", ".join(found.measured.usage.unsimulated[:5])
         notes.append(f"the script called functions that the simulated driver lacks: {names}")
+    wanted = found.conditions.sandbox
+    notes += [words for words in (kept_apart(seen.result), lacking(seen.result, wanted)) if words]
     trouble = (found.measured.result.observer or {}).get("error")
     if trouble:
         notes.append(f"some observations failed: {trouble}")
@@ -230,6 +271,7 @@ def _card(mib: int) -> str:
     return f"{mib / 1024:g} GiB" if mib % 256 == 0 else f"{mib} MiB"
 
 
-def _mib(size: float) -> str:
-    mib = size / MIB
-    return f"{mib:,.0f} MiB" if mib >= 100 else f"{mib:.1f} MiB" if mib >= 0.05 else f"{size:,.0f} B"
+def mib(size: float) -> str:
+    """Return an amount of bytes in words."""
+    amount = size / MIB
+    return f"{amount:,.0f} MiB" if amount >= 100 else f"{amount:.1f} MiB" if amount >= 0.05 else f"{size:,.0f} B"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tfmemlint.fixes.rewrites.render_intent import MAX_LINE_CHARACTERS, free_name
+from tfmemlint.fixes.rewrites.render_intent import free_name
 from tfmemlint.model.finding import Span
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def wrap_arguments(editor: Editor, node: cst.CSTNode) -> None:
     if not isinstance(outer, cst.Call) or len(outer.args) != 2:
         return
     code = editor.code(outer)
-    if "\n" in code or editor.span(outer).column - 1 + len(code) <= MAX_LINE_CHARACTERS:
+    if "\n" in code or editor.span(outer).column - 1 + len(code) <= editor.line_length:
         return
     lines = "".join(f"    {editor.code(argument).rstrip().rstrip(',')},\n" for argument in outer.args)
     editor.replace(outer, f"{editor.code(outer.func)}(\n{lines})")

@@ -24,7 +24,9 @@ from tfmemlint.fixes.import_sorter_guards import (
     is_sortable_import,
 )
 from tfmemlint.fixes.imports import imports_of, is_import
+from tfmemlint.fixes.line_length import keep_length, usual_length
 from tfmemlint.fixes.rewrites import memory_sizes
+from tfmemlint.fixes.rewrites.memory_sizes import SIZE_UNKNOWN, TOTAL_UNKNOWN
 from tfmemlint.fixes.transformer import Changes, ChangeTransformer
 from tfmemlint.fixes.trivia import parse
 from tfmemlint.fixes.withheld import Withheld
@@ -42,6 +44,8 @@ class Editor:
     Attributes:
         module: the concrete tree; it never changes. target: the release that the new code is for.
         gpu_memory_mib: the memory of a GPU in MiB, where the user has told it.
+        read_gpu_memory: code may ask NVML for the memory of a GPU, where the user has not.
+        line_length: the characters that a new line may have: as the project says, else as the file has them.
         applicability, message, needs: as in `Fix`.
     """
 
@@ -49,7 +53,14 @@ class Editor:
     ENVIRONMENT_SET: ClassVar[tuple[str, str, str]] = ENVIRONMENT_SET
 
     def __init__(
-        self, text: str, target: Target, gpu_memory_mib: float | None = None, *, tree: ConcreteTree | None = None
+        self,
+        text: str,
+        target: Target,
+        gpu_memory_mib: float | None = None,
+        *,
+        read_gpu_memory: bool = False,
+        line_length: int | None = None,
+        tree: ConcreteTree | None = None,
     ) -> None:
         r"""Parse ``text``, whose line ends are ``\n``, unless its ``tree`` is given.
 
@@ -61,6 +72,8 @@ class Editor:
         self.module = self._tree.module
         self.target = target
         self.gpu_memory_mib = gpu_memory_mib
+        self.read_gpu_memory = read_gpu_memory
+        self.line_length = line_length or usual_length(text, self._tree.quote)
         self.applicability = Applicability.SAFE
         self.message = ""
         self.needs: set[str] = set()
@@ -218,13 +231,12 @@ class Editor:
     def insert_before(self, statement: Statement, lines: str, *, apart: bool = False) -> None:
         """Insert new statements above ``statement``, with blank lines around them if ``apart``."""
         whole = self._whole(statement)
-        new = parse(lines)
+        new = parse(self._with_notes(lines))
         if apart:
             self._changes.apart.add(whole)
             if all(line.comment is not None for line in getattr(whole, "leading_lines", ())):
                 new[0] = new[0].with_changes(leading_lines=[cst.EmptyLine(indent=False)])
         self._changes.before.setdefault(whole, []).extend(new)
-        self._attach_notes(statement, lines)
 
     def named_above(self, statement: Statement, value: str, name: str) -> str:
         """Return the variable that has ``value`` at ``statement``.
@@ -239,8 +251,7 @@ class Editor:
 
     def insert_after(self, statement: Statement, lines: str) -> None:
         """Insert new statements below ``statement``."""
-        self._changes.after.setdefault(self._whole(statement), []).extend(parse(lines))
-        self._attach_notes(statement, lines)
+        self._changes.after.setdefault(self._whole(statement), []).extend(parse(self._with_notes(lines)))
 
     def replace_statement(self, statement: Statement, lines: str) -> None:
         """Replace ``statement`` by new statements. Its comments and indentation stay."""
@@ -345,11 +356,13 @@ class Editor:
         """Return the code for a share (``0.5``, or any expression) of a device's memory in MiB.
 
         It is a number if the memory is known, explained by a comment on the statement that gets it. Otherwise it is a
-        call of a function that asks NVML; the function is added to the file.
+        call of a function that asks NVML, which is added to the file, if the user wants that.
+
+        Raises:
+            Withheld: the memory isn't known, and the user did not ask for code that reads it.
         """
         if self.gpu_memory_mib is None:
-            self.needs.add("pynvml")
-            return memory_sizes.product(f"{self._imports_added.memory_helper()}({device_text.strip()})", share_text)
+            return memory_sizes.product(self._memory_read(device_text, SIZE_UNKNOWN), share_text)
         size = memory_sizes.format_mib(self.gpu_memory_mib)
         share = memory_sizes.number(share_text)
         if share is None:
@@ -362,6 +375,16 @@ class Editor:
         """Return the code for a device's total memory in MiB, in the way of `mib_of_share`."""
         if self.gpu_memory_mib is not None:
             return memory_sizes.format_mib(self.gpu_memory_mib)
+        return self._memory_read(device_text, TOTAL_UNKNOWN)
+
+    def _memory_read(self, device_text: str, otherwise: str) -> str:
+        """Return the code that asks NVML for a device's memory in MiB.
+
+        Raises:
+            Withheld: ``otherwise``, where the user did not ask for it.
+        """
+        if not self.read_gpu_memory:
+            raise Withheld(otherwise)
         self.needs.add("pynvml")
         return f"{self._imports_added.memory_helper()}({device_text.strip()})"
 
@@ -394,6 +417,7 @@ class Editor:
         text = module.code
         if self._changes.moved or self._put_up:
             text = tidy_blank_lines(self.text, text)
+        text = keep_length(self.text, text, self.line_length)
         after = comments_of(text)
         lost = Counter(comments_of(self.text)) - Counter(after)
         # A code may have been added to those of a comment.
@@ -415,10 +439,16 @@ class Editor:
     def _whole(self, statement: Statement) -> Statement:
         return self._tree.statement_of(statement)
 
+    def _with_notes(self, lines: str) -> str:
+        """Return new statements below comments that explain the numbers of `mib_of_share` in them."""
+        notes = [note for note in self._notes if _has_number(lines, note[0])]
+        self._notes = [note for note in self._notes if note not in notes]
+        return "".join(f"{note}\n" for note in dict.fromkeys(text for _, text in notes)) + lines
+
     def _attach_notes(self, place: cst.CSTNode, text: str) -> None:
         """Explain the numbers of `mib_of_share` at the statement that gets them."""
         for note in self._notes[:]:
-            if re.search(rf"(?<![\w.]){re.escape(note[0])}(?![\w.])", text):
+            if _has_number(text, note[0]):
                 self._notes.remove(note)
                 self.comment(place, note[1])
 
@@ -438,6 +468,10 @@ class Editor:
         if alone and not isinstance(new, (cst.Tuple, cst.NamedExpr, cst.Yield)):
             return new
         return new.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+
+
+def _has_number(text: str, number: str) -> bool:
+    return re.search(rf"(?<![\w.]){re.escape(number)}(?![\w.])", text) is not None
 
 
 def _last_name(func: cst.BaseExpression) -> str:

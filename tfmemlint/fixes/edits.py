@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 
 from tfmemlint.model.finding import Edit, Span
+from tfmemlint.sources.line_changes import line_changes
 
 
 def difference(old: str, new: str) -> tuple[Edit, ...]:
     """Return the replacements of whole lines that turn ``old`` into ``new``, in order and as few as possible."""
     before, after = _lines(old), _lines(new)
-    head = 0
-    while head < min(len(before), len(after)) and before[head] == after[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(before), len(after)) - head and before[-1 - tail] == after[-1 - tail]:
-        tail += 1
-    middle = before[head : len(before) - tail], after[head : len(after) - tail]
     found = []
-    for tag, start, end, first, last in SequenceMatcher(None, *middle, autojunk=False).get_opcodes():
+    for tag, start, end, first, last in line_changes(before, after):
         if tag != "equal":
-            row, column = _place(before, head + start)
-            end_row, end_column = _place(before, head + end)
-            found.append(Edit(Span(row, column, end_row, end_column), "".join(middle[1][first:last])))
+            row, column = _place(before, start)
+            end_row, end_column = _place(before, end)
+            found.append(Edit(Span(row, column, end_row, end_column), "".join(after[first:last])))
     return tuple(found)
 
 

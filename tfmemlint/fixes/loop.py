@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import difflib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,8 +12,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from tfmemlint.fixes.edits import apply, difference, overlap
 from tfmemlint.fixes.withheld import Withheld
-from tfmemlint.model.finding import Applicability, Edit, Finding, Fix, Severity, Span
+from tfmemlint.model.finding import PACKAGES, Applicability, Edit, Finding, Fix, Severity, Span
 from tfmemlint.sources.documents.blocks import PYTHON
+from tfmemlint.sources.line_changes import line_changes
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
@@ -54,16 +54,20 @@ class Options:
 
     Attributes:
         unsafe: also unsafe fixes. gpu_memory_mib: the memory of one GPU in MiB, if the user gave it.
+        read_gpu_memory: where the user did not, write code that asks NVML for it.
         only: rule codes, or their prefixes, whose findings alone are fixed; () for all.
         ask: called before each change, with the finding, and the current and the new source of each file that changes;
             None to ask nobody.
+        line_length_of: returns how many characters a line of the file at a path may have; None if nothing says it.
         refused: findings that must not be fixed, by `place`, with the reason.
     """
 
     unsafe: bool = False
     gpu_memory_mib: float | None = None
+    read_gpu_memory: bool = False
     only: tuple[str, ...] = ()
     ask: Callable[[Finding, Sequence[tuple[Source, Source]]], bool] | None = None
+    line_length_of: Callable[[str], int | None] = lambda _: None
     refused: Mapping[Place, str] = field(default_factory=dict)
 
 
@@ -104,8 +108,16 @@ def compute(source: Source, finding: Finding, rule: Fixer, target: Target, optio
     edits = difference(source.text, new)
     if not edits:
         return _withheld(finding, "the rewriter found nothing to change")
-    fix = Fix(editor.applicability, editor.message, edits, tuple(sorted(editor.needs)))
+    needs = tuple(sorted(editor.needs))
+    message = f"{_needs_words(needs)}: {editor.message}" if needs else editor.message
+    fix = Fix(editor.applicability, message, edits, needs)
     return dataclasses.replace(finding, fix=fix, withheld="")
+
+
+def _needs_words(needs: Sequence[str]) -> str:
+    """Return what comes first in the message of a fix whose code imports packages that the file did not."""
+    packages = [f"{PACKAGES[name]} (import {name})" if name in PACKAGES else name for name in needs]
+    return f"Needs the package {' and '.join(packages)}"
 
 
 def _editor(source: Source, target: Target, options: Options, *, in_comments: bool) -> Editor:
@@ -117,7 +129,13 @@ def _editor(source: Source, target: Target, options: Options, *, in_comments: bo
     if source.language == PYTHON:
         from tfmemlint.fixes.editor import Editor
 
-        return Editor(source.text, target, options.gpu_memory_mib)
+        return Editor(
+            source.text,
+            target,
+            options.gpu_memory_mib,
+            read_gpu_memory=options.read_gpu_memory,
+            line_length=options.line_length_of(source.path),
+        )
     from tfmemlint.fixes.text_editor import TextEditor
 
     return TextEditor(source.text, source.language, target)  # type: ignore[return-value]
@@ -434,9 +452,9 @@ def _keys_in_new_text(places: dict[Place, str], old: str, new: str) -> dict[Plac
 def _rows(old: str, new: str) -> dict[int, int]:
     """Return the new row of each line of ``old`` that is still in ``new``."""
     rows: dict[int, int] = {}
-    matcher = difflib.SequenceMatcher(None, old.split("\n"), new.split("\n"), autojunk=False)
-    for first, second, size in matcher.get_matching_blocks():
-        rows.update({first + number + 1: second + number + 1 for number in range(size)})
+    for kind, first, end, second, _ in line_changes(old.split("\n"), new.split("\n")):
+        if kind == "equal":
+            rows.update({first + number + 1: second + number + 1 for number in range(end - first)})
     return rows
 
 

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tfmemlint.fixes.write import ChangedError, prepare_file, replace_file, this_machine
+from tfmemlint.fixes.write import ChangedError, prepare_file, replace_file, sweep, this_machine
 from tfmemlint.sources.walking import LITTER
 
 JOURNAL = ".tfmemlint-journal.json"
@@ -51,6 +51,17 @@ def replace_together(changes: Sequence[tuple[str, bytes, bytes]]) -> None:
                 Path(name).unlink()
         raise
     _complete(journal)
+
+
+def finish_interrupted(litter: Sequence[str]) -> None:
+    """Complete what a killed run has begun, and remove what it has left; ``litter``: the files that a walk found."""
+    # The journals come first: they need the files that are swept then.
+    for path in litter:
+        directory, _, name = path.rpartition("/")
+        if name == JOURNAL:
+            complete_journal(directory or ".")
+    for path in litter:
+        sweep(path)
 
 
 def _write_journal(prepared: Sequence[tuple[str, Path]], changes: Sequence[tuple[str, bytes, bytes]]) -> Path:

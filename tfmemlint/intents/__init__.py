@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from tfmemlint.intents.model import StatedIntent, number_of
 from tfmemlint.intents.reading import read
-from tfmemlint.interpreter.program import Call, End, Event, Program, ProtoMade
+from tfmemlint.interpreter.program import Call, End, Event, ItemLookup, Program, ProtoMade
 from tfmemlint.model.finding import Span
 from tfmemlint.model.intent import Purpose
 
@@ -28,14 +28,26 @@ def intents_of(entry: str, events: Sequence[Event]) -> Iterator[StatedIntent]:
     """Yield the intents of one entry point, one per place."""
     known: set[tuple[Span, Purpose, object]] = set()
     first = {event.span for event in events if not event.repeated}
+    asked = _asked_by_made_up_key(events, entry)
     for event in events:
         if event.repeated and event.span in first:
             continue  # a later pass of a loop
+        if event.span in asked:
+            continue
         for intent in read(event, entry):
             key = (intent.span, intent.intent.purpose, intent.gpu)
             if key not in known:
                 known.add(key)
                 yield intent
+
+
+def _asked_by_made_up_key(events: Sequence[Event], entry: str) -> set[Span]:
+    """Return the calls of which nothing but keys that they don't return is used: such a key states the intent."""
+    by_key: dict[Span, list[bool]] = {}
+    for event in events:
+        if isinstance(event, ItemLookup) and event.call is not None:
+            by_key.setdefault(event.call.span, []).append(next(read(event, entry), None) is not None)
+    return {span for span, made_up in by_key.items() if all(made_up)}
 
 
 def entries(program: Program) -> Iterator[tuple[str, list[Event]]]:

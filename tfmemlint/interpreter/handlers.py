@@ -15,6 +15,7 @@ MODULES = (
     "nodes.contexts",
     "nodes.definitions",
     "nodes.deletions",
+    "nodes.discarded",
     "nodes.displays",
     "nodes.exits",
     "nodes.imports",

@@ -32,6 +32,8 @@ class ModuleStore:
         shown: the name of a file in reports, by its absolute path, where the user named it; others go by their path
             from the working directory.
         instead: texts that stand in for files: what a fix would make of them.
+        open_texts: the contents of files, by their absolute paths, that are read in place of those on disk: what an
+            editor has not saved. They stay from one run to the next.
         arrange: gives the text of a module rows of its own, for a program whose files share one numbering of rows.
         find_leading: computes `leading` when it is first asked for.
         listings: the directories that were listed.
@@ -45,6 +47,7 @@ class ModuleStore:
 
     shown: Mapping[str, str] = field(default_factory=dict)
     instead: Mapping[str, Source] = field(default_factory=dict)
+    open_texts: Mapping[str, bytes] = field(default_factory=dict)
     arrange: Callable[[Source], Source] | None = None
     find_leading: Callable[[], Leading] | None = None
     listings: Listings = field(default_factory=Listings)
@@ -88,6 +91,15 @@ class ModuleStore:
         self._parsed, self._mentions, self._names, self._searches = {}, {}, {}, {}
         self._lasting, self._lasting_files = set(), set()
 
+    def read(self, path: str) -> bytes:
+        """Return the content of the file at ``path``: its open text, or what is on disk.
+
+        Raises:
+            Unreadable: it can't be opened, or is not a regular file.
+        """
+        data = self.open_texts.get(os.path.abspath(path)) if self.open_texts else None
+        return read_bytes(path) if data is None else data
+
     def name_of(self, path: str) -> str:
         """Return the name of the file at ``path`` in reports."""
         name = self._names.get(path)
@@ -107,7 +119,7 @@ class ModuleStore:
         from tfmemlint.interpreter import parse  # not needed to find that there are no programs
 
         try:
-            source = self.instead.get(name) or decode(name, read_bytes(path))
+            source = self.instead.get(name) or decode(name, self.read(path))
             parsed = parse(source)
             return parsed if self.arrange is None else parse(self.arrange(source))
         except (Unreadable, SyntaxError, ValueError, RecursionError, MemoryError):
@@ -122,7 +134,7 @@ class ModuleStore:
 
     def _read_mentions(self, path: str, name: str) -> Mentions | None:
         try:
-            source = self.instead.get(name) or decode(name, read_bytes(path))
+            source = self.instead.get(name) or decode(name, self.read(path))
         except Unreadable:
             return None
         return mentions_of(source.text, scan(source.text.encode("utf-8", "surrogatepass")))
@@ -194,6 +206,7 @@ class ModuleStore:
         return ModuleStore(
             self.shown,
             {**self.instead, **instead},
+            self.open_texts,
             listings=self.listings,
             _leading=self._leading,
             _parsed={name: module for name, module in self._parsed.items() if name not in instead},

@@ -6,9 +6,10 @@ before it, the way in which it was reached, and what stands around it.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from tfmemlint.interpreter.state import Arg, Call, Event, Handler, RuntimeStart, Tri
 from tfmemlint.interpreter.values import UNKNOWN, ModuleInstance, Value
@@ -35,6 +36,7 @@ __all__ = [
     "ItemLookup",
     "LateOption",
     "MissingMember",
+    "NeverRun",
     "Program",
     "ProtoMade",
     "RankTaken",
@@ -256,6 +258,22 @@ class LateOption(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class NeverRun(Event):
+    """Code that would configure a GPU is made, and nothing ever runs it.
+
+    ``kind``: what it is: ``map``, ``filter``, ``generator expression``, ``generator``, ``context manager``,
+    ``coroutine``, ``partial``, ``lambda``, ``thread`` or ``function`` (a name without the parentheses of a call).
+    ``called``: the function that would configure, canonical. ``text``: the function that calls it, as far as it has
+    a name. ``stored_in``: the name that it is bound to and that nothing reads; "" if there is none.
+    """
+
+    kind: str
+    called: str
+    text: str
+    stored_in: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class End(Event):
     """An entry point ends: ``entry`` is ``module``, or the name of a function that nothing in the file calls."""
 
@@ -292,6 +310,10 @@ class Program:
     put: Sequence[tuple[Span, ...]] = ()
     _places: set[object] = field(default_factory=set, init=False, repr=False)
     _accepted: dict[tuple[str, Span], bool] = field(default_factory=dict, init=False, repr=False)
+    _kinds: dict[type, list[Event]] = field(default_factory=dict, init=False, repr=False)
+    _imported: frozenset[str] | None = field(default=None, init=False, repr=False)
+    _writes: dict[tuple[str, tuple[int, ...]], list[EnvWrite]] = field(default_factory=dict, init=False, repr=False)
+    _next_other: dict[int, int] = field(default_factory=dict, init=False, repr=False)
 
     def comes_by(self, event: Event) -> bool:
         """True if the place of ``event`` is reached by the program itself, not only by uncalled functions."""
@@ -321,12 +343,40 @@ class Program:
 
     def calls(self, *names: str) -> Iterator[Call]:
         """The calls of these canonical names (all calls where no name is given)."""
-        for event in self.events:
-            if isinstance(event, Call) and (not names or event.name in names):
+        for event in self.of(Call):
+            if not names or event.name in names:
                 yield event
 
     def of(self, kind: type[EventT]) -> Iterator[EventT]:
         """The events of one class."""
-        for event in self.events:
-            if isinstance(event, kind):
-                yield event
+        if not self._kinds:
+            for event in self.events:
+                for parent in type(event).__mro__[:-1]:
+                    self._kinds.setdefault(parent, []).append(event)
+        return iter(cast("list[EventT]", self._kinds.get(kind, [])))
+
+    @property
+    def imported_names(self) -> frozenset[str]:
+        """The names of TensorFlow's that imports ask for."""
+        if self._imported is None:
+            self._imported = frozenset(use.name for use in self.of(Use) if use.origin == "import")
+        return self._imported
+
+    def later_writes(self, write: EnvWrite) -> Iterator[EnvWrite]:
+        """The events that set the variable of ``write`` again, in order, from the first one with another value on.
+
+        In a configuration file, each service, step or command has variables of its own.
+        """
+        if not self._writes:
+            for event in self.of(EnvWrite):
+                self._writes.setdefault((event.name, event.ways if self.configuration is not None else ()), []).append(
+                    event
+                )
+            for writes in self._writes.values():
+                other = len(writes)
+                for number in reversed(range(len(writes))):
+                    if number + 1 < len(writes) and writes[number + 1].value != writes[number].value:
+                        other = number + 1
+                    self._next_other[id(writes[number])] = other
+        writes = self._writes.get((write.name, write.ways if self.configuration is not None else ()), [])
+        return itertools.islice(writes, self._next_other.get(id(write), len(writes)), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -45,9 +46,9 @@ def interpret_uncalled(context: Context) -> None:
         max_gpus=0 if base.max_gpus == 0 else None,
     )
     contents = {key: value for key, value in context.heap.items() if isinstance(key[0], Cell)}
-    for _ in range(MAX_ENTRIES):
-        function = next((known for key, known in context.functions.items() if key not in context.visited), None)
-        if function is None:
+    for number, function in enumerate(_not_visited(context)):
+        if number == MAX_ENTRIES:
+            context.give_up(f"more than {MAX_ENTRIES} functions that nothing calls")
             return
         context.visited.add(id(function.node))
         if _is_plain(context, function.node) if context.modules is None else is_side_effect_free(context, function):
@@ -63,6 +64,14 @@ def interpret_uncalled(context: Context) -> None:
         context.heap = {**attributes, **contents} if len(attributes) < len(context.heap) else context.heap
         context.statement = None
         end_entry(context, getattr(function.node, "name", "<lambda>"), function.node)
+
+
+def _not_visited(context: Context) -> Iterator[Function]:
+    """Yield the functions that were not interpreted, also those that interpreting others defines."""
+    while waiting := [key for key in context.functions if key not in context.visited]:
+        for key in waiting:
+            if key not in context.visited:
+                yield context.functions[key]
 
 
 def _is_plain(context: Context, node: ast.AST) -> bool:

@@ -56,6 +56,8 @@ PROTOS = frozenset(
     for name in ("ConfigProto", "GPUOptions", "OptimizerOptions", "GraphOptions", "GPUOptions.Experimental")
 )
 SET_SESSION = ("tf.keras.backend.set_session", "tf.compat.v1.keras.backend.set_session")
+TENSORFLOW_FLAGS = ("tf.flags", "tf.app.flags", "tf.compat.v1.flags", "tf.compat.v1.app.flags")
+"""The names in TensorFlow of ``absl.flags``."""
 KERAS_BACKEND = "keras.backend.tensorflow_backend"
 """The module in which Keras up to 2.3 had its session."""
 SET_SESSION_OF_KERAS = ("keras.backend.set_session", f"{KERAS_BACKEND}.set_session")

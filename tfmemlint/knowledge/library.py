@@ -12,7 +12,7 @@ from tfmemlint.knowledge import tables
 MODELLED = frozenset(
     {
         *("_builtins", "contextlib", "concurrent.futures", "multiprocessing.pool", "threading", "queue", "sched"),
-        *("weakref", "timeit", "contextvars", "operator", "functools", "itertools", "asyncio", "argparse"),
+        *("weakref", "timeit", "contextvars", "operator", "functools", "itertools", "asyncio"),
         *("decorator", "wrapt", "optuna", "fire", "typer", "joblib"),
     }
 )

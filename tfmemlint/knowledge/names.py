@@ -124,6 +124,7 @@ def until(name: str) -> str | None:
     return found[1] if found else None
 
 
+@lru_cache(maxsize=4096)
 def nearest(name: str, target: Target) -> str | None:
     """Return the real name of ``target`` that a missing one is a slip for: the same words, spelt nearly the same.
 
@@ -143,14 +144,7 @@ def nearest(name: str, target: Target) -> str | None:
     if near is not None:
         return f"{parent}.{near}"
     word = name.rpartition(".")[2]
-    places = [place for place in _lines() if place.split(".")[1:2] in (["config"], ["test"], ["distribute"])]
-    pairs = {
-        child: f"{place}.{child}"
-        for place in reversed(places)
-        for child in _present(place, target)
-        # Modules of the same name have little in common: each namespace has its own ``experimental``.
-        if not is_module(f"{place}.{child}")
-    }
+    pairs = _configuring(target)
     similar = _misspelt(word, pairs)
     return pairs[similar] if similar is not None else None
 
@@ -288,8 +282,22 @@ def _covers(found: tuple[str, str], target: Target) -> bool:
     return position(found[0]) <= target.index <= position(found[1])
 
 
-def _present(parent: str, target: Target) -> list[str]:
-    return [child for child, found in _children(parent).items() if _covers(found, target)]
+@lru_cache(maxsize=512)
+def _present(parent: str, target: Target) -> tuple[str, ...]:
+    return tuple(child for child, found in _children(parent).items() if _covers(found, target))
+
+
+@lru_cache(maxsize=32)
+def _configuring(target: Target) -> dict[str, str]:
+    """Return each last part of a name under ``tf.config``, ``tf.test`` and ``tf.distribute``, with the whole name."""
+    places = [place for place in _lines() if place.split(".")[1:2] in (["config"], ["test"], ["distribute"])]
+    return {
+        child: f"{place}.{child}"
+        for place in reversed(places)
+        for child in _present(place, target)
+        # Modules of the same name have little in common: each namespace has its own ``experimental``.
+        if not is_module(f"{place}.{child}")
+    }
 
 
 @lru_cache(maxsize=8192)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any
 
 from tfmemlint.model.finding import Span
 
@@ -177,6 +178,23 @@ class ConfigurationRead:
         self.handed += other.handed
         self.problems += other.problems
         self.idle = self.idle and other.idle
+
+    def moved(self, rows: int) -> ConfigurationRead:
+        """Return the same content of a text that has ``rows`` more rows above it."""
+        made = {each.name: _moved(getattr(self, each.name), rows) for each in fields(self)}
+        made["problems"] = [(row + rows, words) for row, words in self.problems]
+        return ConfigurationRead(**made)
+
+
+def _moved(value: Any, rows: int) -> Any:
+    """Return a value with the places in it further down."""
+    if isinstance(value, Span):
+        return Span(value.row + rows, value.column, value.end_row + rows, value.end_column)
+    if isinstance(value, (list, tuple)):
+        return type(value)(_moved(item, rows) for item in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{each.name: _moved(getattr(value, each.name), rows) for each in fields(value)})
+    return value
 
 
 _ASKED = re.compile(r"\$(?:\{[#!]?)?([A-Za-z_]\w*)|%([A-Za-z_]\w*)%|\benv\.([A-Za-z_]\w*)|\$\(([A-Za-z_]\w*)\)")

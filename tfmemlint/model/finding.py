@@ -69,6 +69,10 @@ class Edit:
     path: str = ""
 
 
+PACKAGES = {"pynvml": "nvidia-ml-py"}
+"""The distribution that has a module which fixed code imports, where the two names differ."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fix:
     """A rewrite that fixes one finding.

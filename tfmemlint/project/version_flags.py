@@ -9,7 +9,7 @@ import ast
 import os
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -30,6 +30,20 @@ _PARSERS = frozenset({"parse", "Version", "LooseVersion", "StrictVersion", "pars
 _ASKS_MODE = frozenset({"executing_eagerly", "executing_eagerly_outside_functions", "executing_eagerly_v1"})
 
 
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """The names that a module binds.
+
+    Attributes:
+        tree: the module. imports: the imports by the names that they bind, in the order of `ast.walk`.
+        values: the functions and the assigned values at the top of the module.
+    """
+
+    tree: ast.Module
+    imports: dict[str, list[tuple[ast.Import | ast.ImportFrom, ast.alias]]] = field(default_factory=dict)
+    values: dict[str, list[ast.expr | ast.FunctionDef]] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class Flags:
     """Evaluates conditions for one release.
@@ -41,6 +55,9 @@ class Flags:
     target: Target
     read: Callable[[str], bytes | None]
     _modules: dict[str, ast.Module | None] = field(default_factory=dict)
+    _names: dict[int, _Bound] = field(default_factory=dict)
+    """By the id of each tree, which is kept with them."""
+    _files: dict[tuple[str, int, str], str | None] = field(default_factory=dict)
 
     def value(self, test: ast.expr, path: str, tree: ast.Module) -> object:
         """Return the value of an expression at the top level of a file; `UNKNOWN` if it can't be told."""
@@ -129,18 +146,10 @@ class Flags:
     def _tensorflow(self, dotted: str, tree: ast.Module) -> str:
         """Return the canonical name of a part of TensorFlow that the imports of a file give; "" for anything else."""
         first, dot, rest = dotted.partition(".")
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                for alias in node.names:
-                    whole = f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
-                    local = alias.asname or (
-                        alias.name if isinstance(node, ast.ImportFrom) else alias.name.split(".")[0]
-                    )
-                    if local == first:
-                        name = canonical(
-                            (whole if alias.asname or isinstance(node, ast.ImportFrom) else first) + dot + rest
-                        )
-                        return name if name.split(".")[0] == "tf" else ""
+        for node, alias in self._bound(tree).imports.get(first, ())[:1]:
+            whole = f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
+            name = canonical((whole if alias.asname or isinstance(node, ast.ImportFrom) else first) + dot + rest)
+            return name if name.split(".")[0] == "tf" else ""
         return ""
 
     def _definition(
@@ -159,36 +168,43 @@ class Flags:
             own = self._assigned(first, tree)
             if own is not None:
                 return path, tree, own
-        for node in ast.walk(tree):
-            if not isinstance(node, ast.Import | ast.ImportFrom):
-                continue
-            for alias in node.names:
-                if (alias.asname or alias.name.split(".")[0]) != first:
-                    continue
-                for module, attribute in _modules_of(node, alias, rest):
-                    where = self._file_of(module, node.level if isinstance(node, ast.ImportFrom) else 0, path)
-                    inner = self._parsed(where) if where else None
-                    if where and inner is not None and attribute and "." not in attribute:
-                        found = self._assigned(attribute, inner)
-                        if found is not None:
-                            return where, inner, found
-                        return self._definition(attribute, where, inner, asked)
+        for node, alias in self._bound(tree).imports.get(first, ()):
+            for module, attribute in _modules_of(node, alias, rest):
+                where = self._file_of(module, node.level if isinstance(node, ast.ImportFrom) else 0, path)
+                inner = self._parsed(where) if where else None
+                if where and inner is not None and attribute and "." not in attribute:
+                    found = self._assigned(attribute, inner)
+                    if found is not None:
+                        return where, inner, found
+                    return self._definition(attribute, where, inner, asked)
         return None
 
     def _assigned(self, name: str, tree: ast.Module) -> ast.expr | ast.FunctionDef | None:
-        found: list[ast.expr | ast.FunctionDef] = []
-        for node in tree.body:
-            match node:
-                case ast.FunctionDef(name=defined) if defined == name:
-                    found.append(node)
-                case ast.Assign(targets=[ast.Name(id=defined)], value=value) if defined == name:
-                    found.append(value)
-                case ast.AnnAssign(target=ast.Name(id=defined), value=ast.expr() as value) if defined == name:
-                    found.append(value)
-                case ast.Try(body=body, handlers=[handler]):
-                    chosen = body if self._imports_work(body) else handler.body
-                    found += _values_of(name, chosen)
+        found = self._bound(tree).values.get(name, ())
         return found[0] if len(found) == 1 else None
+
+    def _bound(self, tree: ast.Module) -> _Bound:
+        """Return the names that a module binds; each module is gone through once."""
+        known = self._names.get(id(tree))
+        if known is not None:
+            return known
+        bound = self._names[id(tree)] = _Bound(tree)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                for alias in node.names:
+                    bound.imports.setdefault(alias.asname or alias.name.split(".")[0], []).append((node, alias))
+        for statement in tree.body:
+            match statement:
+                case ast.FunctionDef(name=name):
+                    bound.values.setdefault(name, []).append(statement)
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    bound.values.setdefault(name, []).append(value)
+                case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                    bound.values.setdefault(name, []).append(value)
+                case ast.Try(body=body, handlers=[handler]):
+                    for name, value in _values_in(body if self._imports_work(body) else handler.body):
+                        bound.values.setdefault(name, []).append(value)
+        return bound
 
     def _imports_work(self, body: list[ast.stmt]) -> bool:
         for node in body:
@@ -200,6 +216,12 @@ class Flags:
         return True
 
     def _file_of(self, module: str, level: int, path: str) -> str | None:
+        key = module, level, os.path.dirname(path)
+        if key not in self._files:
+            self._files[key] = self._find_file(module, level, path)
+        return self._files[key]
+
+    def _find_file(self, module: str, level: int, path: str) -> str | None:
         directory = os.path.dirname(os.path.abspath(path))
         for _ in range(level - 1):
             directory = os.path.dirname(directory)
@@ -238,12 +260,12 @@ def _modules_of(node: ast.Import | ast.ImportFrom, alias: ast.alias, rest: str) 
     return [(inner, rest)] if rest else [(module, alias.name)]
 
 
-def _values_of(name: str, body: list[ast.stmt]) -> list[ast.expr]:
-    return [
-        node.value
-        for node in body
-        if isinstance(node, ast.Assign) and any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
-    ]
+def _values_in(body: list[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
+    """Yield each name that statements assign, with the value."""
+    for node in body:
+        if isinstance(node, ast.Assign):
+            for name in dict.fromkeys(target.id for target in node.targets if isinstance(target, ast.Name)):
+                yield name, node.value
 
 
 def _any_or_all(values: list[object], *, is_and: bool) -> object:

@@ -91,8 +91,6 @@ def _cell(finding: Finding) -> str:
 
 def _fix_words(fix: Fix) -> str:
     remarks = [] if fix.applicability is Applicability.SAFE else [_RISK[fix.applicability]]
-    if fix.needs:
-        remarks.append(f"needs {', '.join(fix.needs)}")
     return f"{fix.message} ({'; '.join(remarks)})" if remarks else fix.message
 
 

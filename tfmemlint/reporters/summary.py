@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tfmemlint.model.finding import Applicability, Finding, Severity
+from tfmemlint.model.finding import PACKAGES, Applicability, Finding, Severity
 from tfmemlint.reporters.paint import Line, Segment
-
-_PACKAGES = {"pynvml": "nvidia-ml-py"}
-"""Modules whose package has another name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +109,7 @@ class Summary:
         out.append([Segment(f"Found {words}{done}.")])
         out.extend(self._offers(reasons_shown))
         for need in self.needs:
-            package = _PACKAGES.get(need, need)
+            package = PACKAGES.get(need, need)
             install = Segment(f": pip install {package}")
             out.append([Segment("The fixed code imports "), Segment(need, "label"), install])
         return out

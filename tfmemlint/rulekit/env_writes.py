@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from tfmemlint.knowledge.variables import BadName
     from tfmemlint.model.finding import Span
 
-_TENSORFLOW = r"(?m)^\s*(?:import|from)\s+(?:tensorflow|keras|tf_keras)\b"
+MAX_LATER_WRITES = 200
+"""Writes of one variable that are looked at for each write of it: a program has a few of them."""
+_TENSORFLOW = r"(?m)^[ \t]*(?:import|from)\s+(?:tensorflow|keras|tf_keras)\b"
 
 
 def writes(program: Program) -> Iterator[EnvWrite]:
@@ -49,16 +51,12 @@ def text_of(write: EnvWrite) -> str | None:
 
 
 def is_replaced(program: Program, write: EnvWrite) -> bool:
-    """Return True if another value is certainly set before this one is read."""
+    """Return True if another value is certainly set before this one is read, or if that takes too long to tell."""
     phase = "listed" if read_at(write.name) is Moment.LISTING else "allocator"
-    behind = False
-    for later in program.of(EnvWrite):
-        if later is write:
-            behind = True
-        elif behind and later.name == write.name and later.value != write.value and later.comes_with(write):
-            if program.configuration is not None and later.ways != write.ways:
-                # It is for another service, step or command.
-                continue
+    for number, later in enumerate(program.later_writes(write)):
+        if number == MAX_LATER_WRITES:
+            return True
+        if later.value != write.value and later.comes_with(write):
             return getattr(later.state, phase).has is Tri.NO and later.how != "setdefault"
     return False
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tfmemlint.interpreter.program import Call, Event, Program, RuntimeStart, SessionMade, Use
+from tfmemlint.interpreter.program import Arg, Call, Event, Program, RuntimeStart, SessionMade, Use
 from tfmemlint.interpreter.state import ConfigEffect
-from tfmemlint.interpreter.values import EACH, Const, Device, Devices, Limit, Seq, Value
+from tfmemlint.interpreter.values import EACH, Amount, Const, Device, Devices, Limit, Seq, Value
 from tfmemlint.knowledge import names, purposes
 from tfmemlint.knowledge.purposes import MadeUp
 from tfmemlint.model.finding import Finding, Severity, Span
@@ -81,6 +81,17 @@ def is_share(limit: object) -> bool:
     """Return True if the author of a ``memory_limit``, whose unit is MiB, most likely means a fraction of the
     memory."""
     return isinstance(limit, (int, float)) and not isinstance(limit, bool) and 0 < limit < 1
+
+
+def default_of(argument: Arg, call: Call) -> float | None:
+    """Return the number that an option is by default and that the call passes on; None if there is none.
+
+    Nothing is concluded from 0 and from negative numbers, which stand for "no limit", nor where a condition asks for
+    the option first.
+    """
+    default = argument.value.default if isinstance(argument.value, Amount) else None
+    asked = any(argument.text in text for text, _ in call.guards)
+    return default if default is not None and default > 0 and not asked else None
 
 
 def visible_intent(call: Call) -> Intent:
@@ -199,8 +210,10 @@ def attribute_error(name: str, exception: str = "AttributeError", imported: str 
 
 def is_of_import(use: Use, program: Program) -> bool:
     """Return True if a name is part of one that an import asks for, so that the finding about the import is enough."""
-    imported = (imported_use.name for imported_use in program.of(Use) if imported_use.origin == "import")
-    return use.origin != "import" and any(use.name == whole or use.name.startswith(f"{whole}.") for whole in imported)
+    if use.origin == "import":
+        return False
+    parts = use.name.split(".")
+    return any(".".join(parts[:count]) in program.imported_names for count in range(1, len(parts) + 1))
 
 
 def guarded(event: Event, device: str) -> bool:

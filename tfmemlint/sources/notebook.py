@@ -11,10 +11,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
+from tfmemlint.sources.line_changes import line_changes
 from tfmemlint.sources.magics import KEPT, Python, as_python
 from tfmemlint.sources.text import MAX_NOTEBOOK_BYTES, Source, Unreadable
 
@@ -63,7 +63,7 @@ class Cell:
         usual = "\r" if self.source.count("\r\n") * 2 > self.source.count("\n") else ""
         made: list[str] = []
         try:
-            for kind, start, end, other, until in SequenceMatcher(None, old, lines, autojunk=False).get_opcodes():
+            for kind, start, end, other, until in line_changes(old, lines):
                 if kind == "equal":
                     # The last line of a cell has no end; wherever it comes now, it gets that of the others.
                     made += [
@@ -429,7 +429,7 @@ def _tokens(old: Sequence[str], parts: Sequence[str], raw: str) -> Iterator[str]
     """Yield the parts of a source as JSON strings: unchanged ones as they were written."""
     values = [scanstring(token, 1, False)[0] for token in old]
     plain = raw.isascii()
-    for kind, start, end, other, until in SequenceMatcher(None, values, parts, autojunk=False).get_opcodes():
+    for kind, start, end, other, until in line_changes(values, parts):
         if kind == "equal":
             yield from old[start:end]
         else:

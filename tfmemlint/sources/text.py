@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from tfmemlint.model.finding import Span
+from tfmemlint.sources.line_changes import line_changes
 from tfmemlint.sources.regular import read_regular
 
 MAX_TEXT_BYTES = 32 * 2**20
@@ -131,12 +132,10 @@ class Source:
 
     def _ends_of(self, text: str, ends: tuple[str, ...]) -> list[str]:
         """Return the end of each line of another text except its last one; new lines have the usual end."""
-        from difflib import SequenceMatcher
-
         usual = max(set(ends) - {""}, key=ends.count)
         old, new = self.text.split("\n"), text.split("\n")
         chosen = [usual] * (len(new) - 1)
-        for kind, start, end, other, until in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        for kind, start, end, other, until in line_changes(old, new):
             for number in range(other, min(until, len(chosen)) if kind != "insert" else other):
                 # A line that takes the place of another one ends as that did.
                 chosen[number] = ends[min(start + number - other, end - 1, len(ends) - 1)] or usual

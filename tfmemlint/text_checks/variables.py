@@ -29,9 +29,13 @@ if TYPE_CHECKING:
 
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 """Characters of no width, as they are copied from web pages."""
-_PART = rf"[\w{_INVISIBLE}]"
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+"""Letters of Chinese, Japanese and Korean, which stand beside a name without a blank."""
+_LETTER = rf"[^\W{_UNSPACED}]"
+_PART = rf"(?:{_LETTER}|[{_INVISIBLE}])"
 _NAME = re.compile(
-    rf"(?<![\w$%.\-/{{}}\\])(?:TF|\uff34\uff26|CUDA|CUDAVIS|XLA|PYTORCH|GPU){_PART}*_{_PART}+(?<![{_INVISIBLE}])(?![\w*<{{(])"
+    rf"(?<!{_LETTER})(?<![$%.\-/{{}}\\])(?:TF|\uff34\uff26|CUDA|CUDAVIS|XLA|PYTORCH|GPU){_PART}*_{_PART}+(?<![{_INVISIBLE}])"
+    rf"(?!{_LETTER}|[*<{{(])"
 )
 _MARKS = r"[`'\"*]{0,3}"
 _VALUE = r"(?:\"(?P<double>[^\"\n]*)\"|'(?P<single>[^'\n]*)'|(?P<bare>[^\s\"'`;)\]}<>|&]*))"
@@ -53,7 +57,9 @@ _PUTS = re.compile(
 _CONSTANT = re.compile(r"\s+=\s|\s*=\s*(?:True|False|None)\b")
 _READ = r"(?:environ\.get\(\s*['\"]|getenv\(\s*['\"]|\$\{{?|%){}\b"
 _ABOUT = re.compile(
-    r"tensorflow|\btf\.|environment variable|env(?:ironment)?\.? var|\bgrowth\b|gpu memory", re.IGNORECASE
+    r"tensorflow|\btf\.|environment variable|env(?:ironment)?\.? var|\bgrowth\b|gpu memory"
+    r"|环境变量|環境變數|環境変数|환경\s?변수|umgebungsvariable|variables? (?:de entorno|d.environnement)|显存|顯存",
+    re.IGNORECASE,
 )
 _TWO = re.compile(
     r"\b(?:ENV|export)[ \t]{1,8}(?P<first>[A-Z][A-Z0-9_]{0,63})(?P<sign>[ \t]{0,8}=[ \t]{0,8}|[ \t]{1,8})"

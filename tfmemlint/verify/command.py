@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING
 
 from tfmemlint.config.command_line import add_config_arguments
 from tfmemlint.reporters.say import say
-from tfmemlint.verify.shared_options import add_options, folder, print_report, progress, seconds, size
+from tfmemlint.verify.shared_options import add_options, folder, print_report, progress, sandbox, seconds, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 FAILED = 2
 _ABOUT = """\
 Runs the part of each program that configures GPU memory (its slice) on the installed TensorFlow, in a separate
-process, and reports for each intent of the program whether it takes effect. THIS RUNS THE PROGRAM'S CODE: with a time
-limit, a memory limit and an empty working directory, but with your permissions. `check` and `fix` run no code.
+process, and reports for each intent of the program whether it takes effect. THIS RUNS THE PROGRAM'S CODE, in a
+sandbox as good as this machine allows (`tfmemlint doctor` lists it): without the network, your environment variables
+and your credentials; what it writes is refused, or not kept. `check` and `fix` run no code.
 """
 _AFTER = """\
 Arguments after -- are passed to the program. Exit code: 0 if every intent that could be tested takes effect, 1 if one
@@ -65,6 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     from tfmemlint.verify.prove import RunOptions
     from tfmemlint.verify.report import GroundInfo, as_json, exit_code, show
     from tfmemlint.verify.result import GroundError
+    from tfmemlint.verify.sandbox_options import variables
 
     try:
         conditions = RunOptions(
@@ -75,6 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
             argv=tuple(arguments.program_arguments),
             whole=arguments.whole,
             cwd=folder(arguments.cwd),
+            env=variables(arguments.env),
+            sandbox=sandbox(arguments),
         )
     except ValueError as error:
         say(str(error))
@@ -106,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
     except GroundError as error:
         say(str(error), "`tfmemlint doctor` says what this machine has, and what is missing")
         return FAILED
-    where = GroundInfo(ground.kind, version, ground.python, conditions.memory_mib, why)
+    where = GroundInfo(ground.kind, version, ground.python, conditions.memory_mib, why, conditions.sandbox)
 
     def show_all(stream: IO[str]) -> None:
         if arguments.verbose:

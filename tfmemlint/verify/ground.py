@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
 from tfmemlint.verify.result import GroundError, Result
+from tfmemlint.verify.sandbox_options import Sandbox, passed_environment
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -42,8 +43,6 @@ spec.loader.exec_module(package)
 from tfmemlint.verify.child.serve import main
 main(sys.argv[2], int(sys.argv[3]))
 """
-_STEERING = ("CUDA_", "KERAS_", "NVIDIA_", "TF_", "TFMEMLINT_SIM_", "XLA_")
-"""Variables of the caller that would change what TensorFlow does; a program gets only those given to `Ground.run`."""
 
 
 class Ground:
@@ -131,6 +130,7 @@ class Ground:
         imported: Sequence[str] = (),
         package: str | None = None,
         path: Sequence[str] = (),
+        sandbox: Sandbox | None = None,
     ) -> Result:
         """Run ``code`` as ``__main__`` of a fresh process.
 
@@ -153,6 +153,7 @@ class Ground:
             modules: texts to run instead of those of the program's own modules, by their files.
             imported: modules to import first. package: the package for its relative imports; None to derive it from the
                 file's place. path: further folders to look for modules in.
+            sandbox: what the program may reach of this machine; None for everything that the user may reach.
 
         Raises:
             GroundError: TensorFlow can't be imported, or the server died.
@@ -177,6 +178,7 @@ class Ground:
             "imported": list(imported),
             "package": package,
             "path": list(path),
+            "sandbox": None if sandbox is None else sandbox.as_request(),
         }
         self.complete(request)
         ours, theirs = socket.socketpair()
@@ -211,7 +213,7 @@ class Ground:
         ours, theirs = socket.socketpair()
         self._control = ours
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the server
-        env = {name: value for name, value in os.environ.items() if not name.startswith(_STEERING)}
+        env = passed_environment(os.environ)
         # OpenBLAS must not start threads before the fork.
         env.update(TF_CPP_MIN_LOG_LEVEL="2", OPENBLAS_NUM_THREADS="1", PYTHONHASHSEED="0")
         env.update(self.server_environment())

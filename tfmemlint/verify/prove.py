@@ -17,6 +17,7 @@ from tfmemlint.verify.counterparts import counterparts, without_those_taken_out
 from tfmemlint.verify.judge import asked_for, died_elsewhere, judge, judge_elsewhere
 from tfmemlint.verify.observation import Observation
 from tfmemlint.verify.run_options import RunOptions, facts_of, gpus_named
+from tfmemlint.verify.sandbox_options import hint, kept_apart
 from tfmemlint.verify.slicing.slices import CannotSlice, Slice, missing_argument, slice_program
 from tfmemlint.verify.verdict import GroundFacts, Verdict, VerdictKind
 
@@ -229,7 +230,8 @@ def _run(
             return ProofRun(
                 entry, None, None, [Verdict(stated, VerdictKind.UNPROVEN, reason=reason) for stated in intents]
             )
-        return ProofRun(entry, None, whole, [], failure=rows.output(_failure(whole.result)))
+        notes = [words for words in (kept_apart(whole.result), hint(whole.result, conditions.sandbox)) if words]
+        return ProofRun(entry, None, whole, [], notes=notes, failure=rows.output(_failure(whole.result)))
     try:
         part = _cut(whole_program, intents, entry, changed)
     except CannotSlice as reason:
@@ -237,7 +239,7 @@ def _run(
             entry, None, None, [Verdict(stated, VerdictKind.UNPROVEN, reason=str(reason)) for stated in intents]
         )
     result = _start(part.text, whole_program, ground, conditions, gpus, part.marks, modules=part.modules)
-    notes: list[str] = []
+    notes = []
     line = result.traceback_line
     if line is not None and result.error and (line in part.local or _lacks_something(result, line, program)):
         # A module of the project may need something that is missing here; its effects are then unknown.
@@ -245,6 +247,7 @@ def _run(
         notes.append(f"left out, because it fails here ({result.error}): {where}{rows.text(line).strip()}")
         part = _cut(whole_program, intents, entry, changed, local=False)
         result = _start(part.text, whole_program, ground, conditions, gpus, part.marks, modules=part.modules)
+    notes += [words for words in (kept_apart(result), hint(result, conditions.sandbox)) if words]
     return ProofRun(entry, part, Observation(result), [], notes=notes, failure=rows.output(_failure(result)))
 
 
@@ -307,6 +310,7 @@ def _start(
         imported=whole.imported,
         package=whole.package,
         path=whole.path,
+        sandbox=conditions.sandbox,
     )
 
 

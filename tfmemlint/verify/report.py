@@ -13,11 +13,14 @@ from tfmemlint.reporters.paint import STYLES, colourful, columns, printable, wri
 from tfmemlint.sources.line_map import Rows
 from tfmemlint.verify.observation import Observation
 from tfmemlint.verify.prove import Proof, ProofRun
+from tfmemlint.verify.sandbox_options import lacking
 from tfmemlint.verify.verdict import Verdict, VerdictKind
 
 if TYPE_CHECKING:
     from rich.padding import Padding
     from rich.text import Text
+
+    from tfmemlint.verify.sandbox_options import Sandbox
 
 PIPED_COLUMNS = 100
 """The width of a report that goes to no terminal, in columns; a bound for readability."""
@@ -44,6 +47,7 @@ class GroundInfo:
         ground: ``gpu``, ``driver`` or ``edge``. tensorflow: its version. python: the interpreter.
         memory_mib: the memory of a simulated GPU in MiB.
         why: why no better ground was taken; "" if the caller chose it, or there is no better one.
+        sandbox: what the programs were allowed to reach of this machine; None for everything.
     """
 
     ground: str
@@ -51,6 +55,7 @@ class GroundInfo:
     python: str
     memory_mib: int
     why: str = ""
+    sandbox: Sandbox | None = None
 
 
 def exit_code(proofs: Sequence[Proof]) -> int:
@@ -124,6 +129,7 @@ def _entry(run: ProofRun, proof: Proof) -> dict[str, Any]:
         "configuration": seen.in_force if seen is not None else None,
         "memory": seen.result.probe if seen is not None else None,
         "notes": run.notes,
+        "sandbox": seen.result.sandbox if seen is not None else None,
         "output_of_failure": run.failure,
         "intents": [
             {**_intent(now, proof.rows), **({"before": _outcome(old)} if old is not None else {})}
@@ -322,8 +328,15 @@ def _close(proofs: Sequence[Proof], where: GroundInfo, console: Any) -> None:
         parts = [f"{counts[kind]} {_plural(kind, counts[kind])}" for kind in VerdictKind if counts[kind]]
         console.print(f"{len(verdicts)} intent{'s' if len(verdicts) != 1 else ''}: {', '.join(parts)}")
         console.print(_styled(f"ground: {where.ground} = {_MEANING[where.ground]}", "dim"))
+    lack = next((words for proof in proofs for run in proof.runs if (words := _lacking(run, where))), "")
+    if lack:
+        console.print(_styled(lack, "warning"))
     if where.why and verdicts:
         console.print(_styled(f"no better ground: {printable(where.why)}", "dim"))
+
+
+def _lacking(run: ProofRun, where: GroundInfo) -> str:
+    return lacking(run.seen.result, where.sandbox) if run.seen is not None else ""
 
 
 def _plural(kind: VerdictKind, number: int) -> str:

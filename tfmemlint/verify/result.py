@@ -52,9 +52,11 @@ class Result:
     """The memory that was really taken of each GPU, if it was requested."""
     observer: dict[str, Any] | None = None
     """The report of a special observer, if there was one."""
+    sandbox: dict[str, Any] | None = None
+    """The barriers of the sandbox, and the files that were not kept; None if the program was in no sandbox."""
     timed_out: bool = False
     out_of_memory: bool = False
-    """True if it took too much of the machine's own memory, or printed too much."""
+    """True if it took too much of the machine: memory, processes, or space for output and files."""
 
     @property
     def error(self) -> str:

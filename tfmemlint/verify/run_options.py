@@ -13,6 +13,7 @@ from tfmemlint.interpreter.values import Const
 from tfmemlint.model.intent import Purpose
 from tfmemlint.verify.choose_ground import MAX_GPUS
 from tfmemlint.verify.edge.machine import DEFAULT_MIB
+from tfmemlint.verify.sandbox_options import Sandbox
 from tfmemlint.verify.verdict import GroundFacts
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class RunOptions:
         timeout: seconds for one run. host_mib: MiB of this machine's own memory that one run may take.
         argv: the program's arguments. whole: run the program itself, not its slice.
         cwd: the folder to run in; None for an empty one. env: variables added to the program's environment.
+        sandbox: what the program may reach of this machine; None for everything.
     """
 
     gpus: int | None = None
@@ -42,6 +44,7 @@ class RunOptions:
     whole: bool = False
     cwd: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
+    sandbox: Sandbox | None = field(default_factory=Sandbox)
 
 
 def facts_of(ground: Ground, result: Result, conditions: RunOptions, gpus: int) -> GroundFacts:

@@ -7,9 +7,12 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from tfmemlint.reporters.destination import JSON, OutputError, add_output_arguments, destination
+
+if TYPE_CHECKING:
+    from tfmemlint.verify.sandbox_options import Sandbox
 
 MAX_SECONDS = 1_000_000
 """A longer time limit is taken for a mistake; a bound without a deeper reason."""
@@ -36,6 +39,22 @@ def add_options(parser: argparse.ArgumentParser, *, timeout: float, cwd: str, js
     )
     add("--cwd", metavar="DIR", help=f"run in this directory (default: {cwd})")
     add("--python", metavar="PATH", help="the interpreter that has TensorFlow (default: this one)")
+    add("--network", action="store_true", help="let the program use the network")
+    add(
+        "--write",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="let the program write to this directory; what it writes elsewhere is refused, or not kept (repeatable)",
+    )
+    add(
+        "--env",
+        metavar="NAME[=VALUE]",
+        action="append",
+        default=[],
+        help="give the program this variable; most of yours are not passed to it (repeatable)",
+    )
+    add("--no-sandbox", action="store_true", help="let the program do whatever you may do")
     add("--json", metavar="FILE", help=argparse.SUPPRESS)  # as it was called before: both reports are written
     add_output_arguments(parser, json=f"{json} as plain data")
 
@@ -87,6 +106,24 @@ def folder(name: str | None) -> str | None:
     if name is not None and not Path(name).is_dir():
         raise ValueError(f"--cwd: {name} is no directory")
     return name
+
+
+def sandbox(arguments: argparse.Namespace) -> Sandbox | None:
+    """Return what the program may reach of this machine; None for everything.
+
+    Raises:
+        ValueError: a directory doesn't exist, or the options contradict each other.
+    """
+    from tfmemlint.verify.sandbox_options import Sandbox
+
+    for name in arguments.write:
+        if not Path(name).is_dir():
+            raise ValueError(f"--write: {name} is no directory")
+    if arguments.no_sandbox:
+        if arguments.network or arguments.write:
+            raise ValueError("--no-sandbox: --network and --write are about the sandbox")
+        return None
+    return Sandbox(arguments.network, tuple(arguments.write))
 
 
 def size(option: str, text: str, *, zero: bool = False) -> float:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from tfmemlint.fit.child.limit_overrides import override_limits
@@ -31,7 +33,8 @@ class Observer:
 
         Args:
             options: ``steps`` (end after this many training steps, 0 for never), ``limit_mib`` (a memory limit for
-                every logical GPU), ``lifted`` (no limits, growth), ``trace`` (record every allocation).
+                every logical GPU), ``lifted`` (no limits, growth), ``trace`` (record every allocation), ``jit``
+                (let XLA compile what the script wants compiled), ``progress`` (the file for the number of steps).
             recorder: records what the runtime is configured with.
             note: writes a line into the journal of the run. enough: ends the run.
         """
@@ -41,6 +44,9 @@ class Observer:
         self._exhausted: list[str] = []
         self._out_of_memory = 0
         self._trouble = ""
+        self._progress = Path(options["progress"])
+        if not options["jit"]:
+            _without_xla()
         self._steps = StepCounter(options["steps"], self._after_step, enough)
         self._trace = AllocationTrace() if options["trace"] else None
         override_limits(options["limit_mib"], options["lifted"], recorder, self._on_devices)
@@ -92,6 +98,8 @@ class Observer:
         """Write what is known so far into the journal: a run that is killed can't report any more."""
         self._take_peaks(self._logical_gpus())
         self._note(step=done, peaks=self._peaks)
+        with contextlib.suppress(OSError):
+            self._progress.write_text(str(done), encoding="ascii")
         if self._trace is not None and done >= self._trace.most_steps:
             self._trace.stop()
 
@@ -142,3 +150,15 @@ class Observer:
             return real(own, device)
 
         context.reset_memory_stats = reset_memory_stats
+
+
+def _without_xla() -> None:
+    """Let XLA compile no function, whoever asks for it; Keras does by default."""
+    kind = module("tensorflow.python.eager.polymorphic_function.polymorphic_function").Function
+    real = kind.__init__
+
+    def initialise(function: Any, *args: Any, **kwargs: Any) -> None:
+        real(function, *args, **kwargs)
+        function._jit_compile = None
+
+    kind.__init__ = initialise

@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,14 +18,16 @@ from tfmemlint.fit.child.variables import VariableInfo
 from tfmemlint.fit.child.xspace import Event, events
 from tfmemlint.verify.child.recording import module
 
-MAX_TRACE_SECONDS = 90.0
-"""The time limit of the profiler, which records everything in this machine's memory; a bound without a deeper
-reason.
+MAX_TRACE_SECONDS = 600.0
+"""The processor time after which the profiler is stopped, which records everything in this machine's memory; a bound
+without a deeper reason. It is not wall time: a busy machine must not change what is measured.
 """
+CHECK_SECONDS = 1.0
+"""The interval at which that is looked at."""
 MAX_TRACE_STEPS = 20
 """The number of training steps that the profiler records, as `MAX_TRACE_SECONDS`."""
-MAX_LISTED_ALLOCATIONS = 12
-"""The number of the largest allocations that are listed; a bound for readability, without a deeper reason."""
+MAX_GROUPS = 4000
+"""The groups of allocations that are reported; a bound without a deeper reason."""
 _LEVELS = {"host_tracer_level": 2, "device_tracer_level": 0, "python_tracer_level": 0}
 """Only the host is traced, as there is no GPU."""
 _COPIED = ("SameWorkerRecvDone", "RecvAsync", "_EagerConst", "EagerCopyToDevice")
@@ -57,33 +60,35 @@ class HeldMemory:
 
     def report(self, known: Mapping[int, VariableInfo]) -> dict[str, Any]:
         """Return it as plain data; ``known`` are the variables at the end of the run, by address."""
-        groups: dict[tuple[str, str, str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
+        groups: dict[tuple[str, str, str, str, int], list[int]] = defaultdict(lambda: [0, 0, 0])
         roles: dict[str, int] = defaultdict(int)
         for block in self.blocks:
             # An allocation without a known tensor is recorded as an empty one.
             kind, shape = (_type(block.kind), block.shape) if block.shape != "[0]" else ("", "")
             variable = known.get(block.address) if block.address in self.lasting else None
             if variable is not None:
-                role, what = ("trained variables" if variable.trained else "other variables"), variable.name
+                role, what = variable.role, variable.name
                 kind, shape = variable.kind, variable.shape
             elif block.operation in _COPIED:
                 role, what = "copied to the GPU", ""
             else:
                 role, what = "results of operations", _short(block.operation)
             roles[role] += block.given
-            group = groups[role, what, kind, shape]
+            # Nothing but the size tells which block of XLA's an unnamed one is.
+            size = block.asked if not what and not kind else 0
+            group = groups[role, what, kind, shape, size]
             group[0] += 1
             group[1] += block.asked
             group[2] += block.given
-        largest = sorted(groups.items(), key=lambda item: (-item[1][2], item[0]))[:MAX_LISTED_ALLOCATIONS]
+        largest = sorted(groups.items(), key=lambda item: (-item[1][2], item[0]))[:MAX_GROUPS]
         return {
             "peak": self.peak,
             "asked": sum(block.asked for block in self.blocks),
             "asked_peak": self.asked_peak,
             "roles": dict(sorted(roles.items())),
-            "largest": [
+            "groups": [
                 {"role": role, "what": what, "type": kind, "shape": shape, "number": n, "asked": asked, "bytes": given}
-                for (role, what, kind, shape), (n, asked, given) in largest
+                for (role, what, kind, shape, _), (n, asked, given) in largest
             ],
         }
 
@@ -114,9 +119,14 @@ class AllocationTrace:
             session.start(str(self._folder), _LEVELS)
         self._session = session
         self.running = True
-        timer = threading.Timer(MAX_TRACE_SECONDS, self.stop)
-        timer.daemon = True
-        timer.start()
+        threading.Thread(
+            target=self._stop_in_time, args=(time.process_time() + MAX_TRACE_SECONDS,), daemon=True
+        ).start()
+
+    def _stop_in_time(self, limit: float) -> None:
+        while self.running and time.process_time() < limit:
+            time.sleep(CHECK_SECONDS)
+        self.stop()
 
     def stop(self) -> None:
         """End the session, and keep its recording."""

@@ -9,15 +9,28 @@ from typing import Any
 
 from tfmemlint.verify.child.recording import module
 
+_OPTIMIZERS = ("BaseOptimizer", "OptimizerV2", "_BaseOptimizer")
+"""The classes that all optimizers of a version of Keras inherit from."""
+
 
 @dataclass(frozen=True, slots=True)
 class VariableInfo:
-    """A variable: its name, type and shape as TensorFlow writes them, and whether it is trained."""
+    """A variable: its name, type and shape as TensorFlow writes them, whether it is trained, and whether it is an
+    optimizer's.
+    """
 
     name: str
     kind: str
     shape: str
     trained: bool
+    of_optimizer: bool = False
+
+    @property
+    def role(self) -> str:
+        """Return what it is for."""
+        if self.of_optimizer:
+            return "variables of optimizers"
+        return "trained variables" if self.trained else "other variables"
 
 
 def addresses() -> dict[int, VariableInfo]:
@@ -28,7 +41,7 @@ def addresses() -> dict[int, VariableInfo]:
         return found
     kind = module("tensorflow.python.ops.resource_variable_ops").BaseResourceVariable
     objects = gc.get_objects()
-    paths = _keras_paths(objects)
+    paths, slots = _keras_paths(objects), _of_optimizers(objects)
     for candidate in objects:
         try:
             if not isinstance(candidate, kind) or "GPU" not in str(candidate.device):
@@ -36,7 +49,7 @@ def addresses() -> dict[int, VariableInfo]:
             name = paths.get(id(candidate)) or str(candidate.name).removesuffix(":0")
             shape = f"[{','.join(map(str, candidate.shape))}]"
             found[_address(candidate.read_value())] = VariableInfo(
-                name, str(candidate.dtype.name), shape, bool(candidate.trainable)
+                name, str(candidate.dtype.name), shape, bool(candidate.trainable), id(candidate) in slots
             )
         except Exception:
             continue  # not initialised yet, of a graph, or of a type that can't be looked at
@@ -55,6 +68,22 @@ def _keras_paths(objects: list[Any]) -> dict[int, str]:
             value = getattr(candidate, "_value", None)
             if value is not None:
                 found[id(value)] = str(candidate.path)
+    return found
+
+
+def _of_optimizers(objects: list[Any]) -> set[int]:
+    """Return the TensorFlow variables of Keras' optimizers, of all its versions, by their ids."""
+    found: set[int] = set()
+    for candidate in objects:
+        kinds = [kind for kind in type(candidate).__mro__ if "keras" in kind.__module__]
+        if not any(kind.__name__ in _OPTIMIZERS for kind in kinds):
+            continue
+        try:
+            variables = candidate.variables
+            for variable in variables() if callable(variables) else variables:
+                found.add(id(getattr(variable, "_value", variable)))
+        except Exception:
+            continue  # not built yet
     return found
 
 

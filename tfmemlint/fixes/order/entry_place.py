@@ -8,7 +8,6 @@ from tfmemlint.fixes.concrete_tree import Statement
 from tfmemlint.fixes.editor import Editor
 from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.order.problem import OrderProblem
-from tfmemlint.fixes.rewrites.render_intent import MAX_LINE_CHARACTERS
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.project.roots import package_root
 
@@ -93,9 +92,6 @@ def extend_import(editor: Editor, file: CodeFile, node: cst.ImportFrom, name: st
     names = [file.tree.code(alias).strip().rstrip(",").rstrip() for alias in node.names]
     line = file.tree.code(node).split("import", 1)[0]
     text = f"{line}import {', '.join(sorted([*names, name], key=_import_order))}"
-    if len(text) > MAX_LINE_CHARACTERS:
-        body = "".join(f"    {each},\n" for each in sorted([*names, name], key=_import_order))
-        text = f"{line}import (\n{body})"
     editor.replace_statement(file.tree.statement_of(node), text)
 
 

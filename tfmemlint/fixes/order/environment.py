@@ -38,7 +38,7 @@ def force_growth(problem: OrderProblem) -> Iterator[Candidate]:
     _check_removable(late, statement)
     entry = problem.files.get(finding.trace[0].path)
     # Others that use the late call would be without memory growth.
-    users = importers_of(entry.path) | (starts_using(late.path) - {os.path.normpath(entry.path)})
+    users = importers_of(entry.path) | (starts_using(late.path) - {os.path.normpath(os.path.relpath(entry.path))})
     if users:
         raise Withheld(f"{min(users)} may need the call that comes too late")
     texts: dict[str, str] = {}

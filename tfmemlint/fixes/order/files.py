@@ -95,11 +95,13 @@ class Files:
         read: returns a file's text as it is now; None if there is none.
         search: where the program finds its modules; None for a file on its own.
         name_of: returns the name in reports of the file at a path.
+        line_length_of: returns how many characters a line of a file may have; None if nothing says it.
     """
 
     read: Callable[[str], Source | None]
     search: SearchPath | None = None
     name_of: Callable[[str], str] = str
+    line_length_of: Callable[[str], int | None] = lambda _: None
     _known: dict[str, CodeFile] = field(default_factory=dict)
     _asked: set[Target] = field(default_factory=set)
 
@@ -111,7 +113,7 @@ class Files:
             return source.replace_text(texts[path]) if source is not None and path in texts else source
 
         known = {path: file for path, file in self._known.items() if path not in texts}
-        changed = Files(read, self.search, self.name_of)
+        changed = Files(read, self.search, self.name_of, self.line_length_of)
         changed._known = known
         return changed
 

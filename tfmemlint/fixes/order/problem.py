@@ -107,7 +107,8 @@ class OrderProblem:
 
     def editor(self, file: CodeFile) -> Editor:
         """Return a rewrite of a file."""
-        return Editor(file.source.text, self.release, tree=file.tree)
+        length = self.files.line_length_of(file.path)
+        return Editor(file.source.text, self.release, line_length=length, tree=file.tree)
 
     def text_of(self, span: Span, file: CodeFile) -> str:
         """Return the first line of the statement at a place, for a message."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from tfmemlint.fixes.call_context import set_applicability
-from tfmemlint.fixes.rewrites.render_intent import all_gpus, free_name, logical_name, width
+from tfmemlint.fixes.rewrites.render_intent import all_gpus, free_name, logical_name
 from tfmemlint.fixes.rewrites.session_config_flow import Variables
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
@@ -43,7 +43,7 @@ def memory_info_at(
         ancestor for ancestor in editor.ancestors(node) if isinstance(ancestor, (cst.Lambda, cst.CompFor, cst.IfExp))
     ]
     alone = isinstance(statement, cst.SimpleStatementLine) and not parts
-    if span.column - 1 + len(text) + len(tail) <= width(editor) or not alone:
+    if span.column - 1 + len(text) + len(tail) <= editor.line_length or not alone:
         return text
     name = logical_name("", number, guarded=False, editor=editor)
     statement = around or statement

@@ -13,6 +13,16 @@ from tfmemlint.facts.folding import NotFolded, binary
 HELPER = "gpu_memory_mib"
 """The name of the function that asks NVML, unless the file uses it for something else."""
 
+SIZE_UNKNOWN = (
+    "a limit is a number of MiB, and the memory of the GPU is not known: give --gpu-memory 16GiB (with its size), or"
+    " --read-gpu-memory for code that asks NVML"
+)
+"""Why a share is left as it is."""
+TOTAL_UNKNOWN = (
+    "TensorFlow does not tell the total memory: give --read-gpu-memory for code that asks NVML, or --gpu-memory 16GiB"
+    " for a number"
+)
+
 _ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript)
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import walk
-from tfmemlint.fixes.rewrites.render_intent import BLACK_LINE_CHARACTERS
 from tfmemlint.fixes.unused_imports import is_variable
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Span
@@ -109,10 +108,7 @@ def _decides(editor: Editor, node: cst.CSTNode) -> bool:
 
 
 def _import_line(module: str, names: Sequence[str]) -> str:
-    line = f"from {module} import {', '.join(names)}"
-    if len(line) <= BLACK_LINE_CHARACTERS:
-        return line + "\n"
-    return f"from {module} import (\n" + "".join(f"    {name},\n" for name in names) + ")\n"
+    return f"from {module} import {', '.join(names)}\n"
 
 
 def _imported_as(name: str, local: str) -> str:

@@ -14,16 +14,6 @@ from tfmemlint.knowledge import names
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
 
-MAX_LINE_CHARACTERS = 100
-"""Longer calls are split over several lines; a bound for readability, without a deeper reason."""
-BLACK_LINE_CHARACTERS = 88
-"""Black's default. Black keeps arguments on lines of their own if the last one has a comma."""
-
-
-def width(editor: Editor) -> int:
-    """Return the largest line length. Black writes double quotes, so a file with others is not formatted by it."""
-    return BLACK_LINE_CHARACTERS if editor.quoted("") == '""' else MAX_LINE_CHARACTERS
-
 
 def spell(editor: Editor, name: str) -> str:
     """Return the spelling of a function in the file; before release 2.1, of its older name."""
@@ -57,10 +47,11 @@ def limit(editor: Editor, device: str, mib: str, column: int = 0) -> str:
     logical = spell(editor, "tf.config.LogicalDeviceConfiguration")
     configuration = f"[{logical}(memory_limit={mib})]"
     line = f"{function}({device}, {configuration})"
-    if column + len(line) <= width(editor) or "\n" in line:
+    if column + len(line) <= editor.line_length or "\n" in line:
         return line
     # The lines are relative to the statement's indentation, which the tree adds.
-    if column + len(configuration) + 5 > width(editor) == BLACK_LINE_CHARACTERS:
+    # Black keeps arguments on lines of their own if the last one has a comma.
+    if column + len(configuration) + 5 > editor.line_length:
         configuration = f"[\n        {logical}(\n            memory_limit={mib},\n        ),\n    ]"
     return f"{function}(\n    {device},\n    {configuration},\n)"
 

@@ -149,7 +149,7 @@ def _memory(editor: Editor, known: Mapping[str, _Option], reader: _OptionReader)
         chosen = _chosen(editor, gpus, reader, visible)
         call = render_intent.spell(editor, "tf.config.set_visible_devices")
         line = f"{call}({chosen}, {editor.quoted('GPU')})"
-        if len(line) + 4 + 4 * (reader.home is not None) > render_intent.width(editor):
+        if len(line) + 4 + 4 * (reader.home is not None) > editor.line_length:
             line = f"{call}(\n        {chosen},\n        {editor.quoted('GPU')},\n    )"
         yield f"if {gpus}:\n    {line}\n"
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.amounts import as_number, memory_of
+from tfmemlint.interpreter.operations.amounts import FLAGS, as_number, memory_of, option_value
 from tfmemlint.interpreter.operations.environment import read_variable
-from tfmemlint.interpreter.registry import Invocation, builtin
-from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Dict, Fields, OptionParser, Seq, Value
+from tfmemlint.interpreter.registry import Invocation, builtin, models
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Dict, Fields, OptionParser, Ref, Seq, Value
 from tfmemlint.knowledge import units
+from tfmemlint.knowledge.functions import TENSORFLOW_FLAGS
 
 _TEXT_KEYWORDS = frozenset({"text", "universal_newlines", "encoding"})
 MAX_JSON_CHARACTERS = 10_000
@@ -29,6 +30,34 @@ def argument_parser(context: Context, call: Invocation) -> Value | None:
 @builtin("configparser.ConfigParser", "configparser.RawConfigParser", "configparser.SafeConfigParser")
 def config_parser(context: Context, call: Invocation) -> Value | None:
     return Fields({}, Fields({}, Amount("str", source="a configuration file")))
+
+
+@builtin("isinstance")
+def is_instance(context: Context, call: Invocation) -> Value | None:
+    """Tell that a text is no number; of None, in the place of a text, that holds as well."""
+    match call.values:
+        case [Amount(type="str", sure=True), kind]:
+            kinds = kind.items if isinstance(kind, Seq) else (kind,)
+            return Const(False) if all(of in (Ref("int"), Ref("float"), Ref("bool")) for of in kinds) else None
+        case _:
+            return None
+
+
+_FLAG_READERS = {"string": "str", "integer": "int", "float": "float"}
+
+
+@builtin(*(f"absl.flags.DEFINE_{kind}" for kind in _FLAG_READERS))
+@models(*(f"{prefix}.DEFINE_{kind}" for prefix in TENSORFLOW_FLAGS for kind in _FLAG_READERS))
+def define_flag(context: Context, call: Invocation) -> Value | None:
+    name = call.argument(0, "name")
+    if not isinstance(name, Const) or not isinstance(name.value, str):
+        return None
+    reader = _FLAG_READERS[call.name.rpartition("DEFINE_")[2]]
+    value = option_value(name.value, reader, call.argument(1, "default") or Const(None), f"the flag --{name.value}")
+    # A second definition of the name is for another program, or for none.
+    flag = FLAGS, name.value
+    context.heap = {**context.heap, flag: UNKNOWN if flag in context.heap else value}
+    return Fields({"value": context.heap[flag]})
 
 
 @builtin("input")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.generators import drain, first_of, piece_run_later, yield_value
@@ -51,7 +52,7 @@ def _mapped(context: Context, function: Value, iterable: Value, node: ast.AST, *
         iterate(context, node, iterable, bind, body, frozenset())
         return UNKNOWN
 
-    return piece_run_later(context, node, run)
+    return piece_run_later(context, node, run, function)
 
 
 @builtin("map")
@@ -63,9 +64,10 @@ def map_(context: Context, call: Invocation) -> Value | None:
 
 @builtin("filter")
 def filter_(context: Context, call: Invocation) -> Value | None:
-    if len(call.values) != 2 or not isinstance(call.values[1], (Seq, Lazy, Instance)):
+    if len(call.values) != 2 or not isinstance(call.values[1], (Seq, Lazy, Instance, Devices)):
         return None
-    return context.call(in_library(Ref("_builtins.filter")), call.values, {}, call.node)
+    kept = context.call(in_library(Ref("_builtins.filter")), call.values, {}, call.node)
+    return replace(kept, code=call.values[0]) if isinstance(kept, Lazy) else kept
 
 
 @builtin("iter")
@@ -125,10 +127,17 @@ def collected_anew(context: Context, call: Invocation) -> Value:
     return drain(context, lazy_argument(call))
 
 
-@consumes("frozenset", "sum", "any", "all", "min", "max", "dict", "collections.deque")
+@consumes("frozenset", "sum", "min", "max", "dict", "collections.deque")
 def drained(context: Context, call: Invocation) -> Value:
-    # `any` and `all` may stop before the end; they seldom do.
     drain(context, lazy_argument(call))
+    return UNKNOWN
+
+
+@consumes("any", "all")
+def drained_until(context: Context, call: Invocation) -> Value:
+    """Go on until a value is true, or is not; one that is not known is taken to go on."""
+    ends_at = call.name == "any"
+    first_of(context, lazy_argument(call), lambda value: isinstance(value, Const) and bool(value.value) is ends_at)
     return UNKNOWN
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.amounts import as_number
+from tfmemlint.interpreter.operations.amounts import as_number, option_value
 from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.registry import attribute_of, item_of, method
 from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Fields, Function, OptionParser, Ref, Seq, Value
-from tfmemlint.knowledge import units
 
 _TEXTS = frozenset(
     {"strip", "lstrip", "rstrip", "lower", "upper", "decode", "replace", "read", "readline", "title", "format", "join"}
@@ -117,10 +116,6 @@ def _add_argument(parser: OptionParser, values: list[Value], keywords: dict[str,
 def _parsed(name: str, keywords: dict[str, Value], source: str) -> Value:
     if keywords.keys() & {"action", "nargs", "choices"}:
         return UNKNOWN
-    type_, default = keywords.get("type", Ref("str")), keywords.get("default", Const(None))
-    unit = units.unit_in_name(name)
-    if type_ in (Ref("int"), Ref("float")):
-        return Amount("number", unit, source)
-    if type_ != Ref("str") or not isinstance(default, Const):
-        return UNKNOWN
-    return Amount("str", unit, source, isinstance(default.value, (str, type(None))))
+    type_ = keywords.get("type", Ref("str"))
+    reader = type_.name if isinstance(type_, Ref) else ""
+    return option_value(name, reader, keywords.get("default", Const(None)), source)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tfmemlint.facts.names import canonical, is_tensorflow
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.amounts import FLAGS
 from tfmemlint.interpreter.operations.call_effects import call_result
 from tfmemlint.interpreter.operations.contents import forget_contents, mark_escaped
 from tfmemlint.interpreter.operations.devices import report_lookup
@@ -18,8 +19,10 @@ from tfmemlint.interpreter.operations.unknown_calls import call_not_followed
 from tfmemlint.interpreter.program import Arg
 from tfmemlint.interpreter.registry import Invocation, attribute_of, calls, item_of, stores_in
 from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Made, Ref, Value
+from tfmemlint.knowledge.functions import TENSORFLOW_FLAGS
 from tfmemlint.knowledge.units import BYTES
 
+_FLAG_VALUES = frozenset(f"{flags}.FLAGS" for flags in ("absl.flags", *TENSORFLOW_FLAGS))
 _MEMORY_INFO = "tf.config.experimental.get_memory_info"
 
 
@@ -53,6 +56,8 @@ def call_made(
 def attribute_of_reference(context: Context, base: Ref, name: str, node: ast.AST) -> Value:
     if name == "TYPE_CHECKING" and base.name in ("typing", "typing_extensions"):
         return Const(False)
+    if base.name in _FLAG_VALUES and (FLAGS, name) in context.heap and name not in context.attributes_set:
+        return context.heap[FLAGS, name]
     if base.name.endswith("().extended"):
         report_missing(context, base, name, node)
     return Ref(canonical(f"{base.name}.{name}"))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.arithmetic import operate
+from tfmemlint.interpreter.operations.arithmetic import numbered, operate
 from tfmemlint.interpreter.operations.contents import cells_of, forget_contents, mark_escaped
 from tfmemlint.interpreter.operations.generators import drain
 from tfmemlint.interpreter.operations.lists import extend
+from tfmemlint.interpreter.operations.never_run import report_stored_for_nothing
 from tfmemlint.interpreter.operations.protocols import in_place
 from tfmemlint.interpreter.registry import visits
-from tfmemlint.interpreter.values import Instance, Lazy, Seq, Value
+from tfmemlint.interpreter.values import Instance, Lazy, Seq, Thread, Value
 
 
 @visits(ast.NamedExpr)
@@ -26,6 +27,8 @@ def visit_assign(context: Context, node: ast.Assign) -> None:
     value = context.evaluate(node.value)
     if context.state is None:
         return
+    if isinstance(value, (Lazy, Thread)):
+        report_stored_for_nothing(context, node, value)
     for target in node.targets:
         context.assign(target, value)
 
@@ -44,7 +47,7 @@ def visit_aug_assign(context: Context, node: ast.AugAssign) -> None:
     right = context.evaluate(node.value)
     if context.state is None or _extends_list(context, node, left, right):
         return
-    value = in_place(context, node.op, left, right, node)
+    value = in_place(context, node.op, left, right, node) or numbered(node.op, left, right)
     if value is None:
         value = operate(context, node, left, right)
     if context.state is not None and not (

@@ -14,7 +14,18 @@ from tfmemlint.interpreter.operations.paths import doubtful, merge, snapshot
 from tfmemlint.interpreter.operations.protocols import tested
 from tfmemlint.interpreter.registry import visits
 from tfmemlint.interpreter.state import Guards
-from tfmemlint.interpreter.values import NO_KEY, UNKNOWN, Device, DeviceName, Devices, Dict, Seq, Value, key_of
+from tfmemlint.interpreter.values import (
+    NO_KEY,
+    UNKNOWN,
+    Device,
+    DeviceName,
+    Devices,
+    Dict,
+    Function,
+    Seq,
+    Value,
+    key_of,
+)
 
 
 @visits(ast.ListComp)
@@ -117,4 +128,5 @@ def _filtered_type(node: ast.expr, type_: str | None) -> str | None:
 
 @visits(ast.GeneratorExp)
 def visit_generator_exp(context: Context, node: ast.GeneratorExp) -> Value:
-    return piece_run_later(context, node, lambda: _comprehension(context, node, node.elt))
+    each = Function(ast.Lambda(ast.arguments([], [], None, [], [], None, []), node.elt), context.scope)
+    return piece_run_later(context, node, lambda: _comprehension(context, node, node.elt), each)

@@ -17,6 +17,7 @@ from tfmemlint.interpreter.operations.dataclass_fields import DATACLASS
 from tfmemlint.interpreter.operations.function_bodies import evaluate_defaults
 from tfmemlint.interpreter.operations.library import in_library
 from tfmemlint.interpreter.operations.making import call_special_of_class, finish_class
+from tfmemlint.interpreter.operations.named_calls import standalone_keras_name
 from tfmemlint.interpreter.operations.objects import call_special
 from tfmemlint.interpreter.operations.paths import evaluating
 from tfmemlint.interpreter.registry import visits
@@ -124,7 +125,7 @@ def visit_class_def(context: Context, node: ast.ClassDef) -> None:
         if entries is not None:
             bases.extend(entries.items if isinstance(entries, Seq) else (UNKNOWN,))
         else:
-            bases.append(in_library(base) if isinstance(base, Ref) else base)
+            bases.append(_base_named(context, base) if isinstance(base, Ref) else base)
     keywords = {keyword.arg or "**": context.evaluate(keyword.value) for keyword in node.keywords}
     explicit = keywords.pop("metaclass", None)
     scope = Scope(context.scope, is_class=True, number=context.next_serial())
@@ -153,6 +154,12 @@ def visit_class_def(context: Context, node: ast.ClassDef) -> None:
             result = context.call(decorator, [bound], {}, node)
             bound = result if isinstance(result, (Class, Instance, Function)) else bound
     bind(context, node.name, bound)
+
+
+def _base_named(context: Context, base: Ref) -> Value:
+    """Return a base class by its name: that of a model, that of ``keras`` which is TensorFlow's, or itself."""
+    same = standalone_keras_name(context, base.name)
+    return Ref(same) if same else in_library(base)
 
 
 def _evaluate_annotations(context: Context, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:

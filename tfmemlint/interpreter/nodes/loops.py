@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.bindings import bind
 from tfmemlint.interpreter.operations.conditions import decide, tell_test
 from tfmemlint.interpreter.operations.iteration import iterate, run_loop
 from tfmemlint.interpreter.operations.protocols import tested
 from tfmemlint.interpreter.registry import visits
-from tfmemlint.interpreter.values import Count
+from tfmemlint.interpreter.values import UNKNOWN, Const, Count, Device, DeviceName, Devices, Index, Value
 
 
 @visits(ast.For, ast.AsyncFor)
@@ -17,15 +18,46 @@ def visit_for(context: Context, node: ast.For | ast.AsyncFor) -> None:
     iterable = context.evaluate(node.iter)
     if context.state is None:
         return
-    iterate(
-        context,
-        node,
-        iterable,
-        lambda value: context.assign(node.target, value),
-        lambda: context.execute(node.body),
-        context.bound_names([node.target, *node.body]),
-    )
+    counters = _counters(context, node, iterable)
+
+    def enter(value: Value) -> None:
+        device = value.device if isinstance(value, DeviceName) else value
+        if isinstance(device, Device):
+            for name, start in counters.items():
+                bind(context, name, Index(device, start))
+        context.assign(node.target, value)
+
+    rebound = context.bound_names([node.target, *node.body])
+    iterate(context, node, iterable, enter, lambda: context.execute(node.body), rebound)
+    for name in counters:
+        bind(context, name, UNKNOWN)
     context.execute(node.orelse)
+
+
+def _counters(context: Context, node: ast.For | ast.AsyncFor, iterable: Value) -> dict[str, int]:
+    """Return the names that each pass of a loop over all GPUs makes larger by one, with their values before it.
+
+    In a pass such a name has the number of the pass's GPU, like the variable of ``enumerate``.
+    """
+    if not (isinstance(iterable, Devices) and iterable.whole):
+        return {}
+    found: dict[str, int] = {}
+    for statement in node.body:
+        match statement:
+            case ast.AugAssign(target=ast.Name(name), op=ast.Add(), value=ast.Constant(value=1)):
+                before = context.scope.lookup(name)
+                if isinstance(before, Const) and type(before.value) is int and _is_bound_once(node, name):
+                    found[name] = before.value
+            case _:
+                pass
+    return found
+
+
+def _is_bound_once(loop: ast.For | ast.AsyncFor, name: str) -> bool:
+    """True if nothing in a loop binds a name but one statement, and no pass ends early."""
+    nodes = [node for statement in loop.body for node in ast.walk(statement)]
+    stores = sum(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in nodes)
+    return stores == 1 and not any(isinstance(node, (ast.Continue, ast.Break, ast.Global)) for node in nodes)
 
 
 @visits(ast.While)

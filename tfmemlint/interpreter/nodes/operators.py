@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import functools
 import sys
-from dataclasses import replace
 from typing import Any
 
 from tfmemlint.facts import folding
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import computed
-from tfmemlint.interpreter.operations.arithmetic import operate
+from tfmemlint.interpreter.operations.arithmetic import numbered, operate
 from tfmemlint.interpreter.operations.conditions import decide
 from tfmemlint.interpreter.operations.constants import fold
 from tfmemlint.interpreter.operations.guards import guards_of
@@ -24,13 +23,10 @@ from tfmemlint.interpreter.values import (
     UNKNOWN,
     Class,
     Const,
-    Count,
-    CountPlus,
     Dict,
     Function,
     Index,
     Instance,
-    NumberedName,
     Ref,
     Seq,
     Value,
@@ -43,33 +39,11 @@ from tfmemlint.knowledge import names as inventory
 @visits(ast.BinOp)
 def visit_bin_op(context: Context, node: ast.BinOp) -> Value:
     left, right = context.evaluate(node.left), context.evaluate(node.right)
-    numbered = _numbered(node.op, left, right)
-    if numbered is not None:
-        return numbered
+    moved = numbered(node.op, left, right)
+    if moved is not None:
+        return moved
     result = operate(context, node, left, right)
     return computed(node, left, right) if result is UNKNOWN else result
-
-
-def _numbered(op: ast.operator, left: Value, right: Value) -> Value | None:
-    """Return what an operator makes of the number of a device, or of how many there are; None for anything else."""
-    match left, right:
-        case (Index() | Count() | CountPlus()) as number, Const(int() as plus) if isinstance(op, (ast.Add, ast.Sub)):
-            return _moved(number, plus if isinstance(op, ast.Add) else -plus)
-        case Const(int() as plus), (Index() | Count() | CountPlus()) as number if isinstance(op, ast.Add):
-            return _moved(number, plus)
-        case Const(str() as text), NumberedName(prefix, index) if isinstance(op, ast.Add):
-            return NumberedName(text + prefix, index)
-        case Const(str() as text), Index() as index if isinstance(op, ast.Mod):
-            return NumberedName(text[:-2], index) if text.endswith(("%d", "%s")) and text.count("%") == 1 else None
-        case _:
-            return None
-
-
-def _moved(number: Index | Count | CountPlus, plus: int) -> Value:
-    if isinstance(number, Index):
-        return replace(number, offset=number.offset + plus)
-    total = plus + (number.plus if isinstance(number, CountPlus) else 0)
-    return CountPlus(number.of, total) if total else Count(number.of)
 
 
 @visits(ast.UnaryOp)

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tfmemlint.facts.syntax import last_word
-from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Fields, Unknown, Value
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Cell, Const, Fields, Seq, Unknown, Value
 from tfmemlint.knowledge import units
 
+FLAGS = Cell(0, Seq(()), False)
+"""In the heap it holds what the flags of ``absl`` are, as far as their types tell, by name."""
 _NAMED = (ast.Name, ast.Attribute, ast.Subscript)
 
 
@@ -57,13 +59,14 @@ def _scaled(amount: Amount, bits: int | None) -> Value:
     if amount.type in ("str", "list"):
         return UNKNOWN
     unit = units.converted(amount.unit, bits)
-    return replace(amount, type="number", unit=unit) if unit else UNKNOWN
+    return replace(amount, type="number", unit=unit, default=None) if unit else UNKNOWN
 
 
 def _sum(first: Amount | None, left: Value, second: Amount | None, right: Value) -> Value:
     known = first or second
     if known is None or (first is not None and second is not None and first.unit != second.unit):
         return UNKNOWN
+    known = replace(known, default=None)
     if known.type == "str":
         return known if isinstance(left, (Const, Amount)) and isinstance(right, (Const, Amount)) else UNKNOWN
     return known if known.type != "list" else UNKNOWN
@@ -72,6 +75,23 @@ def _sum(first: Amount | None, left: Value, second: Amount | None, right: Value)
 def as_number(value: Value) -> Value:
     """Return what ``int()``, ``float()`` and the like make of a value."""
     return replace(value, type="number", sure=True) if isinstance(value, Amount) else UNKNOWN
+
+
+def option_value(name: str, reader: str, default: Value, source: str) -> Value:
+    """Return what an option of a command line is.
+
+    Args:
+        name: its name, which may state a unit. reader: ``str``, ``int`` or ``float``; "" for any other.
+        default: what it is where none is given. source: where it comes from, in words.
+    """
+    unit = units.unit_in_name(name)
+    if reader in ("int", "float"):
+        number = default.value if isinstance(default, Const) else None
+        known = isinstance(number, (int, float)) and not isinstance(number, bool)
+        return Amount("number", unit, source, default=number if known else None)
+    if reader != "str" or not isinstance(default, Const):
+        return UNKNOWN
+    return Amount("str", unit, source, isinstance(default.value, (str, type(None))))
 
 
 def memory_of(function: str) -> Value:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from tfmemlint.facts import folding
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.constants import fold
 from tfmemlint.interpreter.operations.contents import new_container
 from tfmemlint.interpreter.operations.protocols import binary, call_all
-from tfmemlint.interpreter.values import UNKNOWN, Const, Seq, Value
+from tfmemlint.interpreter.values import UNKNOWN, Const, Count, CountPlus, Index, NumberedName, Seq, Value
 from tfmemlint.knowledge.data_model import ASKED
 
 _REPETITIONS = range(65)
@@ -32,3 +33,25 @@ def operate(context: Context, node: ast.BinOp | ast.AugAssign, left: Value, righ
         return UNKNOWN
     result = binary(context, node.op, left, right, node)
     return UNKNOWN if result is None else result
+
+
+def numbered(op: ast.operator, left: Value, right: Value) -> Value | None:
+    """Return what an operator makes of the number of a device, or of how many there are; None for anything else."""
+    match left, right:
+        case (Index() | Count() | CountPlus()) as number, Const(int() as plus) if isinstance(op, (ast.Add, ast.Sub)):
+            return _moved(number, plus if isinstance(op, ast.Add) else -plus)
+        case Const(int() as plus), (Index() | Count() | CountPlus()) as number if isinstance(op, ast.Add):
+            return _moved(number, plus)
+        case Const(str() as text), NumberedName(prefix, index) if isinstance(op, ast.Add):
+            return NumberedName(text + prefix, index)
+        case Const(str() as text), Index() as index if isinstance(op, ast.Mod):
+            return NumberedName(text[:-2], index) if text.endswith(("%d", "%s")) and text.count("%") == 1 else None
+        case _:
+            return None
+
+
+def _moved(number: Index | Count | CountPlus, plus: int) -> Value:
+    if isinstance(number, Index):
+        return replace(number, offset=number.offset + plus)
+    total = plus + (number.plus if isinstance(number, CountPlus) else 0)
+    return CountPlus(number.of, total) if total else Count(number.of)

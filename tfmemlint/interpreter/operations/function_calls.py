@@ -13,6 +13,7 @@ from tfmemlint.interpreter.limits import (
     MAX_RUNS_OF_HARMLESS_FUNCTION,
 )
 from tfmemlint.interpreter.observer import Surrender
+from tfmemlint.interpreter.operations.commands import command_arguments
 from tfmemlint.interpreter.operations.contents import content_of, forget_contents, mark_escaped
 from tfmemlint.interpreter.operations.function_bodies import function_name, is_graph_function, run_function, unit_of
 from tfmemlint.interpreter.operations.generators import coroutine, generator
@@ -36,6 +37,9 @@ def call_function(
     """Interpret a call of a function of the program."""
     context.step()
     context.visited.add(id(function.node))
+    commanded = command_arguments(function)
+    if commanded is not None:
+        args, keywords = [], commanded
     again = sum(frame.node is function.node for frame in context.frames)
     quiet = is_side_effect_free(context, function)
     counted = bool(args) and all(isinstance(value, Const) for value in (*args, *keywords.values()))

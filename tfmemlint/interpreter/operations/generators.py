@@ -19,7 +19,9 @@ def generator(
 ) -> Lazy:
     """Return what calling a generator function gives: its body runs piece by piece."""
     quiet = is_side_effect_free(context, function)
-    return Lazy(lambda on_yield: run_function(context, function, args, keywords, node, on_yield=on_yield), quiet)
+    return Lazy(
+        lambda on_yield: run_function(context, function, args, keywords, node, on_yield=on_yield), quiet, code=function
+    )
 
 
 def coroutine(
@@ -31,11 +33,11 @@ def coroutine(
         context.visited.add(id(function.node))
         return run_function(context, function, args, keywords, node)
 
-    return Lazy(run, is_side_effect_free(context, function), awaitable=True)
+    return Lazy(run, is_side_effect_free(context, function), awaitable=True, code=function)
 
 
-def piece_run_later(context: Context, node: ast.AST, run: Callable[[], Value]) -> Lazy:
-    """Return a piece of the current function that runs later, as a generator does."""
+def piece_run_later(context: Context, node: ast.AST, run: Callable[[], Value], code: Value) -> Lazy:
+    """Return a piece of the current function that runs later, as a generator does; it calls ``code``."""
     scope, unit, function = context.scope, context.unit, context.frame.function
 
     def later(on_yield: Callable[[Value], None]) -> Value:
@@ -48,7 +50,7 @@ def piece_run_later(context: Context, node: ast.AST, run: Callable[[], Value]) -
             context.frames.pop()
             context.unit = here
 
-    return Lazy(later)
+    return Lazy(later, code=code)
 
 
 def yield_value(context: Context, value: Value) -> None:
@@ -86,13 +88,15 @@ def drain(context: Context, lazy: Lazy) -> Value:
     return consume(context, lazy, lambda value: None)
 
 
-def first_of(context: Context, lazy: Lazy) -> Value:
-    """Run a generator up to its first value: ``next(...)``, or entering a context."""
+def first_of(context: Context, lazy: Lazy, is_last: Callable[[Value], bool] = lambda value: True) -> Value:
+    """Run a generator up to its first value, as ``next(...)`` and entering a context do, or up to ``is_last``."""
     before = context.statement
     ends = []
     values: list[Value] = []
 
     def stop(value: Value) -> None:
+        if not is_last(value):
+            return
         ends.append(snapshot(context))
         values.append(value)
         context.state = None

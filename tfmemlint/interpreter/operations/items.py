@@ -11,7 +11,8 @@ from tfmemlint.interpreter.operations.dicts import set_key
 from tfmemlint.interpreter.operations.environment import set_env
 from tfmemlint.interpreter.operations.lists import extend, set_place
 from tfmemlint.interpreter.operations.objects import call_special
-from tfmemlint.interpreter.values import UNKNOWN, Class, Const, Dict, Instance, Made, Ref, Seq, Value
+from tfmemlint.interpreter.operations.protos import set_proto_item
+from tfmemlint.interpreter.values import UNKNOWN, Class, Const, Dict, Instance, Made, Proto, Ref, Seq, Value
 from tfmemlint.knowledge.purposes import REAL_KEYS
 
 ITEMS = "[]"
@@ -40,6 +41,9 @@ def set_item(context: Context, target: ast.Subscript, value: Value) -> None:
                 key=context.span(target.slice),
                 given=context.span(given) if given is not None else None,
             )
+        return
+    if isinstance(base, Proto):
+        set_proto_item(context, base, key, value, context.span(target))
         return
     mark_escaped(context, value)
     for container in cells_of(base):

@@ -37,7 +37,7 @@ from tfmemlint.interpreter.values import (
     Seq,
     Value,
 )
-from tfmemlint.knowledge import purposes
+from tfmemlint.knowledge import purposes, standalone_keras
 from tfmemlint.knowledge.data_model import ASKED, ITERATES
 from tfmemlint.knowledge.functions import PHYSICAL_FIXED, RANKS, VIRTUAL_FIXED
 from tfmemlint.model.intent import Purpose
@@ -172,8 +172,30 @@ def _call_third_party(context: Context, call: Invocation) -> Value:
         if name in RANKS:
             result = Made(name, context.next_serial())
             context.made_by[result.serial] = event
+        same = standalone_keras_name(context, name)
+        if same:
+            return _make_of_keras(context, replace(call, name=same, called=event))
     third_party_call(context, name, node)
     return result
+
+
+def standalone_keras_name(context: Context, name: str) -> str:
+    """Return the name in TensorFlow of something of the package ``keras``; "" if it is not TensorFlow's."""
+    backend = context.here.env.get("KERAS_BACKEND") if context.state is not None else None
+    if backend is not None and backend != Const("tensorflow"):
+        return ""
+    return standalone_keras.name_in_tensorflow(name, context.target)
+
+
+def _make_of_keras(context: Context, call: Invocation) -> Value:
+    """Call something of the package ``keras`` that is TensorFlow's as well."""
+    call.made = Made(call.name, context.next_serial())
+    context.made_by[call.made.serial] = call.event
+    handler = MODELS.get(call.name)
+    result: Value | None = handler(context, call) if handler is not None else None
+    if result is None:
+        apply_effect(context, call.name, call.node)
+    return call.made if result is None else result
 
 
 def _call_tensorflow(context: Context, call: Invocation) -> Value:

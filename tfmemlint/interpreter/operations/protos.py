@@ -8,7 +8,7 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.devices import rank_taken
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.program import Call, LateOption
-from tfmemlint.interpreter.values import Dict, Proto, ProtoRecord, Value
+from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Proto, ProtoRecord, Value
 
 
 def new_proto(context: Context, name: str, keywords: dict[str, Value], call: Call) -> Proto:
@@ -44,6 +44,17 @@ def set_proto_field(context: Context, proto: Proto, name: str, value: Value, spa
         record.fields[full] = value
         record.spans[full] = span
     _note_late(context, record, full, value)
+
+
+def set_proto_item(context: Context, proto: Proto, key: Value, value: Value, span: Any) -> None:
+    """Set an item of a field that is a mapping (``device_count["GPU"]``) or a list.
+
+    Without a known key, only that the field is set is known.
+    """
+    if isinstance(key, Const) and isinstance(key.value, str):
+        set_proto_field(context, proto, key.value, value, span)
+    elif proto.prefix:
+        proto.record.fields[proto.prefix[:-1]] = UNKNOWN
 
 
 def _note_late(context: Context, record: ProtoRecord, name: str, value: Value) -> None:

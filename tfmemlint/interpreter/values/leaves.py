@@ -7,9 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Unknown:
-    """Anything at all."""
+    """Anything at all.
+
+    The kinds of it below, of which something is known, equal it and each other: nothing is concluded from a difference.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unknown)
+
+    def __hash__(self) -> int:
+        return hash(Unknown)
 
 
 UNKNOWN = Unknown()
@@ -17,24 +26,20 @@ UNKNOWN = Unknown()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Amount(Unknown):
-    """A number or a text that isn't known, but its type or its unit is. It equals UNKNOWN: nothing else is concluded.
+    """A number or a text that isn't known, but its type or its unit is.
 
     Attributes:
         type: ``str``, ``list`` or ``number``; "" if it isn't known.
         unit: as in `tfmemlint.knowledge.units`; "" if it isn't known.
         source: where it comes from, in words. sure: False if it is so on some path only.
+        default: the number that it is where the user gives none; None if there is none, or it isn't known.
     """
 
     type: str = ""
     unit: str = ""
     source: str = ""
     sure: bool = True
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Unknown)
-
-    def __hash__(self) -> int:
-        return hash(UNKNOWN)
+    default: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,12 +51,6 @@ class Fields(Unknown):
 
     fields: Mapping[str, Any]
     rest: Any = UNKNOWN
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Unknown)
-
-    def __hash__(self) -> int:
-        return hash(UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,12 +65,6 @@ class OptionParser(Unknown):
     options: dict[str, Any] = field(default_factory=dict)
     code: dict[str, Any] = field(default_factory=dict)
     readers: list[tuple[Any, Any]] = field(default_factory=list)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Unknown)
-
-    def __hash__(self) -> int:
-        return hash(UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,16 +178,10 @@ class Index:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumberedName(Unknown):
-    """A text that ends in the number of a device: ``f"GPU:{i}"``. It equals UNKNOWN."""
+    """A text that ends in the number of a device: ``f"GPU:{i}"``."""
 
     prefix: str
     index: Index
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Unknown)
-
-    def __hash__(self) -> int:
-        return hash(UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ _CONDA = re.compile(r"(?:conda[-_.])?(?:environment|env|conda)(?:[-_.].*)?\.ya?m
 _DOCKER = re.compile(r"(?:Dockerfile|Containerfile)(?:[-_.].*)?|.+\.(?:Dockerfile|Containerfile)", re.IGNORECASE)
 _LOCKS = frozenset({"poetry.lock", "uv.lock", "pdm.lock", "pylock.toml", "conda-lock.yml", "conda-lock.yaml"})
 _FOLDER = "requirements" + os.sep
-_INCLUDES = re.compile(rb"^\s*-", re.MULTILINE)
+_INCLUDES = re.compile(rb"^[ \t]*-", re.MULTILINE)
 _INCLUDES_IN_CONDA = re.compile(rb"-[rc]\s|--(?:requirement|constraint)\b")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -30,9 +30,11 @@ class Finder:
     """Reads the files of projects, each once.
 
     Attributes:
+        open_texts: the contents of Python files, by their absolute paths, that are read in place of those on disk.
         notes: what could not be read, and why, in words for people.
     """
 
+    open_texts: Mapping[str, bytes] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     _read: dict[str, bytes | None] = field(default_factory=dict)
     _of: dict[str, FoundTarget] = field(default_factory=dict)
@@ -177,6 +179,8 @@ class Finder:
 
     def source(self, path: str) -> bytes | None:
         """Return what is in a file of Python, which is not kept."""
+        if self.open_texts and (data := self.open_texts.get(os.path.abspath(path))) is not None:
+            return data
         try:
             return _regular(path)
         except (OSError, ValueError):
@@ -240,10 +244,10 @@ def _settled(directory: str, stated: list[Stated]) -> FoundTarget:
 _finder = Finder()
 
 
-def reset_cache() -> Finder:
+def reset_cache(open_texts: Mapping[str, bytes] | None = None) -> Finder:
     """Begin a run: files are read anew."""
     global _finder
-    _finder = Finder()
+    _finder = Finder(open_texts or {})
     return _finder
 
 

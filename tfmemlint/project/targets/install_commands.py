@@ -27,6 +27,8 @@ _WITH_VALUES = frozenset(
 """Options of pip, uv and conda whose value is the next word."""
 _PRINTING = frozenset({"echo", "printf", "cat", "grep", "sed", "awk", "logger", ":", "true", "false", "alias", "test"})
 """Commands that install nothing, whatever their words. Any other may run them, as ``retry 3 pip install ...`` does."""
+MAX_EXPANDED_CHARACTERS = 4_096
+"""Characters that variables stand for in one text: `X=$X$X` doubles X, and a release has a few of them."""
 _VARIABLE = re.compile(r"\$(?:\{(?P<name>\w+)(?::?-(?P<default>[^}]*))?\}|(?P<bare>[A-Za-z_]\w*))")
 _QUOTED = re.compile(r"['\"\\`]|\$\(")
 _MAX_SHELL_DEPTH = 4
@@ -82,11 +84,18 @@ class Installs:
                     yield stated
 
     def expanded(self, text: str) -> str:
-        """Return a text with the values of the known variables, and with the defaults of the others."""
+        """Return a text with the values of the known variables, and with the defaults of the others.
+
+        Variables for which there is no room within `MAX_EXPANDED_CHARACTERS` stay as they are written.
+        """
+        room = MAX_EXPANDED_CHARACTERS
 
         def value(match: re.Match[str]) -> str:
+            nonlocal room
             known = self.variables.get(match["name"] or match["bare"])
-            return known if known is not None else (match["default"] or match[0])
+            found = known if known is not None else (match["default"] or match[0])
+            room -= len(found)
+            return found if room >= 0 else match[0]
 
         return _VARIABLE.sub(value, text)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
 
 from tfmemlint.sources.documents.blocks import PYTHON, UNKNOWN, Block
+from tfmemlint.sources.line_changes import line_changes
 from tfmemlint.sources.magics import KEPT, Python
 from tfmemlint.sources.text import Source
 
@@ -34,6 +34,7 @@ class Snippet(Source):
     origin: str | None = field(default=None, repr=False)
     marks: tuple[int, ...] = ()
     python: tuple[Python, ...] = field(default=(), repr=False)
+    _shifts: dict[int, int] = field(default_factory=dict, repr=False)
 
     @property
     def language(self) -> str:
@@ -43,7 +44,10 @@ class Snippet(Source):
     @property
     def shifts(self) -> dict[int, int]:
         """By row, the number of characters of the document before the code."""
-        return {row: start for block in self.blocks for row, start in zip(block.rows, block.starts, strict=True)}
+        if not self._shifts:
+            for block in self.blocks:
+                self._shifts.update(zip(block.rows, block.starts, strict=True))
+        return self._shifts
 
     def silences(self, row: int, code: str) -> bool:
         """Return True if a comment of the document silences ``code`` in a row."""
@@ -160,7 +164,7 @@ def _rewritten(raw: list[str], block: Block, old: list[str], new: list[str], pyt
             fronts[number] = max(set(full), key=full.count)
     made: list[str] = []
     prompts = _prompts(new) if block.language == PYTHON and _is_prompt(fronts[0]) else None
-    for kind, start, end, other, until in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for kind, start, end, other, until in line_changes(old, new):
         if kind == "equal" and prompts is None:
             made += raw[start:end]
             continue

@@ -10,6 +10,7 @@ import ctypes
 import os
 import signal
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 _PROC = Path("/proc")
@@ -33,9 +34,25 @@ def _prctl(option: int, value: int) -> None:
             ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def resident_mib(root: int) -> float:
-    """Return the resident memory of ``root`` and its descendants that they don't share, in MiB; 0 if it isn't known."""
-    return sum(_own_kib(process) for process in [root, *_descendants(root)]) / 1024
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The use of the machine by several processes.
+
+    Attributes:
+        mib: their resident memory, without that of files, in MiB. processes: their number.
+    """
+
+    mib: float
+    processes: int
+
+
+def used_by(root: int) -> Usage:
+    """Return what ``root`` and its descendants use; memory is 0 if it isn't known."""
+    tree = [root, *_descendants(root)]
+    memory = [_own_kib(process) for process in tree]
+    # All of them may see the same shared memory.
+    shared = max(shared for _, shared in memory)
+    return Usage((sum(own for own, _ in memory) + shared) / 1024, len(tree))
 
 
 def end_all(leader: int, *, waited: bool) -> None:
@@ -93,12 +110,15 @@ def _parents() -> dict[int, int]:
     return found
 
 
-def _own_kib(process: int) -> int:
-    """Return the memory that a process doesn't share with files, in KiB: the server's libraries are not the
-    program's.
+def _own_kib(process: int) -> tuple[int, int]:
+    """Return the memory of a process that is its own, and that which it may share, in KiB. Files are neither: the
+    server's libraries are not the program's.
     """
+    own = shared = 0
     with contextlib.suppress(OSError, ValueError, IndexError):
         for line in (_PROC / str(process) / "status").read_text(errors="replace").splitlines():
             if line.startswith("RssAnon:"):
-                return int(line.split()[1])
-    return 0
+                own = int(line.split()[1])
+            elif line.startswith("RssShmem:"):
+                shared = int(line.split()[1])
+    return own, shared

@@ -5,33 +5,26 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
-import itertools
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
+from tfmemlint.verify.child import left_behind
 from tfmemlint.verify.child.case import run_case
-from tfmemlint.verify.child.process_tree import adopt_orphans, die_with_parent, end_all, end_children, resident_mib
+from tfmemlint.verify.child.limits import Limits
+from tfmemlint.verify.child.process_tree import adopt_orphans, die_with_parent, end_all, end_children
 from tfmemlint.verify.child.recording import Recorder, watch
+from tfmemlint.verify.child.sandbox.enter import enter, scratch_folder
 
-MIB = 1024 * 1024
 CHECK_SECONDS = 0.1
-"""The interval at which a running program's memory and output are checked."""
-MAX_OUTPUT_MIB = 256
-"""A program that prints more is killed; a bound without a deeper reason."""
-MAX_NOTES = 100_000
-"""The notes of a program that are read; a bound without a deeper reason."""
-SHOWN_BYTES = 256 * 1024
-"""The part of each output stream that is returned; a bound for readability."""
+"""The interval at which a running program's limits are checked."""
 
 
 def main(ground: str, descriptor: int) -> None:
@@ -117,7 +110,7 @@ def serve_one(request: dict[str, Any], ground: str, connection: socket.socket) -
     Raises:
         Gone: the other end of ``connection`` was closed meanwhile.
     """
-    folder = Path(tempfile.mkdtemp(prefix="tfmemlint-"))
+    folder = Path(scratch_folder() if request["sandbox"] is not None else tempfile.mkdtemp(prefix="tfmemlint-"))
     try:
         (folder / "empty").mkdir()
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -127,16 +120,18 @@ def serve_one(request: dict[str, Any], ground: str, connection: socket.socket) -
             if child == 0:
                 connection.close()
                 _in_child(request, ground, folder, out, err)
-            status, broken = _wait(child, request, connection, (out, err))
-            if broken:
-                report = broken
-            elif (folder / "report").is_file():
-                report = json.loads((folder / "report").read_bytes())
-            else:
-                report = {"ok": False, **_death(status)}
-            return {**report, "notes": _notes(folder / "notes"), "stdout": _said(out), "stderr": _said(err)}
+            limits = Limits(request["host_mib"], (out, err), str(folder))
+            status, broken = _wait(child, request["timeout"], connection, limits)
+            report = broken or left_behind.report_in(folder) or {"ok": False, **_death(status)}
+            return {
+                **report,
+                "notes": left_behind.notes_in(folder),
+                "sandbox": left_behind.barriers_in(folder),
+                "stdout": left_behind.said(out),
+                "stderr": left_behind.said(err),
+            }
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        left_behind.remove(folder)
 
 
 def _in_child(request: dict[str, Any], ground: str, folder: Path, out: IO[bytes], err: IO[bytes]) -> NoReturn:
@@ -148,9 +143,7 @@ def _in_child(request: dict[str, Any], ground: str, folder: Path, out: IO[bytes]
     leave = os._exit
 
     def send(report: dict[str, Any]) -> NoReturn:
-        unfinished = folder / "unfinished"
-        unfinished.write_text(json.dumps(report), encoding="utf-8")
-        unfinished.rename(folder / "report")
+        left_behind.write_report(folder, report)
         for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
             with contextlib.suppress(Exception):
                 stream.flush()  # type: ignore[union-attr]
@@ -158,18 +151,30 @@ def _in_child(request: dict[str, Any], ground: str, folder: Path, out: IO[bytes]
 
     try:
         os.setsid()
-        die_with_parent(signal.SIGKILL)
+        if request["sandbox"] is not None:
+            left_behind.write_barriers(folder, _enter_sandbox(request, folder))
+        die_with_parent(signal.SIGKILL)  # last: a process that changes its privileges loses it
         signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the server's own handling isn't the program's
         recorder = _prepare(request, ground)  # the driver's messages about missing GPUs aren't the program's output
         os.dup2(out.fileno(), 1)
         os.dup2(err.fileno(), 2)
         os.chdir(request["cwd"] or folder / "empty")
-        run_case(request, recorder, str(folder / "notes"), send)
+        run_case(request, recorder, left_behind.notes_file(folder), send)
     except BaseException as error:
         with contextlib.suppress(Exception):
             os.write(2, f"{type(error).__name__}: {error}\n".encode())
     finally:
         leave(70)
+
+
+def _enter_sandbox(request: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Put this process into the sandbox, and return what holds it back there."""
+    wanted = request["sandbox"]
+    program = Path(request["filename"])
+    folders = [request["cwd"], str(program.parent) if program.is_absolute() and program.exists() else None]
+    own = [*folders, *request["path"]]
+    barriers = enter(str(folder), [path for path in own if path], wanted["write"], network=wanted["network"])
+    return barriers.as_data()
 
 
 def _prepare(request: dict[str, Any], ground: str) -> Recorder:
@@ -188,13 +193,10 @@ def _prepare(request: dict[str, Any], ground: str) -> Recorder:
     return recorder
 
 
-def _wait(
-    child: int, request: dict[str, Any], connection: socket.socket, output: Sequence[IO[bytes]]
-) -> tuple[int, dict[str, Any]]:
+def _wait(child: int, timeout: float, connection: socket.socket, limits: Limits) -> tuple[int, dict[str, Any]]:
     """Return the child's wait status, and the report if it exceeded its limits. Processes that it left running are
     killed.
     """
-    timeout: float = request["timeout"]
     asker = select.poll()
     asker.register(connection, 0)  # a hang-up is always reported
     limit = time.monotonic() + timeout
@@ -215,7 +217,7 @@ def _wait(
                 broken = {"ok": False, "exception": "TimeoutError", "message": message, "timed_out": True}
             elif now > look:
                 look = now + CHECK_SECONDS
-                message = _too_much(child, request["host_mib"], output)
+                message = limits.exceeded(child)
                 if message:
                     broken = {"ok": False, "exception": "MemoryError", "message": message, "out_of_memory": True}
             else:
@@ -224,15 +226,6 @@ def _wait(
     finally:
         end_all(child, waited=status is not None)
     return status or 0, broken
-
-
-def _too_much(child: int, host_mib: float | None, output: Sequence[IO[bytes]]) -> str:
-    """Return how a program exceeds its limits; "" if it doesn't."""
-    held = resident_mib(child) if host_mib is not None else 0.0
-    if host_mib is not None and held > host_mib:
-        return f"took {held:.0f} MiB of the machine's memory, more than the {host_mib:.0f} MiB allowed"
-    printed = sum(os.fstat(stream.fileno()).st_size for stream in output) / MIB
-    return f"printed more than {MAX_OUTPUT_MIB} MiB" if printed > MAX_OUTPUT_MIB else ""
 
 
 def _death(status: int) -> dict[str, Any]:
@@ -244,27 +237,3 @@ def _death(status: int) -> dict[str, Any]:
     if code == 70:
         return {"exception": "HarnessError", "message": "the program could not be run; see stderr"}
     return {"exception": "Exited", "message": f"the process left with exit code {code}", "exit_code": code}
-
-
-def _notes(journal: Path) -> list[dict[str, Any]]:
-    """Return the notes of a program. The last one may have been cut off."""
-    found: list[dict[str, Any]] = []
-    if not journal.is_file():
-        return found
-    with journal.open("rb") as lines:
-        for line in itertools.islice(lines, MAX_NOTES):
-            with contextlib.suppress(ValueError):
-                found.append(json.loads(line))
-    return found
-
-
-def _said(stream: IO[bytes]) -> str:
-    """Return the output of a program; if there is too much, its beginning and its end."""
-    size = stream.seek(0, os.SEEK_END)
-    stream.seek(0)
-    if size <= SHOWN_BYTES:
-        return stream.read().decode("utf-8", "replace")
-    start = stream.read(SHOWN_BYTES // 2)
-    stream.seek(-SHOWN_BYTES // 2, os.SEEK_END)
-    said = f"\n[{size - SHOWN_BYTES} bytes left out]\n"
-    return start.decode("utf-8", "replace") + said + stream.read().decode("utf-8", "replace")

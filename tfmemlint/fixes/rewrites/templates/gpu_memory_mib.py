@@ -5,30 +5,17 @@ import os
 import pynvml
 
 
+# CUDA_VISIBLE_DEVICES has indices, or UUIDs of GPUs and of MIG instances. NVML counts in the order of the bus, CUDA by
+# default from the fastest GPU on: an index means the same GPU for both only if it is told to, or if all GPUs are alike.
 def gpu_memory_mib(gpu):
-    """Total memory in MiB of one of tf.config.list_physical_devices("GPU").
-
-    NVML tells it (package nvidia-ml-py).
-    """
-    number = int(gpu.name.rsplit(":", 1)[-1])
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    entry = str(number) if visible is None else visible.split(",")[number].strip()
+    """Total memory of a GPU in MiB, from NVML (package nvidia-ml-py)."""
+    shown, number = os.environ.get("CUDA_VISIBLE_DEVICES"), gpu.name.rsplit(":", 1)[-1]
+    entry = shown.split(",")[int(number)].strip() if shown else number
     pynvml.nvmlInit()
-    try:
-        if entry.startswith("MIG-"):
-            part = pynvml.nvmlDeviceGetHandleByUUID(entry)
-            return pynvml.nvmlDeviceGetMemoryInfo(part).total / 2**20
-        count = pynvml.nvmlDeviceGetCount()
-        handles = [pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(count)]
-        sizes = [pynvml.nvmlDeviceGetMemoryInfo(one).total / 2**20 for one in handles]
-        if entry.startswith("GPU-"):
-            # A UUID may be shortened, as long as it is the only one that starts so.
-            names = [pynvml.nvmlDeviceGetUUID(one) for one in handles]
-            return next(sizes[i] for i in range(count) if names[i].startswith(entry))
-    finally:
-        pynvml.nvmlShutdown()
-    order = os.environ.get("CUDA_DEVICE_ORDER")
-    if len(set(sizes)) > 1 and order != "PCI_BUS_ID":
-        # NVML counts in the order of the bus, CUDA by default from the fastest GPU on.
+    handles = map(pynvml.nvmlDeviceGetHandleByIndex, range(pynvml.nvmlDeviceGetCount()))
+    if not entry.isdigit():
+        entry, handles = 0, [pynvml.nvmlDeviceGetHandleByUUID(entry)]
+    sizes = [pynvml.nvmlDeviceGetMemoryInfo(handle).total / 2**20 for handle in handles]
+    if len(set(sizes)) > 1 and os.environ.get("CUDA_DEVICE_ORDER") != "PCI_BUS_ID":
         raise RuntimeError("GPUs differ in memory: set CUDA_DEVICE_ORDER=PCI_BUS_ID")
     return sizes[int(entry)]

@@ -24,8 +24,8 @@ _MAX_EXPANSION_DEPTH = 40
 _BRACKET = re.compile(r"[()]")
 _MAX_ARITHMETIC_CHARS = 2_000
 """Characters of ``((...))`` that are searched for its end."""
-_MAX_UNCLOSED_ARITHMETIC = 1_000
-"""Unclosed ``((`` in one text after which no end is searched any more."""
+_MAX_UNCLOSED_ARITHMETIC = 100
+"""``((`` in one text that begin no arithmetic, after which no end is searched any more."""
 _ARRAY = re.compile(r"[A-Za-z_]\w*(?:\[[^\]\n]*\])?\+?=\Z")
 _CASE = re.compile(r"case[ \t][^\n;]{1,200}?[ \t]in(?=\s)")
 _ESAC = re.compile(r"esac(?![\w-])")
@@ -134,8 +134,10 @@ class Lexer:
             min(stop, at + _MAX_ARITHMETIC_CHARS) if self._no_sums < _MAX_UNCLOSED_ARITHMETIC else at,
         ):
             depth += 1 if found[0] == "(" else -1
+            if depth == 0 and self.text[found.start() - 1] == ")":
+                return found.end()
             if depth == 0:
-                return found.end() if self.text[found.start() - 1] == ")" else None
+                break
         self._no_sums += 1
         return None
 

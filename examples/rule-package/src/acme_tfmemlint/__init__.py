@@ -1,0 +1,1 @@
+"""Rules of tfmemlint for programs on Acme's cluster."""

@@ -1,0 +1,114 @@
+"""TFM318: code that would configure a GPU is made, and nothing ever runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.interpreter.program import NeverRun
+from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Purpose
+from tfmemlint.rulekit.explain import short
+from tfmemlint.rulekit.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.interpreter.program import Program
+
+_MADE = {
+    "map": "map() calls nothing before something iterates over it",
+    "filter": "filter() calls nothing before something iterates over it",
+    "iterator": "An iterator does nothing before something iterates over it",
+    "generator expression": "A generator expression does nothing before something iterates over it",
+    "generator": "{name}() is a generator: nothing of it runs before something iterates over it",
+    "context manager": "{name}() is a context manager: nothing of it runs before a with statement enters it",
+    "coroutine": "{name}() is a coroutine: nothing of it runs before it is awaited",
+    "partial": "partial() calls nothing before it is called itself",
+    "lambda": "A lambda calls nothing before it is called itself",
+    "thread": "A thread runs nothing before it is started",
+    "function": "{name} is named here, not called",
+}
+_ADVICE = {
+    "map": "Use a for loop",
+    "filter": "Use a for loop",
+    "iterator": "Use a for loop",
+    "generator expression": "Use a for loop",
+    "generator": "Iterate over it, or return a list instead of yielding",
+    "context manager": "Enter it: with {name}(): ...",
+    "coroutine": "Await it: await {name}()",
+    "partial": "Call the function itself",
+    "lambda": "Call the function itself",
+    "thread": "Start the thread and wait for its end, or call the function itself",
+    "function": "Call it: {name}()",
+}
+
+
+class ConfigurationNeverRun(Rule):
+    """Code that would configure a GPU is never run.
+
+    What it does
+    ------------
+    Finds ``map``, ``filter``, generator expressions, generators, coroutines, context managers, partials, lambdas,
+    threads and names of functions that would configure a GPU, and whose value nothing uses: nothing iterates over them,
+    awaits, enters, starts or calls them.
+
+    Why it matters
+    --------------
+    Python makes them without running them, and raises nothing. The GPUs stay as they were: the process takes nearly all
+    of their memory.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    map(lambda gpu: tf.config.experimental.set_memory_growth(gpu, True), gpus)
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    for gpu in gpus:
+        tf.config.experimental.set_memory_growth(gpu, True)
+    ```
+    """
+
+    code = "TFM318"
+    name = "configuration-never-run"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+    triggers = ("memory_growth", "(?:logical|virtual)_device", "visible_device", "parallelism_threads")
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Yield what would configure a GPU and is not run."""
+        for event in program.of(NeverRun):
+            name = event.text or short(event.called)
+            yield self.finding(
+                program,
+                event,
+                f"{short(event.called)} is never called here. {_MADE[event.kind].format(name=name)}",
+                intent=_intent(event),
+                outcome="Nothing is raised; the setting is not made",
+                advice=_ADVICE[event.kind].format(name=name),
+                fixable=event.kind not in ("context manager", "lambda", "thread", "iterator"),
+                details={"kind": event.kind},
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Run it: as a loop, as a call, or awaited."""
+        from tfmemlint.fixes.rewrites import run_lazy_code
+
+        run_lazy_code.run(editor, finding)
+
+
+def _intent(event: NeverRun) -> Intent:
+    if event.called == SET_GROWTH:
+        return Intent(Purpose.GROWTH)
+    if event.called in SET_LOGICAL:
+        return Intent(Purpose.LIMIT)
+    return Intent(Purpose.VISIBLE) if event.called in SET_VISIBLE else Intent(Purpose.THREADING)

@@ -1,0 +1,131 @@
+"""Run code that is made and never run: a ``map`` becomes a loop, a partial a call, a coroutine is awaited."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import libcst as cst
+from libcst import matchers
+
+from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.model.finding import Finding
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+
+
+def run(editor: Editor, finding: Finding) -> None:
+    """Replace the statement that makes the code by one that runs it.
+
+    Raises:
+        Withheld: the code can't be run here without more knowledge of it.
+    """
+    statement = editor.statement_at(finding.span)
+    line = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    # A generator expression has its parentheses outside its place in the concrete tree.
+    if not isinstance(line, (cst.Expr, cst.Assign)) or not finding.span.contains(editor.span(line.value)):
+        raise Withheld("the code is part of a longer statement")
+    editor.replace_statement(statement, _code(editor, finding.details["kind"], line.value))
+    editor.unsafe("Run the configuration")
+
+
+def _code(editor: Editor, kind: object, node: cst.BaseExpression) -> str:
+    match kind, node:
+        case (("map" | "filter"), cst.Call(args=[function, first, *more])) if _are_plain(node.args):
+            return _loop(editor, function.value, [first.value, *(arg.value for arg in more)])
+        case "generator expression", cst.GeneratorExp(elt=elt, for_in=for_in):
+            return _comprehension(editor, elt, for_in)
+        case "generator", cst.Call():
+            return f"for {_free_name(editor, node, '_')} in {editor.code(node)}:\n    pass\n"
+        case "coroutine", cst.Call():
+            return _awaited(editor, node)
+        case "partial", cst.Call(args=[function, *args]) if function.keyword is None and not function.star:
+            given = ", ".join(editor.code(arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for arg in args)
+            return f"{editor.code(function.value)}({given})\n"
+        case "function", (cst.Name() | cst.Attribute()):
+            return _call(editor, node)
+        case _:
+            raise Withheld("there is no plain statement that runs this code")
+
+
+def _are_plain(args: Sequence[cst.Arg]) -> bool:
+    return all(arg.keyword is None and not arg.star for arg in args)
+
+
+def _loop(editor: Editor, function: cst.BaseExpression, iterables: Sequence[cst.BaseExpression]) -> str:
+    """Return a loop that calls a function for each item, or for the items of several iterables at a time."""
+    if isinstance(function, cst.Lambda):
+        params = function.params
+        names = [param.name.value for param in params.params]
+        others = (*params.kwonly_params, *params.posonly_params, *(param for param in params.params if param.default))
+        if others or params.star_kwarg or isinstance(params.star_arg, cst.Param) or len(names) != len(iterables):
+            raise Withheld("the lambda has other parameters than there are iterables")
+        if any(_is_bound(editor, name) for name in names):
+            raise Withheld("a parameter of the lambda has the name of another variable")
+        body = editor.code(function.body)
+    else:
+        names = [_free_name(editor, function, name) for name in ("gpu", "value", "other", "another")[: len(iterables)]]
+        if len(names) != len(iterables):
+            raise Withheld("the function gets too many arguments")
+        body = f"{editor.code(function)}({', '.join(names)})"
+    given = ", ".join(editor.code(iterable) for iterable in iterables)
+    iterated = given if len(iterables) == 1 else f"zip({given})"
+    return f"for {', '.join(names)} in {iterated}:\n    {body}\n"
+
+
+def _comprehension(editor: Editor, elt: cst.BaseExpression, for_in: cst.CompFor) -> str:
+    lines: list[str] = []
+    level: cst.CompFor | None = for_in
+    while level is not None:
+        names = set(re.findall(r"[^\W\d]\w*", editor.code(level.target)))
+        if level.asynchronous is not None or any(_is_bound(editor, name) for name in names):
+            raise Withheld("a variable of the generator expression has the name of another variable")
+        lines.append(f"for {editor.code(level.target)} in {editor.code(level.iter)}:")
+        lines.extend(f"if {editor.code(test.test)}:" for test in level.ifs)
+        level = level.inner_for_in
+    lines.append(editor.code(elt))
+    return "".join("    " * depth + f"{line}\n" for depth, line in enumerate(lines))
+
+
+def _awaited(editor: Editor, node: cst.Call) -> str:
+    function = editor.nearest(node, cst.FunctionDef, until=(cst.Lambda, cst.ClassDef))
+    if function is None:
+        return f"{editor.add_import('asyncio')}.run({editor.code(node)})\n"
+    if function.asynchronous is None:
+        raise Withheld("the function around it is not a coroutine and may be called by one")
+    return f"await {editor.code(node)}\n"
+
+
+def _call(editor: Editor, node: cst.Name | cst.Attribute) -> str:
+    name = editor.code(node)
+    definitions = matchers.findall(editor.module, matchers.FunctionDef(name=matchers.Name(name)))
+    if len(definitions) != 1 or not isinstance(definitions[0], cst.FunctionDef) or not isinstance(node, cst.Name):
+        raise Withheld("which arguments the function needs is not known")
+    params = definitions[0].params
+    required = [param for param in (*params.posonly_params, *params.params, *params.kwonly_params) if not param.default]
+    if required:
+        raise Withheld("which arguments the function needs is not known")
+    call = f"{name}()"
+    if definitions[0].asynchronous is not None:
+        raise Withheld("the function is a coroutine, which has to be awaited")
+    return f"{call}\n"
+
+
+def _is_bound(editor: Editor, name: str) -> bool:
+    """True if a name is assigned, looped over, or imported anywhere in the file: a loop would change it."""
+    return bool(
+        re.search(rf"(?m)(?:^|[;(,]|\bas\b|\bimport\b)\s*{name}\s*(?:=(?!=)|:=|$)|\bglobal\b.*\b{name}\b", editor.text)
+    )
+
+
+def _free_name(editor: Editor, node: cst.CSTNode, name: str) -> str:
+    """Return a variable that the code around does not have: ``name``, or with a number behind it."""
+    function = editor.nearest(node, cst.FunctionDef)
+    around = [function] if function is not None else editor.module.body
+    parts = [part for part in around if part is function or not isinstance(part, (cst.FunctionDef, cst.ClassDef))]
+    words = set(re.findall(r"[^\W\d]\w*", "\n".join(editor.module.code_for_node(part) for part in parts)))
+    if name == "_" or name not in words:
+        return name
+    return next(f"{name}_{number}" for number in range(1, len(words) + 2) if f"{name}_{number}" not in words)

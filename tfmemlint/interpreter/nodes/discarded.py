@@ -1,0 +1,17 @@
+"""Expressions that are statements: nothing gets their values."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.never_run import report_discarded
+from tfmemlint.interpreter.registry import visits
+from tfmemlint.interpreter.values import Function, Lazy, Partial, Ref, Thread
+
+
+@visits(ast.Expr)
+def visit_expression_statement(context: Context, node: ast.Expr) -> None:
+    value = context.evaluate(node.value)
+    if context.state is not None and isinstance(value, (Lazy, Partial, Function, Ref, Thread)):
+        report_discarded(context, node, value)

@@ -1,0 +1,68 @@
+"""Functions that ``click`` makes commands of: their arguments come from the command line.
+
+A call of such a function passes the arguments of a command line, not those of the function. Source:
+https://click.palletsprojects.com/en/stable/parameters/: an option without a type has that of its default.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts.syntax import dotted
+from tfmemlint.interpreter.operations.amounts import option_value
+from tfmemlint.interpreter.values import UNKNOWN, Const, Function, Ref, Value
+
+_TYPES = {
+    "click.STRING": "str",
+    "click.INT": "int",
+    "click.FLOAT": "float",
+    "str": "str",
+    "int": "int",
+    "float": "float",
+}
+
+
+def command_arguments(function: Function) -> dict[str, Value] | None:
+    """Return what the options of a command are, by the names of the parameters; None if a function is no command."""
+    if isinstance(function.node, ast.Lambda) or not function.node.decorator_list:
+        return None
+    calls = [part for part in function.node.decorator_list if isinstance(part, ast.Call)]
+    named = [(_name_of(part.func, function), part) for part in calls]
+    if not any(name in ("click.command", "click.group") or name.endswith(".command") for name, _ in named):
+        return None
+    options = [part for name, part in named if name in ("click.option", "click.argument")]
+    args = function.node.args
+    given: dict[str, Value] = {arg.arg: UNKNOWN for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
+    for option in options:
+        name, value = _option(option, function)
+        if name in given:
+            given[name] = value
+    return given if options else None
+
+
+def _name_of(node: ast.expr, function: Function) -> str:
+    text = dotted(node)
+    root, dot, rest = text.partition(".")
+    value = function.scope.lookup(root) if root else None
+    return f"{value.name}{dot}{rest}" if isinstance(value, Ref) else text
+
+
+def _option(node: ast.Call, function: Function) -> tuple[str, Value]:
+    """Return the parameter that an option is for, and its value."""
+    names = [part.value for part in node.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    plain = [name for name in names if not name.startswith("-")]
+    long = [name for name in names if name.startswith("--")]
+    name = (plain or long or names or [""])[0].lstrip("-").partition("/")[0].replace("-", "_").lower()
+    keywords = {keyword.arg or "**": keyword.value for keyword in node.keywords}
+    if keywords.keys() & {"**", "is_flag", "flag_value", "multiple", "nargs", "callback", "count", "cls"}:
+        return name, UNKNOWN
+    default = keywords.get("default", ast.Constant(None))
+    if not isinstance(default, ast.Constant):
+        return name, UNKNOWN
+    reader = _TYPES.get(_name_of(keywords["type"], function), "") if "type" in keywords else _type_of(default.value)
+    return name, option_value(name, reader, Const(default.value), f"the option {(long or names or [name])[0]}")
+
+
+def _type_of(default: object) -> str:
+    kind = "str" if default is None else type(default).__name__
+    return kind if kind in ("str", "int", "float") else ""

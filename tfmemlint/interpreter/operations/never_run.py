@@ -1,0 +1,159 @@
+"""Code that would configure a GPU and that is made without being run.
+
+``map``, ``filter``, generators, coroutines, partials and lambdas do nothing until something iterates over them, awaits
+or calls them. Source: https://docs.python.org/3/library/functions.html#map and the reference of each.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint.facts.names import canonical
+from tfmemlint.facts.syntax import dotted
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.classes import class_member
+from tfmemlint.interpreter.operations.events import event_fields
+from tfmemlint.interpreter.program import NeverRun
+from tfmemlint.interpreter.values import Class, Function, Instance, Lazy, Partial, Ref, Scope, Thread, Value
+from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_THREADS, SET_VISIBLE
+
+_CONFIGURE = frozenset({SET_GROWTH, *SET_LOGICAL, *SET_VISIBLE, *SET_THREADS})
+_LAST_NAMES = frozenset(name.rpartition(".")[2] for name in _CONFIGURE)
+_MANAGERS = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
+_PLAIN = _MANAGERS | {"staticmethod", "classmethod"}
+"""Decorators with which calling a generator function still runs nothing of its body."""
+_MAX_DEPTH = 3
+"""Functions that call each other down to the one that configures: helpers of helpers are seldom deeper."""
+
+
+def report_discarded(context: Context, statement: ast.Expr, value: Value) -> None:
+    """Report the value of an expression statement that would configure a GPU if something ran it."""
+    kind = _kind_of(statement.value, value)
+    found = _found(context, value) if kind else None
+    if found is not None:
+        _report(context, statement.value, kind, found)
+
+
+def report_stored_for_nothing(context: Context, statement: ast.Assign, value: Value) -> None:
+    """Report such a value that is bound to a name that nothing reads."""
+    match statement.targets:
+        case [ast.Name(name)] if not context.scope.is_class and name not in context.scope.outer:
+            kind = _kind_of(statement.value, value)
+            found = _found(context, value) if kind else None
+            if found is not None and not _is_read(context, name):
+                _report(context, statement.value, kind, found, stored_in=name)
+        case _:
+            pass
+
+
+def _is_read(context: Context, name: str) -> bool:
+    """True if the module reads a name, or another module may: those that begin with ``_`` are its own."""
+    if context.unit is not context.main and context.scope is context.module and not name.startswith("_"):
+        return True
+    words = ("__all__", "globals", "locals", "vars", "eval", "exec")
+    for node in ast.walk(context.unit.tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and (node.id == name or node.id in words):
+            return True
+    return False
+
+
+def _kind_of(node: ast.expr, value: Value) -> str:
+    """Return what is made and not run (`NeverRun.kind`); "" if it may run all the same, or is not made here."""
+    match node, value:
+        case ast.GeneratorExp(), Lazy():
+            return "generator expression"
+        case ast.Lambda(), Function():
+            return "lambda"
+        case ((ast.Name() | ast.Attribute()), (Function() | Ref())):
+            return "" if isinstance(value, Function) and not _is_plain(value) else "function"
+        case ast.Call(), Thread():
+            return "thread"
+        case ast.Call(), Partial():
+            return "partial"
+        case ast.Call(), Lazy(code=Function() as code) if not isinstance(code.node, ast.Lambda):
+            return _kind_of_call(node, value, code)
+        case ast.Call(func), Lazy():
+            name = dotted(func)
+            return name if name in ("map", "filter") else "iterator"
+        case _:
+            return ""
+
+
+def _kind_of_call(node: ast.Call, value: Lazy, code: Function) -> str:
+    name = dotted(node.func)
+    if name in ("map", "filter"):
+        return name
+    if not _is_plain(code):
+        return ""
+    if value.awaitable:
+        return "coroutine"
+    is_manager = any(isinstance(decorator, Ref) and decorator.name in _MANAGERS for decorator in code.decorators)
+    return "context manager" if is_manager else "generator"
+
+
+def _is_plain(function: Function) -> bool:
+    """True if no decorator makes something else of a function."""
+    return all(isinstance(decorator, Ref) and decorator.name in _PLAIN for decorator in function.decorators)
+
+
+def _found(context: Context, value: Value) -> tuple[str, list[Function]] | None:
+    """Return the function of TensorFlow that would configure a GPU, with the functions on the way to it."""
+    if isinstance(value, Lazy) and (value.quiet or id(value) in context.started_generators):
+        return None
+    return next(_configuring(context, value.code if isinstance(value, Lazy) else value, _MAX_DEPTH), None)
+
+
+def _report(
+    context: Context, node: ast.expr, kind: str, found: tuple[str, list[Function]], stored_in: str = ""
+) -> None:
+    called, through = found
+    for function in through:
+        # It never runs: it is not judged as a function that somebody may call at any time.
+        context.visited.add(id(function.node))
+    name = next((function.node.name for function in through if not isinstance(function.node, ast.Lambda)), "")
+    fields = event_fields(context, node)
+    context.emit(NeverRun(kind=kind, called=called, text=name, stored_in=stored_in, **fields))
+
+
+def _configuring(context: Context, code: Value, depth: int) -> Iterator[tuple[str, list[Function]]]:
+    """Yield the functions of TensorFlow that configure a GPU and that code calls, with the functions on the way."""
+    match code:
+        case Ref(name) if canonical(name) in _CONFIGURE:
+            yield canonical(name), []
+        case Partial(function) | Thread(function):
+            yield from _configuring(context, function, depth)
+        case Function(node, scope) if depth:
+            for part in ast.walk(node.body) if isinstance(node, ast.Lambda) else _statements(node):
+                if isinstance(part, (ast.Name, ast.Attribute)) and isinstance(part.ctx, ast.Load):
+                    for name, through in _meant(context, part, scope, code, depth):
+                        yield name, [code, *through]
+        case _:
+            return
+
+
+def _statements(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
+    for statement in node.body:
+        yield from ast.walk(statement)
+
+
+def _meant(
+    context: Context, part: ast.Name | ast.Attribute, scope: Scope, within: Function, depth: int
+) -> Iterator[tuple[str, list[Function]]]:
+    """Yield what `_configuring` does, for one name in a function."""
+    text = dotted(part)
+    root, _, rest = text.partition(".")
+    value = scope.lookup(root) if root else None
+    if rest:
+        if rest.rpartition(".")[2] in _LAST_NAMES and (isinstance(value, Ref) or (value is None and root == "tf")):
+            name = canonical(f"{value.name if isinstance(value, Ref) else root}.{rest}")
+            if name in _CONFIGURE:
+                yield name, []
+        receiver = value if value is not None else within.bound if root in ("self", "cls") else None
+        if "." not in rest and isinstance(receiver, (Instance, Class)):
+            cls = receiver if isinstance(receiver, Class) else receiver.cls
+            method = class_member(context, cls, rest)
+            if isinstance(method, Function):
+                yield from _configuring(context, method, depth - 1)
+    elif isinstance(value, (Function, Ref)):
+        yield from _configuring(context, value, depth - 1)

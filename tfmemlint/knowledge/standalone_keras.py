@@ -1,0 +1,36 @@
+"""The standalone package ``keras``: from TensorFlow 2.6 on ``tf.keras`` is that very package.
+
+Its objects then do to TensorFlow's runtime what those of ``tf.keras`` do (seen on 2.15 with Keras 2.15 and on 2.21 with
+Keras 3: ``tf.keras.layers.Dropout is keras.layers.Dropout``), unless Keras 3 runs on another backend.
+"""
+
+from __future__ import annotations
+
+from tfmemlint.knowledge.releases import Target, position
+
+_PARTS = frozenset(
+    {
+        *(
+            "Input",
+            "Layer",
+            "Model",
+            "Sequential",
+            "Variable",
+            "activations",
+            "applications",
+            "callbacks",
+            "initializers",
+        ),
+        *("layers", "losses", "metrics", "models", "ops", "optimizers", "random", "regularizers", "utils"),
+    }
+)
+"""What is the same in both; ``keras.backend`` is not: what it had of sessions differs."""
+_SINCE = "2.6"
+
+
+def name_in_tensorflow(name: str, target: Target) -> str:
+    """Return the name in ``tf.keras`` of what ``keras`` calls ``name``; "" if the two differ, or may."""
+    package, _, rest = name.partition(".")
+    if package != "keras" or rest.partition(".")[0] not in _PARTS or target.index < position(_SINCE):
+        return ""
+    return f"tf.{name}"

@@ -1,0 +1,148 @@
+"""Predictions for environment variables that the program sets."""
+
+from __future__ import annotations
+
+from tfmemlint.intents import StatedIntent
+from tfmemlint.interpreter.program import EnvWrite
+from tfmemlint.interpreter.state import Phase, Tri
+from tfmemlint.interpreter.values import UNKNOWN, Const
+from tfmemlint.knowledge import environment
+from tfmemlint.knowledge.environment import Moment
+from tfmemlint.knowledge.variables import judge_name, judge_value, run_together
+from tfmemlint.plans.entry_run import EntryRun, listed_numbers
+from tfmemlint.plans.model import Prediction, PredictionKind, Variable
+from tfmemlint.rulekit.env_writes import is_for_others
+from tfmemlint.rulekit.explain import written
+
+_PHASES = {Moment.LISTING: "listed", Moment.DEVICES: "allocator"}
+_READ = {
+    Moment.LISTING: "the first listing of the GPUs",
+    Moment.DEVICES: "the making of the GPU devices",
+}
+_PACKAGES = {"JAX": "jax", "PyTorch": "torch", "NVTabular": "nvtabular"}
+
+
+def predict(stated: StatedIntent, write: EnvWrite, run: EntryRun) -> Prediction | None:
+    """Return the prediction for the intent ``stated`` of ``write``, or None if nothing prevents it."""
+    if environment.read_at(write.name) is None:
+        return _unread(write, run)
+    wrong = _wrong_value(write)
+    if wrong is not None:
+        return wrong if wrong.exception else _replaced(write, run) or wrong
+    missing = _no_such_gpu(write, run)
+    if missing is not None:
+        return missing
+    phase = _phase(write)
+    before = write.state.env.get(write.name)
+    if phase.has not in (Tri.YES, Tri.MAYBE) or (before is not None and before == write.value):
+        return _replaced(write, run)
+    certain = phase.has is Tri.YES and not write.state.entry_unknown
+    row = phase.by.span.row if phase.by is not None else None
+    who = f"line {row} ({written(phase.by.text, 40)})" if phase.by is not None else "something before"
+    verb = "listed the GPUs" if environment.read_at(write.name) is Moment.LISTING else "made the GPU devices"
+    words = f"comes too late: {who} has {verb}, which reads it"
+    kind, lead = (PredictionKind.FAILS, "") if certain else (PredictionKind.DEPENDS, "depends: on some ways it ")
+    return Prediction(kind, "late", lead + words, ("Nothing is raised",), because=row)
+
+
+def _no_such_gpu(write: EnvWrite, run: EntryRun) -> Prediction | None:
+    """Return the prediction for a list of GPUs with a number that no GPU has, if their number is given.
+
+    CUDA reads the list up to that number.
+    """
+    if write.name != "CUDA_VISIBLE_DEVICES" or write.value != run.in_force.cuda_visible_devices or run.gpus is None:
+        return None
+    listed = listed_numbers(run.in_force) or []
+    missing = next((number for number in listed if number >= run.gpus), None)
+    if missing is None:
+        return None
+    there = "there is none" if not run.gpus else f"there {'is' if run.gpus == 1 else 'are'} only {run.gpus}"
+    left = "no GPU" if not run.count else "1 GPU" if run.count == 1 else f"{run.count} GPUs"
+    words = f"fails: there is no GPU {missing}, {there}: TensorFlow sees {left}"
+    return Prediction(PredictionKind.FAILS, "value", words, ("Nothing is raised",))
+
+
+def variables(run: EntryRun) -> list[Variable]:
+    """Return the variables about GPUs that an entry point sets, each with whether TensorFlow reads it afterwards."""
+    found: dict[tuple[str, int], Variable] = {}
+    for write in run.of(EnvWrite):
+        moment = environment.read_at(write.name)
+        if moment not in _PHASES or write.repeated:
+            continue
+        value = str(write.value.value) if isinstance(write.value, Const) else None
+        in_time = {Tri.YES: False, Tri.NO: True, Tri.MAYBE: None, Tri.UNKNOWN: None}[_phase(write).has]
+        found.setdefault(
+            (write.name, write.span.row), Variable(write.name, value, write.span.row, _READ[moment], in_time)
+        )
+    return list(found.values())
+
+
+def _phase(write: EnvWrite) -> Phase:
+    moment = environment.read_at(write.name)
+    which = _PHASES.get(moment) if moment is not None else None
+    if which is None:
+        return Phase()
+    phase: Phase = getattr(write.state, which)
+    return phase.under(write.guards)
+
+
+def _unread(write: EnvWrite, run: EntryRun) -> Prediction | None:
+    """Return the prediction for a variable that TensorFlow never reads; the program or another library may read it."""
+    owner = environment.OTHERS.get(write.name)
+    bad = judge_name(write.name)
+    if write.state.max_gpus == 0:
+        return Prediction(
+            PredictionKind.UNKNOWN, "unread", f"not known: no GPU is left that {write.name} could be about"
+        )
+    others = bad is not None and is_for_others(run.program, write, bad)
+    if owner is not None:
+        if others:
+            return Prediction(
+                PredictionKind.UNKNOWN, "unread", f"not known: {write.name} is for {owner}; TensorFlow never reads it"
+            )
+        words = f"without effect: TensorFlow never reads {write.name}, which is for {owner}"
+    elif others:
+        words = f"not known: TensorFlow never reads {write.name}; the program may do so itself"
+        return Prediction(PredictionKind.UNKNOWN, "unread", words)
+    else:
+        words = f"without effect: TensorFlow never reads {write.name}"
+    return Prediction(PredictionKind.FAILS, "unread", words, ("Nothing is raised",))
+
+
+def _wrong_value(write: EnvWrite) -> Prediction | None:
+    if not isinstance(write.value, Const):
+        return None
+    value = write.value.value
+    if not isinstance(value, str):
+        words = f"fails: the value of an environment variable is a string, not {type(value).__name__}"
+        exception = ("TypeError", f"str expected, not {type(value).__name__}")
+        return Prediction(
+            PredictionKind.FAILS, "value", words, (f"Python raises {': '.join(exception)}",), exception=exception
+        )
+    allowed = environment.allowed(write.name)
+    if (
+        allowed is None
+        or value in allowed
+        or (not run_together(write.name, value) and not judge_value(write.name, value))
+    ):
+        return None
+    choices = " or ".join(repr(value) for value in allowed)
+    words = f"without effect: {write.name} takes {choices}, not {value!r}"
+    return Prediction(PredictionKind.FAILS, "value", words, ("Nothing is raised",))
+
+
+def _replaced(write: EnvWrite, run: EntryRun) -> Prediction | None:
+    """Return the prediction for a variable that gets another value before it is read."""
+    later = False
+    for other in run.of(EnvWrite):
+        if other is write:
+            later = True
+        elif later and other.name == write.name and other.value != write.value and other.certain:
+            if _phase(other).has in (Tri.YES, Tri.MAYBE) or other.repeated:
+                return None
+            words = f"is replaced in line {other.span.row}, before it is read"
+            return Prediction(PredictionKind.REPLACED, words=words, because=other.span.row)
+    if run.sure and write.value != UNKNOWN and run.in_force.env.get(write.name) == UNKNOWN:
+        words = "not known: it is taken out of the environment, or changed, before it is read"
+        return Prediction(PredictionKind.UNKNOWN, "overridden", words)
+    return None
