@@ -31,6 +31,7 @@ def render(
     quiet: bool = False,
     summary: Summary,
     target_of: Callable[[str], Target] | None = None,
+    not_followed: Sequence[tuple[str, str]] = (),
 ) -> None:
     """Print ``findings`` to ``stream`` in their order and, in formats for people, the closing lines.
 
@@ -46,6 +47,8 @@ def render(
         summary: the result of the run; its ``unsafe`` decides whether an unsafe fix counts as available.
         target_of: returns the release that a file was judged for, by its path; the newest by default. For
             ``corrections``.
+        not_followed: the files that were not followed to their end, each with the reason. Formats for people have their
+            number in the closing lines.
 
     Raises:
         ValueError: the format is not in `FORMATS`.
@@ -55,7 +58,8 @@ def render(
 
     chosen = format_named(output_format)
     if not chosen.for_people:
-        write(stream, chosen.write(Report(findings, sources, rules, target_of or (lambda _: Target.newest()))))
+        of_path = target_of or (lambda _: Target.newest())
+        write(stream, chosen.write(Report(findings, sources, rules, of_path, not_followed)))
         return
     paint = painter(stream, color)
     if findings:

@@ -26,12 +26,14 @@ class Report:
         sources: the texts of the files, by the paths of the findings.
         rules: by code.
         target_of: returns the release that a file was judged for, by its path.
+        not_followed: the files that were not followed to their end, each with the reason, in words.
     """
 
     findings: Sequence[Finding]
     sources: Mapping[str, Source]
     rules: Mapping[str, Rule]
     target_of: Callable[[str], Target]
+    not_followed: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
