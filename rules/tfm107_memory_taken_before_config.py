@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -122,8 +123,9 @@ class MemoryTakenBeforeConfig(Rule):
             outcome="Nothing is raised; the allocator keeps its default options and takes nearly all of the memory",
             advice=_advice(start.name, call),
             trace=start_trace(start, call, f"{short(call.name)} has no effect any more"),
-            fixable=start.name in _INSTEAD,
+            fixable=start.name in (*_INSTEAD, *SESSIONS) and start.path == call.path,
             details={"name": start.name},
+            anchors={"call": call.span},
         )
 
     def _ignored(self, program: Program, start: RuntimeStart, call: Call) -> Finding:
@@ -151,11 +153,14 @@ class MemoryTakenBeforeConfig(Rule):
         )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """List the physical devices instead."""
+        """List the physical devices instead, or configure the memory above the session."""
         from tfmemlint.fixes.rewrites import device_listing
 
         name = str(finding.details["name"])
-        if name == LIST_LOCAL:
+        if name in SESSIONS:
+            late = dataclasses.replace(finding, span=finding.anchors["call"], anchors={"start": finding.span})
+            editor.move_above_start(late)
+        elif name == LIST_LOCAL:
             device_listing.replace_local_devices(editor, finding.span)
         else:
             device_listing.replace_gpu_test(editor, finding.span)

@@ -88,7 +88,7 @@ class GrowthOnNoDevice(Rule):
                 outcome=f"TensorFlow raises {seen}",
                 advice="Call it for every GPU of tf.config.list_physical_devices('GPU')",
                 notes=handler_notes(call, exception),
-                fixable=kind in ("list", "missing", "string", "name", "value", "listing"),
+                fixable=kind in ("list", "missing", "string", "name", "value", "listing", "logical"),
                 anchors={"device": device.span} if device is not None else {},
                 details={"kind": kind, "caught": call.handler_for(exception) is not None, **_texts(call)},
             )
@@ -145,7 +145,7 @@ def _judge_device(value: Value) -> tuple[str, str, str] | None:
         case Const(int()) | Index():
             return "this is a number", _UNRECOGNISED, ""
         case Device(kind="logical"):
-            return "this is a logical device", _UNRECOGNISED, ""
+            return "this is a logical device", _UNRECOGNISED, "logical"
         case Device(kind="local"):
             return "this is not a physical device", _UNRECOGNISED, ""
         case Device(type="CPU"):

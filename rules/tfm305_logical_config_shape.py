@@ -90,7 +90,11 @@ class LogicalConfigShape(Rule):
                 advice="Use [tf.config.LogicalDeviceConfiguration(memory_limit=<MiB>)]",
                 notes=handler_notes(call, exception, "the setting never takes effect"),
                 fixable=kind in ("single", "numbers"),
-                details={"kind": kind, "caught": call.handler_for(exception) is not None},
+                details={
+                    "kind": kind,
+                    "caught": call.handler_for(exception) is not None,
+                    "several": logical is not None and isinstance(logical.value, Seq),
+                },
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:

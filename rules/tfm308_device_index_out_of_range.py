@@ -210,7 +210,8 @@ class DeviceIndexOutOfRange(Rule):
             return
         if kind != "logical" and state.min_gpus > index:
             return
-        if any("len(" in guard for guard, _ in event.guards):
+        with_it = left.by.guards if left.by is not None else ()
+        if any("len(" in guard[0] and guard not in with_it for guard in event.guards):
             return
         exception = error.partition(":")[0]
         caught = bool(error) and event.handler_for(exception) is not None

@@ -81,7 +81,7 @@ class LimitOnNoGpu(Rule):
                 outcome="TensorFlow raises ValueError: Unrecognized device",
                 advice="Call it for each GPU of tf.config.list_physical_devices('GPU')",
                 notes=handler_notes(call, "ValueError", "the limit never takes effect"),
-                fixable=kind in ("list", "single", "name"),
+                fixable=kind in ("list", "single", "name", "string"),
                 anchors={"call": call.span},
                 details={
                     "kind": kind,
@@ -109,7 +109,7 @@ def _judge(value: Value) -> tuple[str, str] | None:
         case DeviceName(Device(kind="physical")):
             return "this is a device's name", "name"
         case DeviceName() | Const(str()):
-            return "this is a string", ""
+            return "this is a string", "string"
         case Const(bool()) | Const(None):
             return "this is not a device", ""
         case Const(int()) | Index():

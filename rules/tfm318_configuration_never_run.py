@@ -96,7 +96,7 @@ class ConfigurationNeverRun(Rule):
                 outcome="Nothing is raised; the setting is not made",
                 advice=_ADVICE[event.kind].format(name=name),
                 fixable=event.kind not in ("context manager", "lambda", "thread", "iterator"),
-                details={"kind": event.kind},
+                details={"kind": event.kind, "name": event.stored_in},
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:

@@ -9,7 +9,7 @@ from tfmemlint.interpreter.program import Call, RuntimeStart, SessionMade
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import Const, Proto, Value
 from tfmemlint.knowledge import effects, names
-from tfmemlint.knowledge.functions import MAKES_VARIABLES
+from tfmemlint.knowledge.functions import MAKES_VARIABLES, SESSIONS
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.rulekit.explain import carriers, in_line, options_intent, plain_options, short, start_trace, written
@@ -107,7 +107,7 @@ class SecondSessionOtherOptions(Rule):
             wanted = plain_options(session.fields)
             lost = _lost(before, session.fields or {}, wanted) if before is not None else {}
             if lost:
-                yield self._finding(program, session, first, lost)
+                yield self._finding(program, session, first, lost, plain=not before)
 
     def _late_by_themselves(self, program: Program) -> Iterator[Finding]:
         """Yield Estimators and monitored sessions, which start the eager runtime before their own session."""
@@ -171,7 +171,9 @@ class SecondSessionOtherOptions(Rule):
 
         sessions.add_tf_config(editor, finding)
 
-    def _finding(self, program: Program, session: SessionMade, first: RuntimeStart, lost: dict[str, object]) -> Finding:
+    def _finding(
+        self, program: Program, session: SessionMade, first: RuntimeStart, lost: dict[str, object], *, plain: bool
+    ) -> Finding:
         what = " and ".join(short(name) for name in lost)
         return self.finding(
             program,
@@ -182,7 +184,9 @@ class SecondSessionOtherOptions(Rule):
             outcome="Nothing is raised; the options of the first allocator of the process stay in force",
             advice="Give the same options to the first session, or set the memory by tf.config before it",
             trace=start_trace(first, session, f"{written(short(session.name))} comes after the devices are made"),
-            fixable=False,
+            fixable=plain and first.path == session.path and first.name in SESSIONS,
+            details={"options": lost, "values": lost},
+            anchors={"first": first.span},
         )
 
 

@@ -16,6 +16,7 @@ from tools.structure import House, circles, read
 
 LAYERS = (
     "cli",
+    "server",
     "mcp",
     "testing",
     "api",

@@ -66,7 +66,7 @@ class {classname}(Rule):
     name = "{name}"
     severity = Severity.{severity}
     fixable = "{fixable}"
-    # Regular expressions, as literals: a file in which none of them is found is not read for this rule.
+    # Regular expressions: a file in which none of them is found is not read for this rule.
     triggers = ("get_virtual_device_configuration",)
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -50,7 +50,10 @@ NO_PLUGINS = [
 ]
 """Plugins of pytest that these tests do without; each takes longer than a rule to be tested."""
 
+INDEX = "tools/make_search_index.py"
+"""Makes the index of the rules' triggers, without which no rule is run."""
 UPDATES = [
+    INDEX,
     "tools/make_docs.py",
     "tools/make_recall.py",
     "tools/make_knowledge.py",
@@ -58,7 +61,7 @@ UPDATES = [
     "tools/make_snapshots.py",
 ]
 """Tools that write the generated files in seconds, with neither TensorFlow nor a GPU."""
-UPDATES_OF_A_RULE = ["tools/make_docs.py", "tools/make_snapshots.py"]
+UPDATES_OF_A_RULE = [INDEX, "tools/make_docs.py", "tools/make_snapshots.py"]
 NOT_UPDATED_OF_A_RULE = """\
 not updated: docs/recall.md, which lists the fixtures of all rules, and the snapshots of other rules; `update` without a
   code makes them"""
@@ -114,7 +117,7 @@ def main() -> int:
                 begin += ["--no-fix"][: arguments.no_fix]
                 return _steps(begin, *_update(arguments.code), _rule_test(arguments.code))
             case "rule-test":
-                return _steps(_rule_test(arguments.code, *["--all-programs"][: arguments.all]))
+                return _steps([INDEX], _rule_test(arguments.code, *["--all-programs"][: arguments.all]))
             case "fixtures":
                 return _steps(["tools/list_fixtures.py", arguments.code])
             case _:
@@ -186,7 +189,11 @@ def _rule_test(code: str, *options: str) -> list[str]:
 
 
 def _update(code: str = "") -> list[list[str]]:
-    return [[script, code] for script in UPDATES_OF_A_RULE] if code else [[script] for script in UPDATES]
+    return (
+        [[script, *([code] if script != INDEX else [])] for script in UPDATES_OF_A_RULE]
+        if code
+        else [[script] for script in UPDATES]
+    )
 
 
 def _steps(*steps: list[str]) -> int:

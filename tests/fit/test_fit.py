@@ -91,6 +91,26 @@ def test_the_temporaries_of_xla_have_the_names_of_layers(ground: Ground) -> None
     assert device.held["roles"]["trained variables"] >= 4 * 3 * 64 * 64 * 9
 
 
+def test_the_variables_of_every_replica_have_their_names(ground: Ground) -> None:
+    if ground.version < "2.16":
+        pytest.skip("Keras 2 has other classes of distributed variables")
+    code = """
+import numpy as np
+with tf.distribute.MirroredStrategy().scope():
+    model = tf.keras.Sequential([tf.keras.Input((512,)), tf.keras.layers.Dense(2048), tf.keras.layers.Dense(10)])
+    model.compile("adam", "mse")
+data = tf.data.Dataset.from_tensor_slices((np.zeros((512, 512), "float32"), np.zeros((512, 10), "float32")))
+model.fit(data.batch(128), verbose=0)
+"""
+    devices = fit(code, ground, gpus=2).asked.devices
+    assert [device.name for device in devices] == ["GPU:0", "GPU:1"]
+    for device in devices:
+        assert device.held is not None
+        assert device.held["roles"]["trained variables"] >= 4 * 512 * 2048
+        assert device.held["roles"]["variables of optimizers"] >= 2 * 4 * 512 * 2048
+        assert named_share(device.held) >= 0.95
+
+
 def test_without_xla_each_operation_asks_by_itself(ground: Ground) -> None:
     (device,) = fit(KERAS, ground, jit=False).asked.devices
     assert device.held is not None

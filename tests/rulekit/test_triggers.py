@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import subprocess
 import sys
 import tokenize
 from collections.abc import Iterator
@@ -12,8 +13,10 @@ from types import ModuleType
 
 import pytest
 
+from tests.checkout import ROOT
 from tests.fixture_files import FIXTURES, fixture_paths, read_text, strip_markers
-from tfmemlint.facts.line_search import LineSearch, required_words
+from tfmemlint.facts.line_groups import required_words
+from tfmemlint.facts.line_search import LineSearch
 from tfmemlint.facts.prefilter import CONFIGURES, MATTERS, NAMES_GPU, about_tensorflow
 from tfmemlint.knowledge import configuring, environment, names, purposes
 from tfmemlint.knowledge.environment import Moment
@@ -75,7 +78,7 @@ def test_a_rule_states_the_triggers_of_what_it_finds(path: Path) -> None:
         else:
             # A name that is put together while the program runs is in a file that other rules have read.
             put_together = b"getattr(" in data and triggers.scan(data) & MATTERS
-            assert LineSearch(rule.triggers)(data) or put_together, f"none of the triggers of {code} is in it"
+            assert LineSearch.of(rule.triggers)(data) or put_together, f"none of the triggers of {code} is in it"
 
 
 @pytest.mark.parametrize("path", fixture_paths("bad"), ids=lambda path: f"{path.parent.name}/{path.stem}")
@@ -109,7 +112,7 @@ def test_a_bad_configuration_file_is_read(path: Path) -> None:
         without_comments = re.sub(rb"(?m)^\s*#(?!SBATCH).*$", b"", data)
         assert triggers.scan_document(without_comments) & MATTERS
         if code not in OF_THE_RUN:
-            assert LineSearch(RULES[code].triggers or ())(without_comments)
+            assert LineSearch.of(RULES[code].triggers or ())(without_comments)
 
 
 def test_every_rule_of_the_tool_states_its_triggers() -> None:
@@ -120,16 +123,14 @@ def test_every_rule_of_the_tool_states_its_triggers() -> None:
             assert required_words(pattern), f"{pattern!r} of {rule.code} has no word to look for"
 
 
-def test_what_is_read_of_the_sources_is_what_the_rules_state() -> None:
-    found = triggers.own_triggers()
-    assert found.words == {word for rule in RULES.values() for word in rule.triggers or ()}
-    assert found.launch_words == {word for rule in RULES.values() for word in rule.launch_triggers}
-    assert not found.everything
+def test_the_index_of_the_search_is_what_the_rules_state() -> None:
+    done = subprocess.run(
+        [sys.executable, "tools/make_search_index.py", "--check"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_rules_are_not_imported_to_know_their_triggers() -> None:
-    import subprocess
-
     script = (
         "import sys; from tfmemlint.rulekit.triggers import scan; scan(b'import tensorflow as tf\\ntf.config.x')\n"
         "print([name for name in sys.modules if name.startswith('tfmemlint.rules.')])"
@@ -152,7 +153,7 @@ def test_a_rule_without_triggers_makes_every_tensorflow_file_be_read(monkeypatch
     monkeypatch.setattr(_Silent, "__module__", "theirs")
     monkeypatch.setattr(_Silent, "__abstractmethods__", frozenset())
     vars(module)["_Silent"] = _Silent
-    monkeypatch.setattr("tfmemlint.rulekit.rule.modules_of_others", lambda: (module,))
+    monkeypatch.setattr("tfmemlint.rulekit.other_packages.modules_of_others", lambda: (module,))
     triggers.triggers_of_others.cache_clear()
     triggers.prefilter.cache_clear()
     try:
@@ -170,7 +171,7 @@ def test_a_rule_of_another_package_is_heard_by_its_triggers(monkeypatch: pytest.
     monkeypatch.setattr(_Silent, "triggers", (r"\bfrobnicate\(",))
     vars(module)["_Silent"] = _Silent
     before = triggers.digest()
-    monkeypatch.setattr("tfmemlint.rulekit.rule.modules_of_others", lambda: (module,))
+    monkeypatch.setattr("tfmemlint.rulekit.other_packages.modules_of_others", lambda: (module,))
     triggers.triggers_of_others.cache_clear()
     triggers.prefilter.cache_clear()
     try:
@@ -222,4 +223,4 @@ def test_the_words_that_a_pattern_needs(pattern: str, words: set[str]) -> None:
     ],
 )
 def test_lines_are_searched(patterns: list[str], text: bytes, found: bool) -> None:
-    assert LineSearch(patterns)(text) is found
+    assert LineSearch.of(patterns)(text) is found

@@ -157,7 +157,7 @@ def _text(text: str, path: str | None) -> Text:
     if "\n" not in text and text.strip() and path is None and _names_a_file(text):
         raise ValueError(f"{text!r} is taken for a text, and it looks like a path: pass pathlib.Path({text!r})")
     kind = PYTHON if path is None else kind_of(os.path.basename(path)) or PYTHON
-    data = _encode_python(text) if kind == PYTHON else text.encode("utf-8", "surrogatepass")
+    data = encode_python(text) if kind == PYTHON else text.encode("utf-8", "surrogatepass")
     return Text(data, UNNAMED if path is None else path)
 
 
@@ -167,7 +167,7 @@ def _names_a_file(text: str) -> bool:
     return kind_of(os.path.basename(text)) is not None or os.path.exists(text)
 
 
-def _encode_python(text: str) -> bytes:
+def encode_python(text: str) -> bytes:
     """Return a text in the encoding that it declares, which is how it will be read."""
     data = text.encode("utf-8", "surrogatepass")
     try:

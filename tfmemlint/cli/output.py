@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tfmemlint.model.finding import Finding
     from tfmemlint.sources import Source
 
+MAX_NOT_FOLLOWED_SHOWN = 5
+"""Places at which a file was not followed that are named below a report; -v and the formats for programs name all."""
 MAX_TARGETS_SHOWN = 10
 """Releases that are named behind a report; --show-target names all."""
 
@@ -68,8 +70,12 @@ def report(
     for result in results:
         if arguments.verbose and result.candidate:
             say(f"read closely: {result.path}")
-        for note in result.notes if arguments.verbose or result.is_cut_short else ():
-            say(f"{result.path}: not followed to the end: {note}")
+    not_followed = [(result.path, reason) for result in results for reason in result.not_followed]
+    shown = not_followed if arguments.verbose else not_followed[:MAX_NOT_FOLLOWED_SHOWN]
+    for path, reason in shown:
+        say(f"{path}: not followed to the end: {reason}")
+    if len(shown) < len(not_followed):
+        say(f"not followed to the end in {len(not_followed) - len(shown)} more places; -v names them")
     if arguments.statistics:
         statistics(findings, stream, output_format.name, unsafe=context.unsafe)
         if not arguments.quiet and output_format.for_people:
@@ -99,6 +105,7 @@ def report(
         summary=summary,
         target_of=context.target_of,
         suppressed=suppressed,
+        not_followed=not_followed,
     )
     if arguments.show_fixes and output_format.for_people:
         from tfmemlint.reporters.fixes import show_fixes

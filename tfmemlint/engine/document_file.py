@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,7 @@ class DocumentFile:
     path: str
     data: bytes
     kind: str
+    gave_up: list[str] = field(default_factory=list, init=False)
 
     @classmethod
     def of(cls, document: Document) -> DocumentFile:
@@ -58,8 +59,9 @@ class DocumentFile:
         result = FileResult(self.path, candidate=True)
         try:
             result.source = self.source
-            result.own_findings = cached if isinstance(cached, list) else self._judge(context).find(self.source)
+            result.own_findings = cached if isinstance(cached, list) else self._find(context)
             result.findings = context.keep(result.own_findings)
+            result.notes = tuple(dict.fromkeys(self.gave_up))
         except Unreadable:
             raise
         except Exception as error:  # one file must not take the run with it
@@ -67,12 +69,19 @@ class DocumentFile:
         return result
 
     def cacheable(self, result: FileResult, context: RunContext) -> object:
-        """Return the findings; None if a part of the tool failed: it may not fail another time."""
-        return cacheable_findings(result.own_findings)
+        """Return the findings; None if a part of the tool failed, as it may not fail another time, or if not all was
+        read, as each run has to say so."""
+        return None if result.is_cut_short else cacheable_findings(result.own_findings)
 
     def check(self, context: RunContext) -> list[Finding]:
         """Return the findings to report."""
-        return context.keep(self._judge(context).find(self.source))
+        return context.keep(self._find(context))
+
+    def _find(self, context: RunContext) -> list[Finding]:
+        judge = self._judge(context)
+        found = judge.find(self.source)
+        self.gave_up += judge.gave_up
+        return found
 
     def with_source(self, source: Source) -> DocumentFile:
         """Return the same document with another text."""

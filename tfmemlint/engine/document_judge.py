@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.alternatives import are_apart
@@ -45,12 +45,14 @@ class DocumentJudge:
         target: the release that the document is for.
         rules: the rules that are selected for it.
         mixed: the project supports TensorFlow 1 as well: each example is for the release that its names are of.
+        gave_up: gets the reasons, in words, why a program was not followed to its end.
     """
 
     context: RunContext
     target: Target
     rules: Sequence[Rule]
     mixed: bool = False
+    gave_up: list[str] = field(default_factory=list, compare=False)
 
     @classmethod
     def of(cls, document: Document, context: RunContext) -> DocumentJudge:
@@ -116,7 +118,7 @@ class DocumentJudge:
             by_code = {rule.code: rule for rule in self.rules}
             found = [
                 finding
-                for finding in find_in_source(snippet, context)
+                for finding in find_in_source(snippet, context, gave_up=self.gave_up)
                 if finding.code != SYNTAX_ERROR and not are_apart(snippet, finding, by_code.get(finding.code))
             ]
         else:

@@ -31,6 +31,7 @@ def fix_subject(subject: Subject, context: RunContext) -> FileResult:
     source = subject.source
     result = FileResult(subject.path, candidate=True, source=source)
     result.findings = first = subject.check(context)
+    result.notes = tuple(dict.fromkeys(subject.gave_up))
     if not any(finding.fixable for finding in first):
         return result
     fixed = subject.apply_fixes(dataclasses.replace(context, ask=None, prove=None))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.limits import MAX_STEPS
 from tfmemlint.model.finding import Finding, Span
 from tfmemlint.project.kinds import Kind
 
@@ -13,8 +12,8 @@ if TYPE_CHECKING:
     from tfmemlint.project.entries import Entry
     from tfmemlint.sources import Source
 
-TOO_MANY_STEPS = f"more than {MAX_STEPS} steps"
-"""The words of the interpreter for a file that is too long to be followed."""
+PYTHON_2 = "This looks like Python 2: tfmemlint reads Python 3."
+"""The note on a file that is no Python 3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +102,11 @@ class FileResult:
     own_findings: list[Finding] | None = None
 
     @property
+    def not_followed(self) -> tuple[str, ...]:
+        """Why a part of the file, or of a program that starts in it, was not looked at."""
+        return tuple(note for note in self.notes if note != PYTHON_2)
+
+    @property
     def is_cut_short(self) -> bool:
-        """True if the file has so many steps that a part of it was not looked at: silence says nothing of that."""
-        return TOO_MANY_STEPS in self.notes
+        """True if a part of the file was not looked at."""
+        return bool(self.not_followed)

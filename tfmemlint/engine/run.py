@@ -18,7 +18,7 @@ from tfmemlint.engine.explain_fixes import explain_results
 from tfmemlint.engine.front_end import read_items
 from tfmemlint.engine.item import Item
 from tfmemlint.engine.pool import WorkerDied, map_items
-from tfmemlint.engine.results import FileResult, ProgramResult
+from tfmemlint.engine.results import PYTHON_2, FileResult, ProgramResult
 from tfmemlint.engine.scan_file import wanted_by_rules
 from tfmemlint.engine.subjects import subject_of_item, subject_of_result
 from tfmemlint.sources import Unreadable
@@ -139,8 +139,6 @@ def _check_item(item: Item, context: RunContext, cached: object) -> FileResult:
 def _without_python_2(result: FileResult, context: RunContext) -> FileResult:
     """Return a result without the finding that a file is Python 2, where that is no defect: a file for TensorFlow 1
     that nobody named."""
-    from tfmemlint.engine.trouble import PYTHON_2
-
     if not any(PYTHON_2 in finding.notes for finding in result.findings):
         return result
     if context.target_of(result.path).major >= 2:

@@ -21,6 +21,10 @@ class Subject(Protocol):
         """The file."""
 
     @property
+    def gave_up(self) -> list[str]:
+        """Why the subject was not followed to its end, in words, once it was checked."""
+
+    @property
     def source(self) -> Source:
         """The text.
 

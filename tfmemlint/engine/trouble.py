@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from tfmemlint.engine.results import PYTHON_2
 from tfmemlint.model.codes import INTERNAL_ERROR, RUN_CODES, SYNTAX_ERROR, UNREADABLE
 from tfmemlint.model.finding import Finding, Span
 
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
 
 MAX_ERROR_CHARACTERS = 500
 """The words of an error that are shown: some quote the whole text that they are about."""
-
-
-PYTHON_2 = "This looks like Python 2: tfmemlint reads Python 3."
 
 
 def unreadable(path: str, error: Unreadable, rules: Iterable[Rule]) -> list[Finding]:

@@ -7,32 +7,45 @@ expressions are grouped by words that every match contains, and only the lines w
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any, NamedTuple
 
-_RARE_WORD_LETTERS = 5
-"""Shorter words are frequent in any text and cost more; beyond this length, all words are treated as equally rare."""
+Group = tuple[str, bool, str]
+"""A word, in lower case if any case of it counts; whether it does; and a regular expression for the lines that contain
+the word. Every line contains the empty word."""
 
 
 class LineSearch:
-    """True for bytes in which one of ``patterns`` matches within one line.
+    """True for bytes in a line of which the expression of some group matches.
 
     Args:
-        patterns: regular expressions for ASCII text. Flags are inline and scoped: ``(?i:...)``.
-
-    Raises:
-        re.error: a pattern is not a regular expression.
+        groups: see `tfmemlint.facts.line_groups.grouped`. An expression is compiled when its word is first found.
     """
 
-    def __init__(self, patterns: Iterable[str]) -> None:
-        self.patterns = tuple(sorted(set(patterns)))
-        self._groups = _grouped(self.patterns)
+    def __init__(self, groups: Iterable[Group]) -> None:
+        self._groups = tuple((word.encode("ascii"), any_case, group) for word, any_case, group in groups)
+
+    @classmethod
+    def of(cls, patterns: Iterable[str]) -> LineSearch:
+        """Return the search for regular expressions.
+
+        Raises:
+            re.error: a pattern is not a regular expression.
+        """
+        patterns = tuple(patterns)
+        if not patterns:
+            return cls(())
+        from tfmemlint.facts.line_groups import grouped
+
+        return cls(grouped(patterns))
 
     def __call__(self, data: bytes) -> bool:
         """True if one of the patterns matches in a line of ``data``."""
-        return any(_matches(word, group, data) for word, group in self._groups)
+        for word, any_case, group in self._groups:
+            text = _lowercase(data) if any_case else data
+            if word in text and _matches(word, text, group, data):
+                return True
+        return False
 
 
 _last: tuple[bytes, bytes] = b"", b""
@@ -46,28 +59,12 @@ def _lowercase(data: bytes) -> bytes:
     return _last[1]
 
 
-class _Word(NamedTuple):
-    """A word to search for; in lower case if any case matches."""
-
-    text: str
-    any_case: bool = False
-
-    @property
-    def weight(self) -> int:
-        """The rarity of the word in a text: its number of letters, up to a limit."""
-        return min(sum(letter.isalnum() or letter == "_" for letter in self.text), _RARE_WORD_LETTERS)
-
-
-def _matches(word: _Word, group: str, data: bytes) -> bool:
-    """Return True if ``group`` matches in a line of ``data`` that contains ``word``; every line contains the empty
-    word."""
-    text, sought = _lowercase(data) if word.any_case else data, word.text.encode("ascii")
-    at = text.find(sought)
-    if at < 0:
-        return False
+def _matches(word: bytes, text: bytes, group: str, data: bytes) -> bool:
+    """Return True if ``group`` matches in a line of ``data`` whose ``text`` contains ``word``."""
     search = _compiled(group).search
-    if not sought:
+    if not word:
         return search(data) is not None
+    at = text.find(word)
     while at >= 0:
         start = data.rfind(b"\n", 0, at) + 1
         end = data.find(b"\n", at)
@@ -75,89 +72,10 @@ def _matches(word: _Word, group: str, data: bytes) -> bool:
             end = len(data)
         if search(data, start, end) is not None:
             return True
-        at = text.find(sought, end)
+        at = text.find(word, end)
     return False
 
 
 @lru_cache(maxsize=256)
 def _compiled(group: str) -> re.Pattern[bytes]:
     return re.compile(group.encode("ascii"))
-
-
-def _grouped(patterns: Iterable[str]) -> list[tuple[_Word, str]]:
-    """Return the patterns as one regular expression per word, for a few words that every match contains."""
-    required = {pattern: required_words(pattern) for pattern in patterns}
-    groups: dict[_Word, list[str]] = {}
-    shared = _shared_words({word for words in required.values() for word in words})
-    for pattern, words in required.items():
-        for word in sorted({shared[word] for word in words}) or [_Word("")]:
-            groups.setdefault(word, []).append(pattern)
-    return [(word, "|".join(group)) for word, group in sorted(groups.items())]
-
-
-def _shared_words(words: set[_Word]) -> dict[_Word, _Word]:
-    """Return a part of each word to search for, such that there are few different parts."""
-    parts = set(words)
-    for word in words:
-        found = (_Word(part, word.any_case) for part in re.split(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])", word.text))
-        parts.update(part for part in found if part.weight >= _RARE_WORD_LETTERS)
-    holders = {part: {word for word in words if _has(word, part)} for part in sorted(parts)}
-    chosen: dict[_Word, _Word] = {}
-    while len(chosen) < len(words):
-        best = max(holders, key=lambda part: (len(holders[part]), len(part.text)))
-        covered = holders.pop(best)
-        if len(covered) == 1:
-            return {word: word for word in words} | chosen
-        chosen |= dict.fromkeys(covered, best)
-        for left in holders.values():
-            left -= covered
-    return chosen
-
-
-def _has(word: _Word, part: _Word) -> bool:
-    return word.any_case is part.any_case and part.text in word.text
-
-
-def required_words(pattern: str) -> frozenset[_Word]:
-    """Return words at least one of which is in every text that ``pattern`` matches; none if there are no such words.
-
-    Raises:
-        re.error: the pattern is not a regular expression.
-    """
-    with warnings.catch_warnings():
-        # Python 3.10 has its parser under the old name, later ones deprecate that name.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        parser: Any = getattr(re, "_parser", None) or __import__("sre_parse")
-    parsed = parser.parse(pattern)
-    return _required(parsed, any_case=bool(parsed.state.flags & re.IGNORECASE)) or frozenset()
-
-
-def _required(sequence: Any, *, any_case: bool) -> frozenset[_Word] | None:
-    """Return, of the parts of a sequence, the one with the rarest and fewest required words: all parts have to
-    match."""
-    found = [words for words in _parts(sequence, any_case) if words]
-    return max(found, key=lambda words: (min(word.weight for word in words), -len(words), sorted(words)), default=None)
-
-
-def _parts(sequence: Any, any_case: bool) -> Iterator[frozenset[_Word] | None]:
-    run = ""
-    for kind, value in sequence:
-        name = str(kind)
-        if name == "LITERAL":
-            run += chr(value).lower() if any_case else chr(value)
-            continue
-        yield frozenset({_Word(run, any_case)}) if run else None
-        run = ""
-        match name:
-            case "SUBPATTERN":
-                _, added, taken, inner = value
-                folded = bool((any_case or added & re.IGNORECASE) and not taken & re.IGNORECASE)
-                yield _required(inner, any_case=folded)
-            case "BRANCH":
-                branches = [_required(branch, any_case=any_case) for branch in value[1]]
-                yield None if None in branches else frozenset(word for branch in branches for word in branch or ())
-            case "MAX_REPEAT" | "MIN_REPEAT" if value[0] > 0:
-                yield _required(value[2], any_case=any_case)
-            case _:
-                pass
-    yield frozenset({_Word(run, any_case)}) if run else None

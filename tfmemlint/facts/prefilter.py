@@ -9,13 +9,12 @@ import re
 from collections.abc import Callable
 
 from tfmemlint.facts.line_search import LineSearch
-from tfmemlint.knowledge.configuring import WORDS
+from tfmemlint.facts.search_index import CONFIGURING
 
 MATTERS, ABOUT, CONFIGURES, NAMES_GPU = 1, 2, 4, 8
 """The answers of `Prefilter.scan`, as bits."""
 
-_TENSORFLOW = re.compile(rb"\btf\.").search
-_configures = LineSearch(map(re.escape, WORDS))
+_configures = LineSearch(CONFIGURING)
 
 
 def about_tensorflow(data: bytes) -> bool:
@@ -28,7 +27,7 @@ def about_tensorflow(data: bytes) -> bool:
         or b"CUDA_VISIBLE_DEVICES" in data
         or b"TF_FORCE_GPU_ALLOW_GROWTH" in data
         or b"TF_GPU_ALLOCATOR" in data
-        or (b"tf." in data and _TENSORFLOW(data) is not None)
+        or (b"tf." in data and re.search(rb"\btf\.", data) is not None)
     )
 
 

@@ -73,7 +73,7 @@ def gpu_model(name: str) -> GpuModel | None:
     if sizes:
         raise ValueError(f"--gpu-memory: {' or '.join(sizes)}?")
     known_names = ", ".join(known.name for known in GPU_MODELS)
-    raise ValueError(f"--gpu-memory: {name} is neither an amount such as 16GiB nor one of {known_names}")
+    raise ValueError(f"--gpu-memory: {name!r} is not an amount such as 16GiB, nor one of {known_names}")
 
 
 def _plain(name: str) -> str:

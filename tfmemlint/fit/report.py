@@ -7,6 +7,7 @@ import textwrap
 from dataclasses import asdict
 from typing import IO, Any
 
+from tfmemlint.fit.bars import MAX_COLUMNS, bar, lacks_blocks
 from tfmemlint.fit.child.trace import MAX_TRACE_SECONDS, MAX_TRACE_STEPS
 from tfmemlint.fit.held import COPIED, named_share, shown
 from tfmemlint.fit.measure import FitOutcome, FitResult
@@ -20,6 +21,8 @@ PIPED_COLUMNS = 100
 """The width of a report that goes to no terminal, in columns; a bound for readability."""
 MAX_OUTPUT_LINES = 20
 """The number of lines of the script's output that are shown; a bound for readability."""
+_BAR_AT = 48
+"""The column at which bars begin."""
 NOT_KNOWN = (
     "These figures leave out what depends on kernels that run: the workspaces of cuDNN and cuBLAS, the memory of"
     " algorithms that are chosen by timing them, and the memory of the CUDA context and its libraries (some hundreds of"
@@ -90,6 +93,8 @@ def show(script: str, found: FitResult, stream: IO[str], *, verbose: bool = Fals
     """Print the result for people."""
     width = min(columns(stream) or PIPED_COLUMNS, 120)
     lines = _lines(script, found, width, verbose)
+    if columns(stream) is not None:
+        lines = _with_bars(lines, found, width, plain=lacks_blocks(stream))
     painter(stream, colourful(stream, None))(lines)
 
 
@@ -118,6 +123,33 @@ def _lines(script: str, found: FitResult, width: int, verbose: bool) -> list[Lin
     if found.measured.devices:
         lines += [[], *_wrapped(NOT_KNOWN, width, "dim")]
     return lines
+
+
+def _with_bars(lines: list[Line], found: FitResult, width: int, *, plain: bool) -> list[Line]:
+    """Return the lines with a bar after each that says a part of a GPU's peak, and one for the peak."""
+    shown: list[Line] = []
+    devices = {device.name: device for device in found.measured.devices}
+    held: dict[str, int] = {}
+    room = max(min(MAX_COLUMNS, width - _BAR_AT - len(" 100 %")), 0)
+    for line in lines:
+        texts = [segment.text for segment in line]
+        device = devices.get(texts[1]) if len(texts) > 2 and texts[2] == " peak " else None
+        shown.append(line)
+        if device is not None and device.peak is not None:
+            held = device.held["roles"] if device.held is not None else {}
+            asked = next((other for other in found.asked.devices if other.name == device.name), device)
+            shown.append(_bar("of what TensorFlow may take", device.peak, asked.room, room, plain))
+        elif len(line) == 2 and texts[1] in held and line[1].style == "label":
+            shown[-1] = _bar(texts[1], held[texts[1]], sum(held.values()), room, plain, texts[0])
+    return shown
+
+
+def _bar(what: str, part: float, whole: float, columns: int, plain: bool, before: str = "") -> Line:
+    drawn = bar(part, whole, columns, plain=plain)
+    share = f"{part / whole:.0%}" if whole else ""
+    head = f"{before or ' ' * 18}{what}"
+    label = Segment(head, "label" if before else "dim")
+    return [label, Segment(" " * max(_BAR_AT - len(head), 1)), Segment(drawn, "mark"), Segment(f" {share}", "dim")]
 
 
 def _batches(found: FitResult, width: int) -> list[Line]:

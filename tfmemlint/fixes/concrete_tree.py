@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import tokenize
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
@@ -27,6 +29,24 @@ MAX_CHARACTERS = 2**20
 """Characters of a text that is rewritten. The concrete parser takes about 10 s and 1 GiB for as many; programs that
 people write have a tenth of it."""
 
+MAX_DEPTH = 500
+"""Syntax nodes within each other. The time of the concrete parser grows with the square of this number: it takes about
+two seconds for 1,500 attributes in a chain. Programs that people write have a tenth of it."""
+
+
+def _is_deep(text: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            level: list[ast.AST] = [ast.parse(text)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    for _ in range(MAX_DEPTH):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return False
+    return True
+
 
 class ConcreteTree:
     """A parsed text.
@@ -40,6 +60,8 @@ class ConcreteTree:
         if len(text) > MAX_CHARACTERS:
             size = f"{len(text) / 2**20:.1f} MiB of code, more than {MAX_CHARACTERS / 2**20:g} MiB"
             raise Withheld(f"this file has {size}: the rewriter would take minutes; change it by hand")
+        if _is_deep(text):
+            raise Withheld(f"this file is nested more than {MAX_DEPTH} deep: change it by hand")
         try:
             parsed = cst.parse_module(text)
         except cst.ParserSyntaxError as error:

@@ -332,7 +332,8 @@ def _by_words(name: str) -> MadeUp | None:
         opposite = at_once is not bool(words & _OFF)
         return None if words & _READING else _make(Purpose.GROWTH, "not" if opposite else "", device=0, amount=1)
     if not memory and not (place & _MEMORY):
-        if words & {"list", "available", "devices"} and words & {"gpu", "gpus"} and words <= _LISTING:
+        listed = words & {"gpu", "gpus"} or {"physical", "devices"} <= words
+        if words & {"list", "available", "devices", "physical"} and listed and words <= _LISTING:
             return _make(Purpose.DEVICES)
         return None
     if words & _SHARES:

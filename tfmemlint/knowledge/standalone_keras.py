@@ -24,7 +24,7 @@ _PARTS = frozenset(
         *("layers", "losses", "metrics", "models", "ops", "optimizers", "random", "regularizers", "utils"),
     }
 )
-"""What is the same in both; ``keras.backend`` is not: what it had of sessions differs."""
+"""Parts that are the same in both. ``keras.backend`` is none of them: its functions about sessions differ."""
 _SINCE = "2.6"
 
 

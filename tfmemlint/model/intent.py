@@ -6,6 +6,7 @@ instead, a fix is the intent written as valid code, a verdict is the intent and 
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from enum import Enum
@@ -51,6 +52,17 @@ class Intent:
     devices: str = ""
     value: float | int | bool | str | None = None
     text: str = ""
+
+    @property
+    def json_value(self) -> float | int | bool | str | None:
+        """The value, or None if JSON does not have it: NaN, an infinity, a complex number, or an integer that is too
+        large for common readers."""
+        if self.value is None or isinstance(self.value, (bool, str)):
+            return self.value
+        try:
+            return self.value if math.isfinite(self.value) else None
+        except (OverflowError, TypeError):
+            return None
 
     def describe(self) -> str:
         """Return the intent in words, as a report shows it after "intent:"."""

@@ -160,7 +160,7 @@ def _plain(value: object) -> object:
         return str(value)
     if isinstance(value, int) and value.bit_length() > 63:
         return float(value) if value.bit_length() < 1024 else None
-    return value
+    return value if value is None or isinstance(value, (str, int, float)) else str(value)
 
 
 def _exception(exception: tuple[str, str]) -> dict[str, str]:

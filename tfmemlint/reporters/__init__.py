@@ -32,6 +32,7 @@ def render(
     summary: Summary,
     target_of: Callable[[str], Target] | None = None,
     suppressed: Sequence[Finding] = (),
+    not_followed: Sequence[tuple[str, str]] = (),
 ) -> None:
     """Print ``findings`` to ``stream`` in their order and, in formats for people, the closing lines.
 
@@ -48,6 +49,8 @@ def render(
         target_of: returns the release that a file was judged for, by its path; the newest by default. For
             ``corrections``.
         suppressed: the findings that comments silence, for the formats that show them.
+        not_followed: the files that were not followed to their end, each with the reason. Formats for people have their
+            number in the closing lines.
 
     Raises:
         ValueError: the format is not in `FORMATS`.
@@ -58,7 +61,7 @@ def render(
     chosen = format_named(output_format)
     if not chosen.for_people:
         judged_for = target_of or (lambda _: Target.newest())
-        write(stream, chosen.write(Report(findings, sources, rules, judged_for, suppressed)))
+        write(stream, chosen.write(Report(findings, sources, rules, judged_for, suppressed, not_followed)))
         return
     paint = painter(stream, color)
     if findings:

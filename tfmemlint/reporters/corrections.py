@@ -36,7 +36,9 @@ def write_corrections(report: Report) -> str:
         _object(finding, report.sources, report.rules.get(finding.code), report.target_of(finding.path))
         for finding in report.findings
     ]
-    whole = {"version": VERSION, "tool": f"tfmemlint {__version__}", "corrections": made}
+    whole: dict[str, Any] = {"version": VERSION, "tool": f"tfmemlint {__version__}", "corrections": made}
+    if report.not_followed:
+        whole["not_followed"] = [{"filename": absolute(path), "why": reason} for path, reason in report.not_followed]
     return json.dumps(whole, indent=2, allow_nan=False) + "\n"
 
 

@@ -27,6 +27,7 @@ class Report:
         rules: by code.
         target_of: returns the release that a file was judged for, by its path.
         suppressed: the findings that comments silence, if the format shows them.
+        not_followed: the files that were not followed to their end, each with the reason, in words.
     """
 
     findings: Sequence[Finding]
@@ -34,6 +35,7 @@ class Report:
     rules: Mapping[str, Rule]
     target_of: Callable[[str], Target]
     suppressed: Sequence[Finding] = ()
+    not_followed: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,9 +36,9 @@ def schema() -> dict[str, Any]:
     )
     finding = _object(
         cell={"type": ["integer", "null"], "description": "the cell of a notebook, from 1; rows count from its start"},
-        code={"type": "string", "description": "the rule"},
+        code={"type": ["string", "null"], "description": "the rule; null for a file that was not followed to its end"},
         name={"type": "string", "description": "the name of the rule"},
-        severity={"enum": [severity.value for severity in Severity]},
+        severity={"enum": [*(severity.value for severity in Severity), "note"]},
         filename={"type": "string", "description": "an absolute path; - for standard input"},
         **places,
         message=text,

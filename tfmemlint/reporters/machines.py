@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
     from tfmemlint.reporters.formats import Report
     from tfmemlint.rulekit.rule import Rule
 
+NOT_FOLLOWED = "not-followed-to-the-end"
+"""The name of a note, where a finding has that of its rule."""
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.ADVICE: "notice"}
 
 
@@ -25,17 +26,23 @@ def absolute(path: str) -> str:
 
 
 def write_json(report: Report) -> str:
-    """Return a list of objects, one per finding; the first ten keys are ruff's."""
-    if not report.findings:
-        return "[]\n"
-    objects = [_object(finding, report.rules.get(finding.code)) for finding in report.findings]
-    return json.dumps(objects, indent=2, allow_nan=False) + "\n"
+    """Return a list of objects, one per finding; the first ten keys are ruff's.
+
+    A file that was not followed to its end has an object of the same keys, without a code and with the severity
+    ``note``: it is no finding.
+    """
+    objects = _objects(report)
+    return json.dumps(objects, indent=2, allow_nan=False) + "\n" if objects else "[]\n"
 
 
 def write_json_lines(report: Report) -> str:
     """Return one object a line, each as in `write_json`."""
-    objects = (_object(finding, report.rules.get(finding.code)) for finding in report.findings)
-    return "".join(json.dumps(found, allow_nan=False) + "\n" for found in objects)
+    return "".join(json.dumps(found, allow_nan=False) + "\n" for found in _objects(report))
+
+
+def _objects(report: Report) -> list[dict[str, Any]]:
+    found = [_object(finding, report.rules.get(finding.code)) for finding in report.findings]
+    return found + [_note(path, reason) for path, reason in report.not_followed]
 
 
 def _object(finding: Finding, rule: Rule | None) -> dict[str, Any]:
@@ -57,6 +64,11 @@ def _object(finding: Finding, rule: Rule | None) -> dict[str, Any]:
         "withheld": finding.withheld,
         "trace": [_step(step) for step in finding.trace],
     }
+
+
+def _note(path: str, reason: str) -> dict[str, Any]:
+    finding = Finding("", NOT_FOLLOWED, Severity.ADVICE, path, Span(1, 1, 1, 1), f"not followed to the end: {reason}")
+    return {**_object(finding, None), "code": None, "severity": "note"}
 
 
 def places(span: Span) -> dict[str, Any]:
@@ -88,18 +100,12 @@ def edits_of(fix: Fix, path: str) -> list[dict[str, Any]]:
 def _intent(intent: Intent | None) -> dict[str, Any] | None:
     if intent is None:
         return None
-    value = intent.value
-    if isinstance(value, int | float) and not _is_json(value):
-        value = None
-    return {"wish": intent.purpose.value, "devices": intent.devices, "value": value, "text": intent.text}
-
-
-def _is_json(value: float) -> bool:
-    """Return True if JSON has this number: not NaN, not infinite, not an integer too large for common readers."""
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False
+    return {
+        "wish": intent.purpose.value,
+        "devices": intent.devices,
+        "value": intent.json_value,
+        "text": intent.text,
+    }
 
 
 def _step(step: Step) -> dict[str, Any]:
@@ -108,7 +114,13 @@ def _step(step: Step) -> dict[str, Any]:
 
 def write_github(report: Report) -> str:
     """Return one workflow command per finding; GitHub shows it at the line of a pull request."""
-    return "".join(_annotation(finding) + "\n" for finding in report.findings)
+    found = "".join(_annotation(finding) + "\n" for finding in report.findings)
+    return found + "".join(_notice(path, reason) + "\n" for path, reason in report.not_followed)
+
+
+def _notice(path: str, reason: str) -> str:
+    words = _data(f"{printable(path)}: not followed to the end: {printable(reason)}")
+    return f"::notice file={_property(absolute(path))},title=tfmemlint::{words}"
 
 
 def _annotation(finding: Finding) -> str:

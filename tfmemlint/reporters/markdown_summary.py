@@ -20,11 +20,14 @@ _SIGNS = re.compile(r"([\\`*_{}\[\]<>|#~])")
 def write_markdown(report: Report) -> str:
     """Return a heading with the number of findings, and a table of them."""
     findings = report.findings
+    left = [
+        f"- {_plain(relative(path))} was not followed to the end: {_plain(why)}" for path, why in report.not_followed
+    ]
     if not findings:
-        return "## tfmemlint\n\nAll checks passed!\n"
+        return "\n".join(["## tfmemlint", "", *(left or ["All checks passed!"])]) + "\n"
     counts = Counter(finding.severity.value for finding in findings)
-    words = ", ".join(f"{counts[word]} {word}" for word in ("error", "warning", "advice") if counts[word])
-    lines = [f"## tfmemlint: {words}", "", "| severity | place | rule | finding |", "|---|---|---|---|"]
+    found = ", ".join(f"{counts[word]} {word}" for word in ("error", "warning", "advice") if counts[word])
+    lines = [f"## tfmemlint: {found}", "", "| severity | place | rule | finding |", "|---|---|---|---|"]
     for finding in findings[:MAX_ROWS]:
         rule = report.rules.get(finding.code)
         url = rule.url() if rule is not None else ""
@@ -34,6 +37,8 @@ def write_markdown(report: Report) -> str:
         lines.append(f"| {finding.severity.value} | {place} | {code} | {_plain(finding.message)} |")
     if len(findings) > MAX_ROWS:
         lines += ["", f"and {len(findings) - MAX_ROWS} more"]
+    if left:
+        lines += ["", *left]
     return "\n".join(lines) + "\n"
 
 

@@ -44,6 +44,7 @@ def write_sarif(report: Report) -> str:
                         "rules": rules,
                     }
                 },
+                "invocations": [_invocation(report)],
                 "columnKind": "unicodeCodePoints",
                 "originalUriBaseIds": {_ROOT: {"uri": here()}},
                 "results": [_result(finding, name, numbers) for finding, name in zip(findings, names, strict=True)],
@@ -51,6 +52,19 @@ def write_sarif(report: Report) -> str:
         ],
     }
     return json.dumps(log, indent=2, allow_nan=False) + "\n"
+
+
+def _invocation(report: Report) -> dict[str, Any]:
+    """Return the run, with the files that were not followed to their end."""
+    notifications = [
+        {
+            "level": "note",
+            "message": {"text": f"not followed to the end: {reason}"},
+            "locations": [{"physicalLocation": {"artifactLocation": _artifact(path)}}],
+        }
+        for path, reason in report.not_followed
+    ]
+    return {"executionSuccessful": True, "toolExecutionNotifications": notifications}
 
 
 def _rule(rule: Rule) -> dict[str, Any]:

@@ -25,7 +25,7 @@ class Summary:
         needs: modules that the fixed code imports and the old code did not.
         unsafe: True if ``--unsafe-fixes`` was given.
         planned: nothing was written, only shown.
-        cut_short: files that were too long to be followed to the end.
+        cut_short: files that were not followed to the end.
         failed: some path could not be followed.
     """
 
@@ -107,6 +107,9 @@ class Summary:
         fixed = f"{self.fixed} would be fixed" if self.planned else f"{self.fixed} fixed"
         done = f" ({fixed}, {self.found - self.fixed} remaining)" if self.fixed else ""
         out.append([Segment(f"Found {words}{done}.")])
+        if self.cut_short:
+            files = _count(self.cut_short, "file was", "files were")
+            out.append([Segment(f"{files} not followed to the end.", "warning")])
         out.extend(self._offers(reasons_shown))
         for need in self.needs:
             package = PACKAGES.get(need, need)

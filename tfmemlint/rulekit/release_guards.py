@@ -38,37 +38,44 @@ class ReleaseGuards:
         self._path = program.source.path
         self._tree = program.tree
         self._flags = Flags(program.target, current().source)
-        self._hidden: list[_Rows] | None = None
 
     def hides(self, finding: Finding, *, of_another_release: bool) -> bool:
         """Return True if the release does not reach the place of a finding. One about names of other releases counts as
         hidden also where that can't be told."""
         if finding.path != self._path:
             return False
-        if self._hidden is None:
-            self._hidden = list(self._ranges(self._tree.body))
         row = finding.span.row
-        return any(rows.first <= row <= rows.last and (rows.certain or of_another_release) for rows in self._hidden)
+        ranges = self._ranges(self._tree.body, row)
+        return any(rows.first <= row <= rows.last and (rows.certain or of_another_release) for rows in ranges)
 
-    def _ranges(self, body: list[ast.stmt]) -> Iterator[_Rows]:
-        """Yield the rows that the release does not reach."""
+    def _ranges(self, body: list[ast.stmt], row: int) -> Iterator[_Rows]:
+        """Yield ranges of rows that the release does not reach: all that a row is in, and some others.
+
+        A statement that the row is not in hides it only if it leaves the block above it. The rest of a file, which is
+        most of it, is not looked at.
+        """
         for place, node in enumerate(body):
+            if node.lineno > row:
+                return
+            around = row <= (node.end_lineno or node.lineno)
+            if not around and not (isinstance(node, ast.If) and _leaves(node)):
+                continue
             if isinstance(node, ast.If) and self._flags.asks_release(node.test, self._path, self._tree):
                 known = self._known(node.test)
                 for branch, needs in ((node.body, True), (node.orelse, False)):
                     if branch and known is not needs:
                         yield _rows(branch[0], branch[-1], certain=known is not UNKNOWN)
-                ends = isinstance(node.body[-1], ast.Return | ast.Raise | ast.Continue) or _skips(node.body[-1])
-                if ends and known is not False and body[place + 1 :]:
+                if _leaves(node) and known is not False and body[place + 1 :]:
                     yield _rows(body[place + 1], body[-1], certain=known is not UNKNOWN)
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and any(
                 _names_skip(decorator) for decorator in node.decorator_list
             ):
                 yield _rows(node, node, certain=False)
                 continue
-            for inner in _blocks(node):
-                yield from self._ranges(inner)
-            yield from self._in_expressions(node)
+            if around:
+                for inner in _blocks(node):
+                    yield from self._ranges(inner, row)
+                yield from self._in_expressions(node)
 
     def _in_expressions(self, node: ast.stmt) -> Iterator[_Rows]:
         if isinstance(
@@ -91,6 +98,11 @@ class ReleaseGuards:
 
 def _rows(first: ast.stmt | ast.expr, last: ast.stmt | ast.expr, *, certain: bool) -> _Rows:
     return _Rows(first.lineno, last.end_lineno or last.lineno, certain)
+
+
+def _leaves(node: ast.If) -> bool:
+    """True if the end of the first branch leaves the block that the condition is in."""
+    return isinstance(node.body[-1], ast.Return | ast.Raise | ast.Continue) or _skips(node.body[-1])
 
 
 def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:

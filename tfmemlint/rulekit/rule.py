@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import os
-import pkgutil
 import re
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -16,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.text_defect import TextDefect
+from tfmemlint.rulekit.other_packages import modules_of_others
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
@@ -49,8 +47,8 @@ class Rule(ABC):
     """The address of the published pages of a rule of another package; ``{code}`` and ``{name}`` are the rule's."""
 
     triggers: ClassVar[tuple[str, ...] | None] = None
-    """Regular expressions; a file in none of whose lines one of them matches is not read for this rule. They are stated
-    as literals. With None, every file that mentions TensorFlow is read; with (), none is read for this rule alone."""
+    """Regular expressions; a file in none of whose lines one of them matches is not read for this rule. With
+    None, every file that mentions TensorFlow is read; with (), none is read for this rule alone."""
 
     launch_triggers: ClassVar[tuple[str, ...]] = ()
     """Triggers that count only for programs that a configuration file launches."""
@@ -145,6 +143,8 @@ class Rule(ABC):
     @classmethod
     def page(cls) -> Page:
         """Return the rule's page."""
+        import inspect
+
         return Page(inspect.getdoc(cls) or "")
 
 
@@ -196,10 +196,7 @@ def rules() -> tuple[Rule, ...]:
     """
     package = importlib.import_module("tfmemlint.rules")
 
-    modules: list[Any] = [
-        importlib.import_module(f"{package.__name__}.{info.name}")
-        for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name)
-    ]
+    modules: list[Any] = [importlib.import_module(f"{package.__name__}.{name}") for name in _modules_in(package)]
     modules.extend(modules_of_others())
     found: dict[str, Rule] = {}
     for module in modules:
@@ -208,6 +205,19 @@ def rules() -> tuple[Rule, ...]:
                 raise ValueError(f"two rules claim {cls.code}: {type(found[cls.code]).__name__} and {cls.__name__}")
             found[cls.code] = cls()
     return tuple(found[code] for code in sorted(found))
+
+
+def _modules_in(package: Any) -> list[str]:
+    """Return the names of the modules of a package."""
+    try:
+        files = {name for place in package.__path__ for name in os.listdir(place)}
+    except OSError:
+        # It lies in an archive.
+        import pkgutil
+
+        return sorted(info.name for info in pkgutil.iter_modules(package.__path__))
+    names = {name.removesuffix(".py") for name in files if name.endswith(".py")}
+    return sorted(name for name in names if name.isidentifier() and name != "__init__")
 
 
 def classes_in(module: Any) -> Iterator[type[Rule]]:
@@ -219,40 +229,6 @@ def classes_in(module: Any) -> Iterator[type[Rule]]:
             continue
         if issubclass(cls, Rule) and not cls.__abstractmethods__:
             yield cls
-
-
-@lru_cache(maxsize=1)
-def modules_of_others() -> tuple[Any, ...]:
-    """Return the modules with rules that other installed packages bring."""
-    if not _others_bring_rules():
-        return ()
-    from importlib.metadata import entry_points
-
-    return tuple(entry.load() for entry in entry_points(group="tfmemlint.rules"))
-
-
-def _others_bring_rules() -> bool:
-    """Return True if some installed package has an entry point for rules.
-
-    `importlib.metadata` could tell as well, but takes longer to import than checking a small file takes.
-    """
-    for directory in dict.fromkeys(sys.path):
-        try:
-            with os.scandir(directory or ".") as scan:
-                names = [entry.name for entry in scan if entry.name.endswith((".dist-info", ".egg-info"))]
-        except OSError:
-            if os.path.isfile(directory):
-                # An archive: reading it takes longer.
-                return True
-            continue
-        for name in names:
-            try:
-                with open(os.path.join(directory, name, "entry_points.txt"), "rb") as file:
-                    if b"[tfmemlint.rules]" in file.read():
-                        return True
-            except OSError:
-                continue
-    return False
 
 
 def codes_where(holds: Callable[[Rule], bool]) -> frozenset[str]:

@@ -1,25 +1,17 @@
 """The triggers of all rules: the words without which no rule fires, so that most files need not be parsed.
 
-Each rule states its own (`Rule.triggers`). This module reads the statements from the source files, where they are
-literals, since importing the rules takes longer than checking a small project. If that does not work, it imports the
-rules.
+Each rule states its own (`Rule.triggers`). Those of the tool's own rules are in `tfmemlint.facts.search_index`, since
+importing the rules takes longer than checking a small project; those of other packages are asked of their rules.
 """
 
 from __future__ import annotations
 
-import ast
-import importlib
-import os
-import re
 from collections.abc import Callable, Collection, Iterable
 from functools import cached_property, lru_cache
-from hashlib import blake2b
 
 from tfmemlint.facts.line_search import LineSearch
 from tfmemlint.facts.prefilter import Prefilter
-
-_CODE = re.compile(r'^    code = "', re.MULTILINE)
-_STATED = re.compile(r"^    (triggers|launch_triggers) = (\((?:[^\n]*\)|\n(?:        [^\n]*\n)*    \)))$", re.MULTILINE)
+from tfmemlint.facts.search_index import LAUNCHED, TRIGGERS
 
 
 class _Triggers:
@@ -51,23 +43,27 @@ class _RulePrefilter:
 
     @cached_property
     def _own(self) -> LineSearch:
-        return LineSearch(own_triggers().words)
+        return LineSearch(TRIGGERS)
 
     @cached_property
     def _of_others(self) -> LineSearch:
-        return LineSearch(triggers_of_others().words)
+        return LineSearch.of(triggers_of_others().words)
 
     @cached_property
     def _where_launched(self) -> LineSearch:
-        return LineSearch(own_triggers().launch_words | triggers_of_others().launch_words)
+        return LineSearch(LAUNCHED)
+
+    @cached_property
+    def _of_others_where_launched(self) -> LineSearch:
+        return LineSearch.of(triggers_of_others().launch_words)
 
     def matches(self, data: bytes) -> bool:
         if self._own(data):
             return True
-        return own_triggers().everything or triggers_of_others().everything or self._of_others(data)
+        return triggers_of_others().everything or self._of_others(data)
 
     def matches_where_launched(self, data: bytes) -> bool:
-        return self._where_launched(data)
+        return self._where_launched(data) or self._of_others_where_launched(data)
 
 
 @lru_cache(maxsize=1)
@@ -99,49 +95,17 @@ def scan_document(data: bytes) -> int:
 
 def digest() -> bytes:
     """Return a digest of all triggers: answers of another prefilter are void."""
-    made = blake2b(digest_size=8)
-    for found in (own_triggers(), triggers_of_others()):
-        made.update(repr((sorted(found.words), sorted(found.launch_words), found.everything)).encode())
-    return made.digest()
+    from hashlib import blake2b
 
-
-@lru_cache(maxsize=1)
-def own_triggers() -> _Triggers:
-    """Return the triggers of the rules that come with the tool."""
-    found = _Triggers()
-    package = importlib.import_module("tfmemlint.rules")
-    for directory in package.__path__:
-        for name in sorted(os.listdir(directory)):
-            if name.endswith(".py") and name != "__init__.py" and not _read(os.path.join(directory, name), found):
-                _add_rules(importlib.import_module(f"{package.__name__}.{name[:-3]}"), found)
-    if not found.words:
-        # There are no source files.
-        from tfmemlint.rulekit.rule import rules
-
-        for rule in rules():
-            found.add(rule.triggers, rule.launch_triggers)
-    return found
-
-
-def _read(path: str, found: _Triggers) -> bool:
-    """Read the triggers of the rules in a source file; return False if they are not literals."""
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    try:
-        stated = [(match[1], ast.literal_eval(match[2])) for match in _STATED.finditer(text)]
-    except (SyntaxError, ValueError):
-        return False
-    if len(_CODE.findall(text)) != sum(name == "triggers" for name, _ in stated):
-        return False
-    for name, words in stated:
-        found.add(*((words,) if name == "triggers" else ((), words)))
-    return True
+    found = triggers_of_others()
+    others = sorted(found.words), sorted(found.launch_words), found.everything
+    return blake2b(repr((TRIGGERS, LAUNCHED, others)).encode(), digest_size=8).digest()
 
 
 @lru_cache(maxsize=1)
 def triggers_of_others() -> _Triggers:
     """Return the triggers of the rules that other packages bring."""
-    from tfmemlint.rulekit.rule import modules_of_others
+    from tfmemlint.rulekit.other_packages import modules_of_others
 
     found = _Triggers()
     for module in modules_of_others():
@@ -179,4 +143,4 @@ def search_of_any_file(selected: Collection[str]) -> Callable[[bytes], bool] | N
     from tfmemlint.rulekit.rule import rules
 
     words = [word for rule in rules() if rule.any_file and rule.code in selected for word in rule.triggers or ()]
-    return LineSearch(words) if words else None
+    return LineSearch.of(words) if words else None

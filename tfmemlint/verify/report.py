@@ -158,7 +158,7 @@ def _intent(verdict: Verdict, rows: Rows | None) -> dict[str, Any]:
         "intent": {
             "wish": stated.intent.purpose.value,
             "devices": stated.intent.devices,
-            "value": stated.intent.value,
+            "value": stated.intent.json_value,
             "text": stated.intent.text,
         },
         "asked_by": stated.by,

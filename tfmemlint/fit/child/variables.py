@@ -48,7 +48,10 @@ def addresses() -> dict[int, VariableInfo]:
                 continue
             name = paths.get(id(candidate)) or str(candidate.name).removesuffix(":0")
             shape = f"[{','.join(map(str, candidate.shape))}]"
-            found[_address(candidate.read_value())] = VariableInfo(
+            # Elsewhere it would be a copy that is read.
+            with module("tensorflow.python.framework.ops").device(candidate.device):
+                value = candidate.read_value()
+            found[_address(value)] = VariableInfo(
                 name, str(candidate.dtype.name), shape, bool(candidate.trainable), id(candidate) in slots
             )
         except Exception:
@@ -81,7 +84,9 @@ def _of_optimizers(objects: list[Any]) -> set[int]:
         try:
             variables = candidate.variables
             for variable in variables() if callable(variables) else variables:
-                found.add(id(getattr(variable, "_value", variable)))
+                value = getattr(variable, "_value", variable)
+                # A distributed variable has one on each GPU.
+                found.update(id(part) for part in [value, *getattr(value, "values", ())])
         except Exception:
             continue  # not built yet
     return found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from tfmemlint.fixes.call_context import device_of, own_statement, set_applicability, wrap_arguments
+from tfmemlint.fixes.concrete_tree import walk
 from tfmemlint.fixes.rewrites.render_intent import all_gpus, free_name, growth, growth_for_all, in_mib, spell
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
@@ -103,6 +104,10 @@ def fix_growth_arguments(editor: Editor, finding: Finding) -> None:
         alone = len(around.body.body) == 1
         set_applicability(editor, "List the GPUs only", caught=details["caught"], doubtful=not alone)
         return
+    if kind == "logical":
+        _list_physical(editor, call)
+        editor.unsafe("List the physical GPUs, which does not start the runtime")
+        return
     statement = own_statement(editor, call)
     if statement is None:
         raise Withheld("its result is used, and a setting has none")
@@ -143,6 +148,41 @@ def _narrow_listing(editor: Editor, call: cst.Call) -> cst.For:
     return loop
 
 
+def _list_physical(editor: Editor, call: cst.Call) -> None:
+    """Make the loop around a call list physical GPUs in place of logical ones."""
+    loop = editor.nearest(call, cst.For, until=(cst.FunctionDef,))
+    device = editor.code(call.args[0].value)
+    if loop is None or editor.code(loop.target) != device:
+        raise Withheld("the logical devices are listed elsewhere")
+    if sum(isinstance(node, cst.Name) and node.value == device for node in walk(loop.body)) > 1:
+        raise Withheld("the loop uses the logical device for other things, too")
+    if not isinstance(loop.iter, cst.Name):
+        editor.replace(loop.iter, all_gpus(editor))
+        return
+    listing = _listing_of(editor, loop.iter)
+    if listing is None:
+        raise Withheld("the logical devices are listed elsewhere")
+    editor.replace(listing, all_gpus(editor))
+
+
+def _listing_of(editor: Editor, devices: cst.Name) -> cst.Call | None:
+    """Return the listing that a variable has as its only value, if the file uses it for loops and tests alone."""
+    found: cst.Call | None = None
+    for node in walk(editor.module):
+        if not isinstance(node, cst.Name) or node.value != devices.value:
+            continue
+        parent = editor.parent(node)
+        if isinstance(parent, cst.AssignTarget):
+            assign = editor.parent(parent)
+            value = assign.value if isinstance(assign, cst.Assign) and len(assign.targets) == 1 else None
+            if found is not None or not isinstance(value, cst.Call):
+                return None
+            found = value
+        elif not isinstance(parent, (cst.For, cst.If)):
+            return None
+    return found if found is not None and "list_logical_devices" in editor.code(found.func) else None
+
+
 def fix_logical_devices(editor: Editor, finding: Finding) -> None:
     """Wrap one configuration in a list, or turn numbers into configurations."""
     value = editor.expression_at(finding.span)
@@ -153,6 +193,9 @@ def fix_logical_devices(editor: Editor, finding: Finding) -> None:
         if isinstance(value, (cst.List, cst.Tuple)):
             for element in value.elements:
                 editor.replace(element.value, f"{name}(memory_limit={editor.code(element.value)})")
+        elif finding.details["several"]:
+            limit = free_name(editor, "limit")
+            editor.replace(value, f"[{name}(memory_limit={limit}) for {limit} in {editor.code(value)}]")
         else:
             editor.replace(value, f"[{name}(memory_limit={editor.code(value)})]")
     wrap_arguments(editor, value)

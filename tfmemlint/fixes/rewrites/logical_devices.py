@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tfmemlint.fixes.call_context import own_statement, set_applicability
-from tfmemlint.fixes.rewrites.render_intent import free_name
+from tfmemlint.fixes.call_context import index_guard, own_statement, set_applicability
+from tfmemlint.fixes.rewrites.render_intent import all_gpus, free_name, number_of_gpu
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
 
@@ -30,6 +31,9 @@ def fix_device(editor: Editor, finding: Finding) -> None:
         set_applicability(editor, "Configure the device itself", caught=details["caught"])
         return
     call = editor.call_at(finding.anchors["call"])
+    if details["kind"] == "string":
+        _name_gpu(editor, call, node, details)
+        return
     statement = own_statement(editor, call)
     if statement is None:
         raise Withheld("its result is used, and a setting has none")
@@ -38,3 +42,18 @@ def fix_device(editor: Editor, finding: Finding) -> None:
     code = editor.code(call).replace("\n", "\n    ")
     editor.replace_statement(statement, f"for {gpu} in {devices}:\n    {code}\n")
     set_applicability(editor, "Configure every GPU of the list", caught=details["caught"])
+
+
+def _name_gpu(editor: Editor, call: cst.Call, node: cst.BaseExpression, details: Mapping[str, object]) -> None:
+    """Take the GPU that a string names from the list of all."""
+    statement = own_statement(editor, call)
+    number = number_of_gpu(node.evaluated_value) if isinstance(node, cst.SimpleString) else None  # type: ignore[arg-type]
+    if number is None:
+        raise Withheld("it isn't known which GPU is meant")
+    if statement is None:
+        raise Withheld("its result is used, and a setting has none")
+    guard, gpu, _ = index_guard(editor, f"{all_gpus(editor)}[{number}]", {"guarded": False})
+    editor.replace(node, gpu)
+    code = editor.code(call).replace("\n", "\n    ")
+    editor.replace_statement(statement, f"{guard}\n    {code}\n")
+    set_applicability(editor, f"Configure GPU {number} of the list", caught=details["caught"], doubtful=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from textwrap import indent
 from typing import TYPE_CHECKING
@@ -9,10 +10,11 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from tfmemlint.fixes.call_context import index_guard, own_statement, set_applicability, text_at
-from tfmemlint.fixes.rewrites import memory_reports
+from tfmemlint.fixes.rewrites import made_up_optimizers, memory_reports
 from tfmemlint.fixes.rewrites.render_intent import (
     all_gpus,
     free_name,
+    gpus_named,
     growth,
     growth_for_all,
     in_mib,
@@ -56,40 +58,50 @@ def replace_made_up(editor: Editor, call: cst.Call, finding: Finding) -> None:
     if purpose in (Purpose.GROWTH, Purpose.LIMIT, Purpose.FRACTION):
         _set(editor, call, purpose, device, amount, details)
     elif purpose is Purpose.DEVICES:
-        if len(call.args) == 1 and editor.code(call.args[0].value).strip("'\"") == "GPU":
+        if len(call.args) == 1 and _is_gpu(editor, call.args[0].value):
             editor.replace(call.func, spell(editor, "tf.config.list_physical_devices"))
         else:
             editor.replace(call, all_gpus(editor))
         set_applicability(
             editor, "List the physical GPUs" + _guess(details), caught=caught, doubtful=bool(details["guess"])
         )
-    elif purpose is Purpose.REPORT:
+    elif purpose is Purpose.REPORT and not made_up_optimizers.is_getter(str(details["name"])):
         memory_reports.replace_report(editor, call, str(details["value"]), device, details)
-    elif call.args and _is_optimizer(str(details["name"])):
-        _unwrap(editor, call)
-        set_applicability(editor, "Use the optimizer itself: there are no memory options", caught=caught)
-    elif any(
-        isinstance(ancestor, cst.Call) and _is_optimizer(editor.code(ancestor.func))
-        for ancestor in editor.ancestors(call)
-    ):
+    elif made_up_optimizers.is_getter(str(details["name"])):
+        made_up_optimizers.take_out(editor, call)
+        set_applicability(editor, "Take out the memory options: there are none", caught=caught)
+    elif made_up_optimizers.goes_with_getter(editor, call):
         raise Withheld("the fix of the call around it removes it")
     else:
         raise Withheld("there is nothing to replace it by")
 
 
-def _is_optimizer(name: str) -> bool:
-    """True if a made-up function takes an optimizer and is supposed to return it with options."""
-    return name.endswith("get_experimental_optimizer")
-
-
-def _unwrap(editor: Editor, call: cst.Call) -> None:
-    """Replace a call by its first argument, and remove an assignment of a variable to itself."""
-    inner = editor.code(call.args[0].value)
-    assign = editor.parent(call)
-    if isinstance(assign, cst.Assign) and [editor.code(target.target) for target in assign.targets] == [inner]:
-        editor.remove(editor.statement_of(call))
-    else:
-        editor.replace(call, inner)
+def _is_gpu(editor: Editor, argument: cst.BaseExpression) -> bool:
+    """True for ``"GPU"``, or a variable or parameter to which the file gives no other value."""
+    if isinstance(argument, cst.SimpleString):
+        return argument.evaluated_value == "GPU"
+    if not isinstance(argument, cst.Name):
+        return False
+    given: list[object] = []
+    for node in ast.walk(ast.parse(editor.text)):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(part, ast.Name) and part.id == argument.value
+            for target in node.targets
+            for part in ast.walk(target)
+        ):
+            given.append(node.value)
+        elif isinstance(node, ast.arguments):
+            names = [arg.arg for arg in (*node.posonlyargs, *node.args)]
+            if argument.value in names:
+                # It must have a default, and is passed by nobody else.
+                place = names.index(argument.value) - len(names)
+                given.append(node.defaults[place] if -place <= len(node.defaults) else None)
+        elif isinstance(node, ast.Name) and node.id == argument.value and isinstance(node.ctx, ast.Store):
+            given.append(node)
+    stored = sum(isinstance(value, ast.Name) for value in given)
+    values = [value for value in given if not isinstance(value, ast.Name)]
+    constant = all(isinstance(value, ast.Constant) and value.value == "GPU" for value in values)
+    return bool(values) and constant and stored <= len(values)
 
 
 def _set(
@@ -98,7 +110,10 @@ def _set(
     statement = own_statement(editor, call)
     column = editor.span(editor.statement_of(call)).column - 1
     if details["device"] is not None and not isinstance(details["index"], (int, str)) and is_no_device(device):
-        raise Withheld(f"{device} is not a device from a list")
+        named = gpus_named(editor, device)
+        if named is None:
+            raise Withheld(f"{device} is not a device from a list")
+        device = named
     if not device:
         if statement is None:
             raise Withheld("its result is used, and a setting has none")

@@ -57,6 +57,26 @@ def memory_info_at(
     return f"{editor.tf(_INFO)}({device})" + (f"[{editor.quoted(key)}]" if key else "")
 
 
+def memory_info_of(editor: Editor, node: cst.CSTNode, name: str, key: str) -> str:
+    """Return the code that asks for the memory of the device with the code ``name``, to replace ``node``.
+
+    Where ``node`` is a part of an f-string that has no room for the quotes of the name, the name is assigned above.
+    """
+    text = f"{editor.tf(_INFO)}({name})[{editor.quoted(key)}]"
+    around = list(editor.ancestors(node))
+    if not any(isinstance(ancestor, cst.FormattedString) for ancestor in around):
+        return text
+    single, double = "'" in text, '"' in text
+    own = (cst.Lambda, cst.CompFor, cst.IfExp, cst.BooleanOperation)
+    statement = editor.statement_of(node)
+    if not (single and double) or any(isinstance(ancestor, own) for ancestor in around):
+        return text
+    if not isinstance(statement, cst.SimpleStatementLine):
+        return text
+    device = editor.named_above(statement, name, free_name(editor, "device"))
+    return f"{editor.tf(_INFO)}({device})[{editor.quoted(key)}]"
+
+
 def total_memory_code(editor: Editor, number: int) -> str:
     """Return the code for the total memory of a GPU in bytes; it gives 0 if there is no such GPU."""
     gpu = free_name(editor, "gpu")
@@ -160,7 +180,7 @@ def replace_report(editor: Editor, call: cst.Call, value: str, device: str, deta
     if value == "free":
         raise Withheld("TensorFlow can't tell the free memory; NVML tells that of the whole device")
     name = logical_name(device, details["index"], guarded=bool(details["guarded"]), editor=editor)
-    editor.replace(call, f"{editor.tf(_INFO)}({name})[{editor.quoted(value)}]")
+    editor.replace(call, memory_info_of(editor, call, name, value))
     set_applicability(editor, f"Ask get_memory_info for {value!r}", caught=details["caught"], doubtful=True)
 
 
@@ -196,5 +216,5 @@ def replace_key(editor: Editor, finding: Finding) -> None:
         editor.replace(item, f"{editor.code(base)}[{editor.quoted(report)}]")
     else:
         name = logical_name(device, details["index"], guarded=True, editor=editor)
-        editor.replace(item, f"{editor.tf(_INFO)}({name})[{editor.quoted(report)}]")
+        editor.replace(item, memory_info_of(editor, item, name, report))
     editor.unsafe(f"Ask get_memory_info for {report!r}")

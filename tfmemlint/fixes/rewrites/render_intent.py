@@ -118,6 +118,28 @@ def logical_name(device: str, index: object, *, guarded: bool, editor: Editor) -
     return f"{name} if {there} else {editor.quoted('CPU:0')}"
 
 
+_ALL_GPUS = frozenset({"all", "*", "any", "gpu", "gpus", "every", "each"})
+"""Words for all GPUs, where made-up calls take a device."""
+_ONE_GPU = re.compile(r"/?(?:physical_device:|device:)?/?gpu:(\d+)", re.IGNORECASE)
+
+
+def gpus_named(editor: Editor, text: str) -> str | None:
+    """Return the code of the physical GPU that a string literal names, "" for all of them; None for other literals."""
+    value = ast.literal_eval(text)
+    if not isinstance(value, str):
+        return None
+    number = number_of_gpu(value)
+    if number is not None:
+        return f"{all_gpus(editor)}[{number}]"
+    return "" if value.strip().lower() in _ALL_GPUS else None
+
+
+def number_of_gpu(name: str) -> int | None:
+    """Return the number in ``GPU:1`` or ``/physical_device:GPU:1``; None for other texts."""
+    match = _ONE_GPU.fullmatch(name.strip())
+    return int(match[1]) if match is not None else None
+
+
 def is_no_device(text: str) -> bool:
     """True if an argument is a string or a number, and so not one of TensorFlow's devices."""
     try:

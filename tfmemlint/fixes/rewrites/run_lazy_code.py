@@ -27,6 +27,9 @@ def run(editor: Editor, finding: Finding) -> None:
     # A generator expression has its parentheses outside its place in the concrete tree.
     if not isinstance(line, (cst.Expr, cst.Assign)) or not finding.span.contains(editor.span(line.value)):
         raise Withheld("the code is part of a longer statement")
+    name = str(finding.details["name"])
+    if name not in ("", "_") and len(re.findall(rf"\b{re.escape(name)}\b", editor.text)) > 1:
+        raise Withheld(f"{name} occurs elsewhere as well")
     editor.replace_statement(statement, _code(editor, finding.details["kind"], line.value))
     editor.unsafe("Run the configuration")
 

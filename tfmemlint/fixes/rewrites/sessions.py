@@ -114,11 +114,34 @@ def add_tf_config(editor: Editor, finding: Finding) -> None:
     Raises:
         Withheld: ``tf.config`` has no counterpart of an option, or its value can't be read from there.
     """
-    statement = editor.statement_at(finding.span)
+    first = finding.anchors.get("first")
+    statement = editor.statement_at(finding.span if first is None else first)
+    if first is not None:
+        statement = _outermost(editor, statement)
     if not isinstance(editor.parent(statement), (cst.Module, cst.IndentedBlock)):
         raise Withheld("the session shares a line with another statement")
     editor.insert_before(statement, session_options.render_options(editor, finding, statement))
-    editor.unsafe("Configure the physical devices by tf.config as well")
+    editor.unsafe(
+        "Configure the physical devices by tf.config as well"
+        + (", above the first session" if first is not None else "")
+    )
+
+
+def _outermost(editor: Editor, statement: Statement) -> Statement:
+    """Return the statement of the module that contains a plain session, which takes its options from ``tf.config``.
+
+    It does so in TensorFlow 2.0 to 2.21 (``python/client/session.py``).
+
+    Raises:
+        Withheld: the session is in a function, or under a condition.
+    """
+    node = statement
+    for around in editor.ancestors(statement):
+        if isinstance(around, (cst.FunctionDef, cst.ClassDef, cst.If, cst.For, cst.While, cst.Try)):
+            raise Withheld("the first session is made in a function or under a condition")
+        if isinstance(around, cst.With):
+            node = around
+    return node
 
 
 def replace_proto(editor: Editor, finding: Finding) -> None:

@@ -13,7 +13,7 @@ from tfmemlint.interpreter.operations.paths import evaluating, join_names, joine
 from tfmemlint.interpreter.scopes import Scope
 from tfmemlint.interpreter.state import join_states
 from tfmemlint.interpreter.unit import ModuleInstance
-from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Function, Instance, Made, Ref, Seq, Value, join
+from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Function, Instance, Lazy, Made, Ref, Seq, Value, join
 from tfmemlint.model.finding import Step
 
 
@@ -140,7 +140,9 @@ def _bind_parameters(
         scope.names[arg.arg] = value
     if args.vararg is not None:
         others = tuple(values[len(positional) :])
-        scope.names[args.vararg.arg] = UNKNOWN if entry or UNKNOWN in others else Seq(others, "tuple")
+        lazy = any(isinstance(value, Lazy) for value in others)
+        known = not entry and (lazy or UNKNOWN not in others)
+        scope.names[args.vararg.arg] = Seq(others, "tuple") if known else UNKNOWN
     if args.kwarg is not None:
         taken = {arg.arg for arg in (*positional, *args.kwonlyargs)}
         others_by_name = {name: value for name, value in keywords.items() if name not in taken}

@@ -23,6 +23,8 @@ _LAST_NAMES = frozenset(name.rpartition(".")[2] for name in _CONFIGURE)
 _MANAGERS = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
 _PLAIN = _MANAGERS | {"staticmethod", "classmethod"}
 """Decorators with which calling a generator function still runs nothing of its body."""
+_SHOWS = frozenset({"print", "type", "repr", "str", "id"})
+"""Functions that run nothing of what they are given: ``print`` shows ``<map object at ...>``."""
 _MAX_DEPTH = 3
 """Functions that call each other down to the one that configures: helpers of helpers are seldom deeper."""
 
@@ -52,8 +54,14 @@ def _is_read(context: Context, name: str) -> bool:
     if context.unit is not context.main and context.scope is context.module and not name.startswith("_"):
         return True
     words = ("__all__", "globals", "locals", "vars", "eval", "exec")
+    shown: set[int] = set()
     for node in ast.walk(context.unit.tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and (node.id == name or node.id in words):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _SHOWS:
+            shown.update(map(id, node.args))
+    for node in ast.walk(context.unit.tree):
+        if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+            continue
+        if node.id in words or (node.id == name and id(node) not in shown):
             return True
     return False
 

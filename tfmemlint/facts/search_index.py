@@ -1,0 +1,58 @@
+"""The words and expressions that the search of bytes looks for, as `tfmemlint.facts.line_search` takes it.
+
+``tools/make_search_index.py`` makes this file from the triggers of the rules.
+"""
+
+# fmt: off
+# ruff: noqa: E501, RUF100
+from __future__ import annotations
+
+from tfmemlint.facts.line_search import Group
+
+TRIGGERS: tuple[Group, ...] = (
+    ('CUDA_', False, '(?:TF_|CUDA_)\\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)'),
+    ('ConfigProto', False, 'ConfigProto|ConfigProto|GPUOptions'),
+    ('Device', False, '(?:Logical|Virtual)Device|nvmlDeviceGetHandle'),
+    ('GPU', False, 'ConfigProto|GPUOptions|GPUOptions|GPU_ALLO[CW]|TF_FORCE_GPU|TF_GPU|TF_GPU_ALLOCATOR|\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram)|\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram|growth)'),
+    ('Session', False, 'InteractiveSession|Monitored\\w*Session|\\bSession\\('),
+    ('TF_', False, '(?:TF_|CUDA_)\\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)|TF_CUDNN'),
+    ('VISIBLE_DEVICES', False, 'VISIBLE_DEVICES'),
+    ('XLA_PYTHON_CLIENT', False, 'XLA_PYTHON_CLIENT'),
+    ('_device', False, '(?:logical|physical|visible)_device|(?:logical|physical|visible|local)_device|(?:logical|physical|visible|virtual)_device|(?:logical|virtual)_device|(?:logical|virtual|visible|physical)_device|(?:logical|virtual|visible|physical|local)_device|get_device_details|gpu_device_name|local_device|visible_device'),
+    ('_session', False, '(?:set|clear)_session|clear_session|set_session'),
+    ('distribute.', False, 'distribute\\.\\w*\\.?\\w*(?:Strategy|Resolver)'),
+    ('emory', False, '\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram)|\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram|growth)|contrib\\.memory|gpu_memory|memory_(?:fraction|growth|limit|optimi[sz]er)|memory_(?:growth|info|usage|stats)|memory_(?:info|usage|stats)|memory_(?:info|usage|stats|used|total)|memory_(?:limit|fraction)|memory_(?:total|used)|memory_fraction|memory_growth|memory_info|memory_stats|memory_usage|per_process_gpu_memory_fraction'),
+    ('enable_eager_execution', False, 'enable_eager_execution'),
+    ('experimental', False, '\\.config\\.experimental|set_experimental_options'),
+    ('gpu', False, '\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram)|\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram|growth)|gpu_options|is_gpu_available'),
+    ('growth', False, '\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram|growth)|allow_growth'),
+    ('memory', True, '(?i:class \\w*memory)|(?i:def \\w*(?:memory|vram|usage))'),
+    ('noqa', True, '(?i:(?:noqa|tfmemlint:)[^\\n]*TFM\\d)'),
+    ('parallelism_threads', False, 'parallelism_threads'),
+    ('set_int', False, 'set_int(?:ra|er)_op_'),
+    ('set_jit', False, 'set_jit'),
+    ('tensorflow_backend', False, 'tensorflow_backend'),
+    ('tf.config', False, '\\btf\\.config\\b'),
+    ('tfmemlint:', False, 'tfmemlint:'),
+    ('tfmemlint:', True, '(?i:(?:noqa|tfmemlint:)[^\\n]*TFM\\d)'),
+    ('usage', True, '(?i:def \\w*(?:memory|vram|usage))'),
+    ('vram', False, '\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram)|\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram|growth)'),
+    ('vram', True, '(?i:def \\w*(?:memory|vram|usage))'),
+)
+"""The triggers of the tool's own rules."""
+
+LAUNCHED: tuple[Group, ...] = (
+    ('gpu:', True, '(?i:gpu:[1-9])'),
+)
+"""Those for programs that are launched."""
+
+CONFIGURING: tuple[Group, ...] = (
+    ('Configuration', False, 'LogicalDeviceConfiguration|VirtualDeviceConfiguration'),
+    ('DEVICE', False, 'CUDA_VISIBLE_DEVICES|TF_PER_DEVICE_MEMORY_LIMIT_MB'),
+    ('TF_FORCE_GPU_ALLOW_GROWTH', False, 'TF_FORCE_GPU_ALLOW_GROWTH'),
+    ('TF_GPU_ALLOCATOR', False, 'TF_GPU_ALLOCATOR'),
+    ('device', False, 'set_logical_device_configuration|set_virtual_device_configuration|set_visible_devices'),
+    ('memory', False, 'set_gpu_memory|set_memory_growth|set_memory_limit'),
+    ('parallelism', False, 'set_inter_op_parallelism_threads|set_intra_op_parallelism_threads'),
+)
+"""The words of code that configures GPUs."""
