@@ -141,8 +141,8 @@ def _bind_parameters(
     if args.vararg is not None:
         others = tuple(values[len(positional) :])
         lazy = any(isinstance(value, Lazy) for value in others)
-        known = not entry and (lazy or UNKNOWN not in others)
-        scope.names[args.vararg.arg] = Seq(others, "tuple") if known else UNKNOWN
+        listed = not entry and (lazy or UNKNOWN not in others)
+        scope.names[args.vararg.arg] = Seq(others, "tuple") if listed else UNKNOWN
     if args.kwarg is not None:
         taken = {arg.arg for arg in (*positional, *args.kwonlyargs)}
         others_by_name = {name: value for name, value in keywords.items() if name not in taken}
