@@ -77,6 +77,7 @@ class ConcreteTree:
         found = parents if parents is not None else _parents(self.module)
         assert found is not None
         self.parents = found
+        self._codes: dict[cst.CSTNode, str] = {}
         self._at: dict[Span, list[cst.CSTNode]] = {}
         for node, place in self.ranges.items():
             self._at.setdefault(_span(place), []).append(node)
@@ -91,6 +92,21 @@ class ConcreteTree:
         strings = (node for node in self.ranges if isinstance(node, cst.SimpleString))
         quotes = Counter(node.quote for node in strings if len(node.quote) == 1)
         return "'" if quotes["'"] and quotes["'"] >= quotes['"'] else '"'
+
+    def code_of_module(self, module: cst.Module) -> str:
+        """Return the text of a changed module; statements that did not change are written once for all rewrites."""
+        parts: list[str] = []
+        for line in (*module.header, *module.body, *module.footer):
+            code = self._codes.get(line)
+            if code is None:
+                code = self.module.code_for_node(line)
+                if line in self.parents:
+                    self._codes[line] = code
+            parts.append(code)
+        text = "".join(parts)
+        if module.has_trailing_newline:
+            return text or module.default_newline
+        return text.removesuffix("\n")
 
     def span(self, node: cst.CSTNode) -> Span:
         """Return the position of ``node``, from its first decorator if it is a definition."""

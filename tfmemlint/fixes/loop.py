@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tfmemlint.fixes.edits import apply, difference, overlap
 from tfmemlint.fixes.withheld import Withheld
-from tfmemlint.model.finding import PACKAGES, Applicability, Edit, Finding, Fix, Severity, Span
+from tfmemlint.model.finding import CAME_TO_LIGHT, PACKAGES, Applicability, Edit, Finding, Fix, Severity, Span
 from tfmemlint.sources.documents.blocks import PYTHON
 from tfmemlint.sources.line_changes import line_changes
 
@@ -96,7 +96,6 @@ def compute(source: Source, finding: Finding, rule: Fixer, target: Target, optio
         editor = _editor(source, target, options, in_comments=getattr(rule, "fixes_comments", False))
         rule.fix(finding, editor)
         new = editor.finish()
-        _parse(source, new)
         try:
             source.as_file(new)
         except ValueError as reason:
@@ -194,7 +193,7 @@ class _FixRun:
 
     def run(self, source: Source) -> Fixed:
         findings = self.check(source)
-        first = source.text
+        first, found_first = source.text, findings
         done = Fixed(first)
         seen = {first}
         reasons: dict[Place, str] = {}
@@ -219,6 +218,7 @@ class _FixRun:
             source, findings = new, after
             seen.add(source.text)
             done.applied.extend(_in_first_text(finding, first, text) for finding, text in applied)
+        done.applied = _marked(done.applied, found_first)
         done.text = source.text
         done.needs = {need for finding in done.applied if finding.fix is not None for need in finding.fix.needs}
         done.findings = [
@@ -469,6 +469,18 @@ def _in_first_text(finding: Finding, first: str, text: str) -> Finding:
         return finding
     moved = Span(row, span.column, row + span.end_row - span.row, span.end_column)
     return dataclasses.replace(finding, span=moved)
+
+
+def _marked(applied: Sequence[Finding], found_first: Sequence[Finding]) -> list[Finding]:
+    """Return the fixed findings, those marked that came to light by another fix: nobody was told of them before."""
+    left = Counter(finding.code for finding in found_first)
+    marked: list[Finding] = []
+    for finding in applied:
+        known = left[finding.code] > 0
+        left[finding.code] -= known
+        details = finding.details if known else {**finding.details, CAME_TO_LIGHT: True}
+        marked.append(dataclasses.replace(finding, details=details))
+    return marked
 
 
 def _withheld(finding: Finding, reason: str) -> Finding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import cast
@@ -88,16 +88,23 @@ class ChangeTransformer(cst.CSTTransformer):
     be lost silently.
     """
 
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: Changes, parents: Mapping[cst.CSTNode, cst.CSTNode]) -> None:
+        """Prepare the changes of a tree, whose nodes have these ``parents``: only what is around them is visited."""
         super().__init__()
         self.changes = changes
+        self._around: set[cst.CSTNode] = set()
+        for node in changes.nodes():
+            around: cst.CSTNode | None = node
+            while around is not None and around not in self._around:
+                self._around.add(around)
+                around = parents.get(around)
         self.done: set[cst.CSTNode] = set()
         self._carried: dict[cst.CSTNode, Line] = {}
         self._heads: dict[cst.CSTNode, list[cst.EmptyLine]] = {}
 
     def on_visit(self, node: cst.CSTNode) -> bool:
-        """Visit only the inside of nodes that are kept."""
-        return node not in self.changes.replaced and not self._swapped(node)
+        """Visit only the inside of nodes that are kept, and in which something changes."""
+        return node in self._around and node not in self.changes.replaced and not self._swapped(node)
 
     def _swapped(self, node: cst.CSTNode) -> bool:
         small = _small(node)

@@ -69,6 +69,8 @@ class Edit:
     path: str = ""
 
 
+CAME_TO_LIGHT = "came_to_light"
+"""The key in a fixed finding's details that is true if it was found only after another fix."""
 PACKAGES = {"pynvml": "nvidia-ml-py"}
 """The distribution that has a module which fixed code imports, where the two names differ."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tfmemlint.model.finding import PACKAGES, Applicability, Finding, Severity
+from tfmemlint.model.finding import CAME_TO_LIGHT, PACKAGES, Applicability, Finding, Severity
 from tfmemlint.reporters.paint import Line, Segment
 
 
@@ -58,7 +58,12 @@ class Summary:
         cut_short: int = 0,
         failed: bool = False,
     ) -> Summary:
-        """Return the summary of remaining and fixed findings; ``needs`` are those of the fixed ones."""
+        """Return the summary of remaining and fixed findings; ``needs`` are those of the fixed ones.
+
+        A fixed finding that came to light by another fix counts for nothing: `check` does not report it.
+        """
+        needs = {need for finding in fixed if finding.fix is not None for need in finding.fix.needs}
+        fixed = [finding for finding in fixed if not finding.details.get(CAME_TO_LIGHT)]
         severities = [finding.severity for finding in (*remaining, *fixed)]
         applicabilities = [finding.fix.applicability for finding in remaining if finding.fix is not None]
         safe, risky = (applicabilities.count(each) for each in (Applicability.SAFE, Applicability.UNSAFE))
@@ -73,7 +78,7 @@ class Summary:
             fixed=len(fixed),
             withheld=sum(bool(finding.withheld) for finding in remaining),
             offered=sum(finding.fixable and finding.fix is None and not finding.withheld for finding in remaining),
-            needs=tuple(sorted({need for finding in fixed if finding.fix is not None for need in finding.fix.needs})),
+            needs=tuple(sorted(needs)),
             unsafe=unsafe,
             planned=planned,
             cut_short=cut_short,
