@@ -18,6 +18,7 @@ PAGES = (
     "CONTRIBUTING.md",
     "docs/ci.md",
     "docs/api.md",
+    "docs/editors.md",
     "docs/mcp.md",
     "docs/rule-packages.md",
     "docs/corrections.md",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,19 @@ def test_a_text_stands_for_a_file_of_its_program(project: Path) -> None:
     (project / "main.py").write_text(MAIN_IN_ORDER)
     assert places(tfmemlint.check(Path("helper.py"))) == []
     assert places(tfmemlint.check(HELPER, path="helper.py")) == []
+
+
+def test_a_program_is_found_from_anywhere(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its path from the working directory, above it and elsewhere, by its whole path as well."""
+    (project / "sub").mkdir()
+    (project / "helper.py").write_text(HELPER)
+    (project / "main.py").write_text(MAIN)
+    for where in (project, project / "sub", project.parent, Path("/")):
+        monkeypatch.chdir(where)
+        for path in (project / "main.py", Path(os.path.relpath(project / "main.py"))):
+            for result in (tfmemlint.check(path), tfmemlint.check(MAIN, path=path)):
+                found = [(Path(finding.place.path).resolve(), finding.code) for finding in result.findings]
+                assert found == [((project / "helper.py").resolve(), "TFM101")], (where, path)
 
 
 def test_a_text_may_stand_for_a_file_that_is_not_there(project: Path) -> None:

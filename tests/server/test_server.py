@@ -136,6 +136,19 @@ def test_a_quick_fix_in_another_file(root: Path) -> None:
     edit_in(root, use)
 
 
+def test_a_program_that_is_not_on_disk_yet(root: Path) -> None:
+    (root / "main.py").unlink()
+
+    async def use(editor: Editor) -> None:
+        await editor.open("helper.py", HELPER)
+        await editor.open("main.py", MAIN)
+        await editor.until(lambda: codes(editor.published[editor.uri("helper.py")][1]) == [(5, "TFM101")])
+        fixes = [action for action in await editor.actions("helper.py", 5) if "silence" not in action.title]
+        assert "setup()\nx =" in editor.applied("main.py", fixes[0].edit)
+
+    edit_in(root, use)
+
+
 def test_all_safe_fixes_at_once(root: Path) -> None:
     async def use(editor: Editor) -> None:
         await editor.open("numbers.py", NUMBERS)

@@ -17,7 +17,7 @@ from tfmemlint.interpreter.modules import ModuleStore
 from tfmemlint.project.entries import Entry, entry_of, is_test, says_so
 from tfmemlint.project.imports import scan
 from tfmemlint.project.kinds import Kind
-from tfmemlint.project.listing import Listings
+from tfmemlint.project.listing import Listings, graph_name
 from tfmemlint.project.reaching import LARGEST_PROJECT, Graph, graph
 from tfmemlint.project.roots import conftests, is_project, package_root, project_root, search_path
 from tfmemlint.project.search import locate_relative, prefixes
@@ -47,10 +47,11 @@ def find_programs(
         configuring: whether a file configures something by itself, by its normalized path, where that is known.
         search_around: also search the projects of files that configure nothing themselves.
     """
-    given = {os.path.normpath(path) for path in paths}
+    given = {graph_name(path) for path in paths}
     data = _Bytes(read, store.read)
     known = dict(configuring)
-    made = graph(_universe(given, data, known, store.listings, search_around=search_around), data, known)
+    universe = _universe(given, data, known, store.listings, search_around=search_around)
+    made = graph(universe | _opened(given, store), data, known)
     configuring_paths = {path for path, module in made.modules.items() if module.configures}
     tests = {path: _conftests(path, made, store) for path in made.modules if is_test(os.path.basename(path))}
     near = made.reaching(configuring_paths)
@@ -81,7 +82,7 @@ def find_programs(
 
 def _conftests(path: str, made: Graph, store: ModuleStore) -> list[str]:
     """Return the ``conftest.py`` files that are read before a test, by their names in the graph."""
-    names = (os.path.normpath(store.name_of(conftest)) for conftest in conftests(path, store.listings))
+    names = (graph_name(store.name_of(conftest)) for conftest in conftests(path, store.listings))
     return [name for name in names if name in made.modules]
 
 
@@ -136,6 +137,15 @@ def _universe(
         if len(files) <= LARGEST_PROJECT:
             found.update(os.path.normpath(file) for file in files)
     return found
+
+
+def _opened(given: set[str], store: ModuleStore) -> set[str]:
+    """Return the files of the projects of given files that are open, which need not be on disk yet."""
+    if not store.open_texts:
+        return set()
+    roots = {project_root(path, store.listings) for path in given}
+    opened = (path for path in store.open_texts if project_root(path, store.listings) in roots)
+    return {graph_name(path) for path in opened}
 
 
 def _nearby(directory: str, read: _Bytes, listings: Listings) -> set[str]:

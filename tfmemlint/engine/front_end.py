@@ -17,6 +17,7 @@ from tfmemlint.engine.item import Item, Items
 from tfmemlint.engine.prefilter_cache import open_prefilter_cache
 from tfmemlint.engine.scan_file import scan_file
 from tfmemlint.facts.prefilter import CONFIGURES
+from tfmemlint.project.listing import graph_name
 from tfmemlint.sources import Unreadable, walk
 from tfmemlint.sources.kinds import ALL, DOCUMENTS, PYTHON, kind_of, kind_of_text
 from tfmemlint.sources.regular import read_text
@@ -128,7 +129,7 @@ def read_items(
         if item.kind not in DOCUMENTS:
             python.append(item)
             if room >= len(data):
-                kept[os.path.normpath(path)] = data
+                kept[graph_name(path)] = data
                 room -= len(data)
         if is_wanted(item):
             found.wanted.append(item)
@@ -151,15 +152,13 @@ def _add_programs(found: Items, python: Sequence[Item], kept: dict[str, bytes], 
 
     paths = [item.path for item in python]
     configuring = {
-        os.path.normpath(item.path): bool(item.words & CONFIGURES)
-        for item in python
-        if not item.path.endswith(NOTEBOOK)
+        graph_name(item.path): bool(item.words & CONFIGURES) for item in python if not item.path.endswith(NOTEBOOK)
     }
     entries = find_programs(context.modules, paths, kept, configuring, search_around=search_around)
     starts = {entry.path: entry for entry in entries}
     for item in found.wanted:
-        item.entry = starts.pop(os.path.normpath(item.path), None)
-    given = {os.path.normpath(path): path for path in found.given}
+        item.entry = starts.pop(graph_name(item.path), None)
+    given = {graph_name(path): path for path in found.given}
     for path, entry in starts.items():
         try:
             data = context.modules.read(path)

@@ -208,7 +208,8 @@ class _ProgramRepairs:
         if path in self.given:
             return ""
         roots = {project_root(given) for given in self.given}
-        if project_root(path) not in roots or not os.path.exists(path):
+        is_there = os.path.abspath(path) in self.context.modules.open_texts or os.path.exists(path)
+        if project_root(path) not in roots or not is_there:
             return OUTSIDE.format(path=path)
         return "" if self.context.whole_program else NOT_NAMED.format(path=path)
 

@@ -27,7 +27,7 @@ from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.project.entries import Entry
 from tfmemlint.project.imports import Imported, scan
 from tfmemlint.project.kinds import Kind
-from tfmemlint.project.listing import Listings, called
+from tfmemlint.project.listing import Listings, called, graph_name
 from tfmemlint.project.roots import package_root, search_path
 from tfmemlint.project.search import SearchPath, locate_relative
 from tfmemlint.sources import Source, Unreadable, decode
@@ -53,12 +53,12 @@ def _find_leading(path: str, text: str, search: SearchPath, store: ModuleStore) 
         leads = set()
         for located in _locate(path, imports, search, store.listings):
             name = called(located)
-            leads.add(name)
+            leads.add(graph_name(name))
             if name not in known and len(known) < MAX_SEARCHED_MODULES:
                 known.add(name)
                 with contextlib.suppress(Unreadable):
                     pending.append((name, decode(name, store.read(located)).text))
-        found.add(os.path.normpath(path), mentions_of(text, imports), leads)
+        found.add(graph_name(path), mentions_of(text, imports), leads)
     found.settle()
     return found
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.facts.mentions import Leading, Mentions, Piece
 from tfmemlint.project.imports import Imported, scan
-from tfmemlint.project.listing import Listings, called
+from tfmemlint.project.listing import Listings, called, graph_name
 from tfmemlint.sources import Source, Unreadable, decode, read_bytes
 
 if TYPE_CHECKING:
@@ -304,7 +304,7 @@ class ProgramModules:
         if leading is None or path in self.store.instead:
             return True
         piece = Piece(name, "\n".join(lines))
-        return leading.is_about(piece) or leading.mentioned(piece, os.path.normpath(path))
+        return leading.is_about(piece) or leading.mentioned(piece, graph_name(path))
 
     def find(self, name: str) -> ResolvedModule | None:
         """Return the module of this absolute name; None if it is not the project's own, or not known."""

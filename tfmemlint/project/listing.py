@@ -17,6 +17,16 @@ _WIDEST = 200
 """Directories of one level in which a Python file is looked for."""
 
 
+def graph_name(path: str) -> str:
+    """Return the name of a file among those that a walk from the working directory finds: its path from there."""
+    if not os.path.isabs(path):
+        return os.path.normpath(path)
+    try:
+        return os.path.relpath(path)
+    except ValueError:  # it is on another drive
+        return os.path.normpath(path)
+
+
 def called(path: str) -> str:
     """Return the name of the file at ``path`` in reports: its path from here where it is below, else the whole of it.
     Links stay as they are: a file goes by the name that a person knows it by."""

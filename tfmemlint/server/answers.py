@@ -24,7 +24,7 @@ _SEVERITIES = {
 
 def diagnostic(finding: Finding, places: Places, own: Document) -> types.Diagnostic:
     """Return a finding as a diagnostic, with its trace as related places."""
-    parts = [finding.message, finding.outcome and f"TensorFlow: {finding.outcome}", finding.advice]
+    parts = [finding.message, finding.outcome, finding.advice]
     return types.Diagnostic(
         range=places.location(finding.place, own).range,
         severity=_SEVERITIES[finding.severity],
