@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import socket
 from collections.abc import Iterator
+from typing import NoReturn
 
 import pytest
 
@@ -13,6 +15,8 @@ from tfmemlint.engine import cache
 
 GROUNDS = frozenset({"edge", "driver", "gpu", "ground"})
 """The pytest fixtures that run TensorFlow: whatever test uses one needs it."""
+ALONE = frozenset({"verify", "fit", "doctor", "truth"})
+"""The folders of tests of what runs programs of the user's: what these do is theirs."""
 NO_TENSORFLOW = "needs TensorFlow, which is not installed here: python -m pip install tensorflow"
 
 
@@ -52,6 +56,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.tensorflow)
         if not there and item.get_closest_marker("tensorflow") is not None:
             item.add_marker(pytest.mark.skip(reason=NO_TENSORFLOW))
+
+
+@pytest.fixture(autouse=True)
+def no_network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forbid to connect to anything in the tests of what must never do so: all but those that run TensorFlow."""
+    if request.node.get_closest_marker("tensorflow") is not None or ALONE & set(request.node.path.parts):
+        return
+
+    def refuse(self: socket.socket, address: object) -> NoReturn:
+        raise AssertionError(f"a connection to {address!r} was tried")
+
+    for name in ("connect", "connect_ex"):
+        monkeypatch.setattr(socket.socket, name, refuse)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

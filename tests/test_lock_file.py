@@ -14,7 +14,7 @@ from tests.checkout import ROOT
 if sys.version_info >= (3, 11):
     import tomllib
 else:
-    import tomli as tomllib
+    import tomli as tomllib  # type: ignore[import-not-found]
 
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)(.*?) \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.MULTILINE)
 TEXT = (ROOT / "requirements" / "dev.lock").read_text(encoding="utf-8")

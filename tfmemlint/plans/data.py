@@ -15,19 +15,30 @@ VERSION = 1
 
 
 def as_data(plan: Plan) -> dict[str, Any]:
-    """Return the whole plan as one object."""
-    return {
-        "version": VERSION,
-        "tensorflow": plan.target,
-        "gpus": plan.gpus,
-        "gpu_memory_mib": plan.gpu_memory_mib,
-        "differs": plan.differs,
-        "files": [_file(file) for file in plan.files],
-        "problems": [
-            {"path": problem.path, "row": problem.row, "message": problem.message} for problem in plan.problems
-        ],
-        "left_out": plan.left_out,
-    }
+    """Return the whole plan as one object, of values that JSON can express."""
+    found: dict[str, Any] = _expressed(
+        {
+            "version": VERSION,
+            "tensorflow": plan.target,
+            "gpus": plan.gpus,
+            "gpu_memory_mib": plan.gpu_memory_mib,
+            "differs": plan.differs,
+            "files": [_file(file) for file in plan.files],
+            "problems": [
+                {"path": problem.path, "row": problem.row, "message": problem.message} for problem in plan.problems
+            ],
+            "left_out": plan.left_out,
+        }
+    )
+    return found
+
+
+def _expressed(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _expressed(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_expressed(item) for item in value]
+    return _plain(value)
 
 
 def _file(file: FilePlan) -> dict[str, Any]:
