@@ -1,0 +1,44 @@
+"""Fixtures broken at random raise nothing, and their fixes can be parsed: a sample of what tools/fuzz.py tries."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.checkout import ROOT
+from tools import fuzz
+
+SEEDS = range(0, 2_000, 100)
+"""The first seed of each part. A failing seed is tried alone by ``python3 tools/fuzz.py --inputs 1 --seed N``."""
+FOUND = ROOT / "tests" / "safety" / "broken_inputs"
+"""Inputs that once failed, as tools/fuzz.py keeps them."""
+
+
+def _problems(seeds: range) -> list[str]:
+    files = fuzz.inputs(ROOT / "fixtures")
+    found = []
+    for seed in seeds:
+        source = random.Random(seed)
+        path = source.choice(files)
+        data = fuzz.mutated(path.read_text("utf-8", "replace"), source).encode("utf-8", "surrogatepass")
+        problem = fuzz.problem_of(path.name, data)
+        if problem:
+            found.append(f"seed {seed}: {path.relative_to(ROOT)}: {problem}")
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", SEEDS)
+def test_an_input_broken_at_random_ends_in_findings(first: int) -> None:
+    assert _problems(range(first, first + 100)) == []
+
+
+def test_a_few_of_them() -> None:
+    assert _problems(range(90_000, 90_010)) == []
+
+
+@pytest.mark.parametrize("path", sorted(FOUND.glob("*")), ids=lambda path: path.name)
+def test_an_input_that_once_failed_does_not_fail_again(path: Path) -> None:
+    assert fuzz.problem_of(path.name.partition("-")[2], path.read_bytes()) == ""
