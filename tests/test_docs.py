@@ -64,7 +64,7 @@ def test_the_page_of_the_options_has_those_of_the_tool() -> None:
     text = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
     shown = "".join(
         subprocess.run([sys.executable, "-m", "tfmemlint", command, "--help"], capture_output=True, text=True).stdout
-        for command in ("check", "fix", "rule", "verify", "plan", "fit", "doctor")
+        for command in ("check", "fix", "rule", "verify", "plan", "fit", "doctor", "server", "mcp")
     )
     options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", shown)) - {"--help"}
     assert sorted(option for option in options if option not in text) == []

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 
 from tests.checkout import ROOT, copy_checkout
 from tests.safety.hostile_modules import plant
+from tfmemlint import __version__
 
 LATE = """\
 import tensorflow as tf
@@ -32,12 +34,25 @@ strategy = tf.distribute.MirroredStrategy()
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this checkout."""
-    folder = tmp_path_factory.mktemp("wheel")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the source distribution of this checkout, and the wheel that is made of that."""
+    folder = tmp_path_factory.mktemp("release")
     source = copy_checkout(folder / "source")
-    _succeed(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(source))
-    (built,) = folder.glob("tfmemlint-*.whl")
+    _succeed(sys.executable, "-m", "build", "--outdir", str(folder / "dist"), str(source))
+    return folder / "dist"
+
+
+@pytest.fixture(scope="module")
+def wheel(release: Path) -> Path:
+    """The wheel of this checkout."""
+    (built,) = release.glob("tfmemlint-*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def sdist(release: Path) -> Path:
+    """The source distribution of this checkout."""
+    (built,) = release.glob("tfmemlint-*.tar.gz")
     return built
 
 
@@ -47,10 +62,10 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _installed(wheel, tmp_path_factory.mktemp("environment") / "venv", sys.executable)
 
 
-def _installed(wheel: Path, environment: Path, python: str) -> Path:
+def _installed(distribution: Path, environment: Path, python: str) -> Path:
     _succeed(python, "-m", "venv", str(environment))
     commands = environment / ("Scripts" if os.name == "nt" else "bin")
-    _succeed(str(commands / "python"), "-m", "pip", "install", "--quiet", str(wheel))
+    _succeed(str(commands / "python"), "-m", "pip", "install", "--quiet", str(distribution))
     return commands
 
 
@@ -76,6 +91,47 @@ def test_the_wheel_holds_what_the_tool_needs(wheel: Path) -> None:
     wanted |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "tfmemlint").rglob("*.py")}
     wanted.add("tfmemlint/py.typed")
     assert wanted - names == set()
+
+
+def test_a_release_has_one_version_and_what_it_is_read_by(release: Path, wheel: Path, sdist: Path) -> None:
+    assert sorted(path.name for path in release.iterdir()) == sorted((wheel.name, sdist.name))
+    assert wheel.name.split("-")[1] == sdist.name.removesuffix(".tar.gz").split("-")[1] == __version__
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        metadata = archive.read(name).decode()
+    assert f"\nVersion: {__version__}\n" in metadata
+    assert "\nLicense-Expression: Apache-2.0\n" in metadata
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert metadata.endswith(readme), "the README is the page of the release"
+    extras = {line.removeprefix("Provides-Extra: ") for line in metadata.splitlines() if "Provides-Extra" in line}
+    assert extras == {"mcp", "server", "tensorflow", "test"}
+
+
+def test_the_source_distribution_holds_no_more_than_the_checkout(sdist: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        names = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
+    made = {name for name in names if name in ("PKG-INFO", "setup.cfg") or ".egg-info/" in name}
+    assert not {name for name in names - made if not (ROOT / name).is_file()}
+    assert {"LICENSE", "README.md", "pyproject.toml", "setup.py"} <= names
+
+
+@pytest.mark.slow
+def test_the_source_distribution_works_on_its_own(sdist: Path, tmp_path: Path) -> None:
+    commands = _installed(sdist, tmp_path / "venv", sys.executable)
+    (tmp_path / "late.py").write_text(LATE, encoding="utf-8")
+    version = _run(commands, tmp_path, "tfmemlint", "--version")
+    assert (version.stdout.strip(), version.stderr) == (f"tfmemlint {__version__}", "")
+    check = _run(commands, tmp_path, "tfmemlint", "check", "late.py")
+    assert (check.returncode, check.stderr) == (1, "")
+    fix = _run(commands, tmp_path, "tfmemlint", "fix", "--unsafe-fixes", "late.py")
+    assert (fix.returncode, (tmp_path / "late.py").read_text(encoding="utf-8")) == (0, CLEAN)
+
+
+def test_the_library_works_on_its_own(installed: Path, tmp_path: Path) -> None:
+    code = f"import tfmemlint; print(tfmemlint.fix({LATE!r}, unsafe=True).text == {CLEAN!r})"
+    code += f"; print(len(tfmemlint.plan({LATE!r}).programs))"
+    done = _run(installed, tmp_path, "python", "-c", code)
+    assert (done.stdout.split(), done.stderr) == (["True", "1"], "")
 
 
 def test_the_wheel_holds_nothing_else(wheel: Path) -> None:
