@@ -82,7 +82,7 @@ def test_a_file_that_cannot_be_written_is_a_problem(project: Path, monkeypatch: 
     assert (project / "numbers.py").read_text() == NUMBERS
 
 
-def test_a_notebook_keeps_all_else() -> None:
+def test_a_notebook_keeps_all_else(project: Path) -> None:
     result = tfmemlint.fix(notebook("import tensorflow as tf", NUMBERS), path="n.ipynb")
     assert result.text == notebook("import tensorflow as tf", FIXED)
     assert [(finding.place.cell, finding.place.row) for finding in result.fixed] == [(3, 4)]

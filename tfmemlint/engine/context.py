@@ -42,6 +42,10 @@ class Prover(Protocol):
         """Return why new texts of several files do not take effect in a program, or ""."""
 
 
+def _no_line_length(_: str) -> None:
+    """Return None: a text that is no file has no project that says how long its lines may be."""
+
+
 _GRAVITY = (Severity.ADVICE, Severity.WARNING, Severity.ERROR)
 _NEEDS_MIGRATE = "the file has other names that this release lacks: --migrate rewrites all of them together"
 
@@ -231,7 +235,11 @@ class RunContext:
         from tfmemlint.project.line_length import line_length_of
 
         return Options(
-            self.unsafe, self.gpu_memory_mib, self.read_gpu_memory, self.fix_only, line_length_of=line_length_of
+            self.unsafe,
+            self.gpu_memory_mib,
+            self.read_gpu_memory,
+            self.fix_only,
+            line_length_of=line_length_of if self.in_project else _no_line_length,
         )
 
     def for_snippet(self, target: Target, rules: Sequence[Rule]) -> RunContext:
