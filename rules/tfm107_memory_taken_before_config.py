@@ -123,7 +123,7 @@ class MemoryTakenBeforeConfig(Rule):
             outcome="Nothing is raised; the allocator keeps its default options and takes nearly all of the memory",
             advice=_advice(start.name, call),
             trace=start_trace(start, call, f"{short(call.name)} has no effect any more"),
-            fixable=start.name in (*_INSTEAD, *SESSIONS) and start.path == call.path,
+            fixable=start.name in _INSTEAD or (start.name in SESSIONS and start.path == call.path),
             details={"name": start.name},
             anchors={"call": call.span},
         )
