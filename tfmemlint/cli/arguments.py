@@ -105,6 +105,7 @@ def _common(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     fixes.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit with 1 where something was fixed, too")
     add = parser.add_argument_group("report").add_argument
     add("--output-format", metavar="FORMAT", help=f"how to report: {', '.join(FORMATS)} (default: full)")
+    add("--lang", choices=("en", "zh"), help="the language of reports for people (default: that of the environment)")
     add("-o", "--output-file", metavar="FILE", help="write the report to FILE instead of standard output")
     add("--statistics", action="store_true", help="print how often each rule fires instead of the findings")
     add("--exit-zero", action="store_true", help="exit with 0 even where something is found")

@@ -8,6 +8,7 @@ import sys
 from typing import IO, TYPE_CHECKING
 
 from tfmemlint.reporters.formats import Format
+from tfmemlint.reporters.language import choose, translate
 from tfmemlint.reporters.say import say
 
 if TYPE_CHECKING:
@@ -41,9 +42,10 @@ def report(
         stream: where to print, if no new text or change goes there.
         failed: some path could not be followed: it is not said then that all checks passed.
     """
+    choose(arguments.lang or "")
     if _is_plain(arguments, results, output_format):
         if not arguments.quiet and not failed:
-            stream.write("All checks passed!\n")
+            stream.write(translate("All checks passed!") + "\n")
         return
     from tfmemlint.reporters import close, render, statistics
     from tfmemlint.reporters.cells import in_cells, rows_in_cells

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import textwrap
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.model.finding import Applicability, Finding, Fix, Step
 from tfmemlint.reporters.excerpt import excerpt, one_line
+from tfmemlint.reporters.language import translate
 from tfmemlint.reporters.paint import Line, Segment, printable
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ def header(finding: Finding, rules: Mapping[str, Rule], unsafe: bool) -> Line:
     ]
     if applicable(finding.fix, unsafe):
         line += [Segment(" "), Segment("[*]", "mark")]
-    return [*line, Segment(f" {printable(finding.message)}")]
+    return [*line, Segment(f" {printable(translate(finding.message))}")]
 
 
 def grouped(findings: Sequence[Finding], rules: Mapping[str, Rule], unsafe: bool) -> Iterator[Line]:
@@ -97,10 +99,15 @@ def _fix_words(fix: Fix) -> str:
 _RISK = {Applicability.UNSAFE: "unsafe", Applicability.DISPLAY: "to be done by hand"}
 
 
+def _wide(text: str) -> int:
+    """Return how many columns a text takes beyond one for each character: those of Chinese take two."""
+    return 0 if text.isascii() else sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+
+
 def _step(
     label: str, step: Step, sources: Mapping[str, Source], shown: set[tuple[str, int]], width: int | None
 ) -> Iterator[Line]:
-    yield from _labelled(label, f"{step.path}:{step.span.row}:{step.span.column}: {step.words}", width)
+    yield from _labelled(label, f"{step.path}:{step.span.row}:{step.span.column}: {translate(step.words)}", width)
     source = sources.get(step.path)
     place = (step.path, step.span.row)
     if source is None or place in shown or not 1 <= step.span.row <= len(source.lines):
@@ -115,8 +122,8 @@ def _step(
 
 def _labelled(label: str, text: str, width: int | None, style: str = "label") -> Iterator[Line]:
     """Yield a label and its text; on a terminal the continuation of a long text is indented to its start."""
-    head = Segment(f"{label}: ".rjust(_LABEL + 2) if label else " " * (_LABEL + 2), style)
-    text = printable(text)
+    shown, text = translate(f"{label}:"), printable(translate(text))
+    head = Segment(f"{shown} ".rjust(_LABEL + 2 - _wide(shown)) if label else " " * (_LABEL + 2), style)
     if width is None or len(text) <= width - _LABEL - 2:
         yield [head, Segment(text)]
         return

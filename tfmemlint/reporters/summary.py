@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tfmemlint.model.finding import CAME_TO_LIGHT, PACKAGES, Applicability, Finding, Severity
+from tfmemlint.reporters.language import translate
 from tfmemlint.reporters.paint import Line, Segment
 
 
@@ -101,17 +102,17 @@ class Summary:
                 files = _count(self.cut_short, "file was", "files were")
                 return [*out, [Segment(f"Nothing found, but {files} not followed to the end.", "warning")]]
             if self.failed:
-                return [*out, [Segment("Nothing found, but not everything could be read.", "warning")]]
-            return [*out, [Segment("All checks passed!", "good")]]
+                return [*out, [Segment(translate("Nothing found, but not everything could be read."), "warning")]]
+            return [*out, [Segment(translate("All checks passed!"), "good")]]
         kinds = [
             (self.errors, "error", "errors"),
             (self.warnings, "warning", "warnings"),
             (self.advice, "piece of advice", "pieces of advice"),
         ]
-        words = ", ".join(_count(number, singular, many) for number, singular, many in kinds if number)
+        words = ", ".join(translate(_count(number, singular, many)) for number, singular, many in kinds if number)
         fixed = f"{self.fixed} would be fixed" if self.planned else f"{self.fixed} fixed"
         done = f" ({fixed}, {self.found - self.fixed} remaining)" if self.fixed else ""
-        out.append([Segment(f"Found {words}{done}.")])
+        out.append([Segment(translate(f"Found {words}{done}."))])
         if self.cut_short:
             files = _count(self.cut_short, "file was", "files were")
             out.append([Segment(f"{files} not followed to the end.", "warning")])
@@ -128,15 +129,15 @@ class Summary:
         if self.fixable:
             command = "tfmemlint fix --unsafe-fixes" if self.unsafe else "tfmemlint fix"
             more = f" ({self.fixable_unsafe} more with --unsafe-fixes)" if self.fixable_unsafe else ""
-            out.append([mark, Segment(f" {self.fixable} fixable with `{command}`{more}.")])
+            out.append([mark, Segment(" "), Segment(translate(f"{self.fixable} fixable with `{command}`{more}."))])
         elif self.fixable_unsafe:
-            out.append([Segment(f"{self.fixable_unsafe} fixable with `tfmemlint fix --unsafe-fixes`.")])
+            out.append([Segment(translate(f"{self.fixable_unsafe} fixable with `tfmemlint fix --unsafe-fixes`."))])
         if self.offered:
             out.append([Segment(f"`tfmemlint fix --diff` shows which of {self.offered} it would fix, and how.")])
         if self.withheld:
             above = "the reason is given above" if self.withheld == 1 else "the reasons are given above"
             where = above if reasons_shown else "--output-format full says why"
-            out.append([Segment(f"{_count(self.withheld, 'fix', 'fixes')} withheld; {where}.")])
+            out.append([Segment(translate(f"{_count(self.withheld, 'fix', 'fixes')} withheld; {where}."))])
         return out
 
 

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Compile the catalogues of ``tfmemlint/locale``, and list the messages that have no translation.
+
+A catalogue is a ``.po`` file of gettext, which translators edit with the tools that they know. Its message ids are the
+English messages, with fields (``{call} after the runtime has started: {start} starts it``): see
+``tfmemlint/reporters/language.py``. The messages are those of ``tests/snapshots``. ``--check`` writes nothing, and ends
+with 1 where a ``.mo`` file is out of date.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import polib
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tfmemlint.reporters.catalogue import Catalogue, catalogue  # noqa: E402
+from tfmemlint.reporters.language import LANGUAGES  # noqa: E402
+
+SNAPSHOTS = ROOT / "tests" / "snapshots"
+_HEADER = re.compile(r"\S+?:\d+:\d+: TFM\d+ (?:\[\*\] )?(?P<text>.+)")
+_LABELLED = re.compile(r" +(?P<label>intent|TensorFlow|help|note|fix|trace): (?P<text>.+)")
+_PLACE = re.compile(r"\S+:\d+:\d+: ")
+
+
+def main() -> int:
+    """Write the compiled catalogues, or compare them; the exit code."""
+    parser = argparse.ArgumentParser(prog="tools/make_messages.py", description="Compile the catalogues.")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where a catalogue is out of date")
+    parser.add_argument("--missing", metavar="CODE", help="list the messages without a translation of these rules")
+    arguments = parser.parse_args()
+    stale = 0
+    for folder in LANGUAGES.values():
+        source = ROOT / "tfmemlint" / "locale" / folder / "LC_MESSAGES" / "tfmemlint.po"
+        compiled = source.with_suffix(".mo")
+        data = polib.pofile(str(source)).to_binary()
+        if not compiled.exists() or compiled.read_bytes() != data:
+            stale += 1
+            print(f"{'out of date' if arguments.check else 'written'}: {compiled.relative_to(ROOT).as_posix()}")
+            if not arguments.check:
+                compiled.write_bytes(data)
+        if arguments.missing:
+            for code, text in missing(catalogue(folder)):
+                if code.startswith(arguments.missing.upper()):
+                    print(f"{folder}: {code}: {text}")
+    return 1 if arguments.check and stale else 0
+
+
+def messages() -> Iterator[tuple[str, str]]:
+    """Yield every text that the snapshots show to people, with the code of the rule of its snapshot."""
+    for path in sorted(SNAPSHOTS.glob("TFM*.txt")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if match := _HEADER.fullmatch(line) or _LABELLED.fullmatch(line):
+                label = match.groupdict().get("label")
+                yield path.stem, _PLACE.sub("", match["text"], count=1) if label == "trace" else match["text"]
+
+
+def missing(known: Catalogue) -> list[tuple[str, str]]:
+    """Return the texts that a catalogue leaves in English, each once for a rule."""
+    return [(code, text) for code, text in dict.fromkeys(messages()) if not known.is_whole(text)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
