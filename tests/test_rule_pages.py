@@ -49,4 +49,6 @@ def test_what_a_page_offers_instead_is_not_found(rule: Rule, tmp_path: Path, mon
 @each_page
 def test_the_published_page_is_what_the_rule_says(rule: Rule) -> None:
     published = ROOT / "docs" / "rules" / f"{rule.code}.md"
-    assert published.read_text(encoding="utf-8") == markdown(rule), "write it down: python3 tools/run.py update"
+    assert published.read_text(encoding="utf-8").startswith(markdown(rule)), (
+        "write it down: python3 tools/run.py update"
+    )

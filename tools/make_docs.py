@@ -8,18 +8,28 @@ page is not what the rules say.
 from __future__ import annotations
 
 import argparse
+import json
+import re
 import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tfmemlint.model.finding import Severity
-from tfmemlint.reporters.page import markdown
-from tfmemlint.rulekit.rule import rules
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tfmemlint.model.finding import Severity  # noqa: E402
+from tfmemlint.reporters.page import markdown  # noqa: E402
+from tfmemlint.rulekit.rule import rules  # noqa: E402
+from tools.make_errors import messages  # noqa: E402
 
 if TYPE_CHECKING:
     from tfmemlint.rulekit.rule import Rule
 
-PAGES = Path(__file__).resolve().parents[1] / "docs" / "rules"
+PAGES = ROOT / "docs" / "rules"
+GROUNDS = {"edge": "at its Python edge, with simulated GPUs", "driver": "with its own allocator, on a simulated driver"}
 
 GROUPS = {
     "TFM1": "Too late: configuration after the runtime has started",
@@ -63,7 +73,78 @@ def main() -> int:
 def pages() -> dict[str, str]:
     """Return the text of every page by file name, only of the rules of this project."""
     own = [rule for rule in rules() if type(rule).__module__.startswith("tfmemlint.rules.")]
-    return {**{f"{rule.code}.md": markdown(rule) for rule in own}, "README.md": _table(own)}
+    return {**{f"{rule.code}.md": page(rule, own) for rule in own}, "README.md": _table(own)}
+
+
+def page(rule: Rule, own: list[Rule]) -> str:
+    """Return a rule's page: what the rule says, and what the fixtures, the evidence and the other rules add."""
+    parts = [markdown(rule), *_not_reported(rule), *_evidence(rule), *_related(rule, own)]
+    return "\n".join(parts)
+
+
+def _not_reported(rule: Rule) -> Iterator[str]:
+    """Yield the section about code that looks alike."""
+    folder = ROOT / "fixtures" / rule.code
+    found = sorted(path for path in folder.glob("ok_*") if path.is_file())
+    if found:
+        links = [f"[{_words(path)}](../../{path.relative_to(ROOT).as_posix()})" for path in found]
+        head = "Programs that look alike, about which the tests hold that the rule is silent:"
+        yield f"## Not reported\n\n{head}\n{', '.join(links)}.\n"
+
+
+def _words(path: Path) -> str:
+    return path.name.partition(".")[0].removeprefix("ok_").replace("_", " ")
+
+
+def _evidence(rule: Rule) -> Iterator[str]:
+    """Yield the section about the runs of the rule's fixtures on TensorFlow."""
+    lines = []
+    for ground, words in GROUNDS.items():
+        seen = _cases(ground).get(rule.code, [])
+        releases = sorted({name for case in seen for names in case["seen"].values() for name in names}, key=_as_numbers)
+        if seen:
+            wrong = sum(text.startswith("NOT AS EXPECTED") for case in seen for text in case["seen"])
+            result = "all as expected" if not wrong else f"all but {wrong} as expected"
+            shown = releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}"
+            lines.append(f"- TensorFlow {shown}, {words}: {len(seen)} checks, {result}")
+    if lines:
+        where = "[Evidence](../evidence/README.md) says how; [recall](../recall.md) lists the programs."
+        yield "## Evidence\n\nThe failing and the fixed programs of this rule, run on TensorFlow:\n\n" + "\n".join(
+            [*lines, "", where, ""]
+        )
+
+
+@lru_cache(maxsize=2)
+def _cases(ground: str) -> dict[str, list[dict[str, Any]]]:
+    text = (ROOT / "docs" / "evidence" / f"{ground}.json").read_text(encoding="utf-8")
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for case in json.loads(text)["cases"]:
+        found[case["fixture"].partition("/")[0]].append(case)
+    return found
+
+
+def _as_numbers(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))
+
+
+def _related(rule: Rule, own: list[Rule]) -> Iterator[str]:
+    """Yield the section about other rules: those that this one names or takes the place of, and those whose defects end
+    in the same message."""
+    named = {code for code in re.findall(r"TFM\d{3}", rule.__doc__ or "") if code != rule.code}
+    reasons: dict[str, str] = dict.fromkeys(sorted(named), "is about the other side of it")
+    for message, seen in sorted(messages().items()):
+        if rule.code in seen.codes and len(seen.codes) < 4:
+            reasons.update({code: f"ends in `{message}`, too" for code in seen.codes if code != rule.code})
+    reasons.update({other.code: "takes its place where both fit" for other in own if rule.code in other.supersedes})
+    reasons.update(dict.fromkeys(rule.supersedes, "gives way to this rule where both fit"))
+    summaries = {other.code: other for other in own}
+    lines = [
+        f"- [{code}]({code}.md) {summaries[code].name}: {reason}"
+        for code, reason in sorted(reasons.items())
+        if code in summaries
+    ]
+    if lines:
+        yield "## Related rules\n\n" + "\n".join(lines) + "\n"
 
 
 def _table(own: list[Rule]) -> str:

@@ -98,8 +98,7 @@ def _show(plan: Plan, stream: IO[str], *, as_json: bool) -> None:
 
         from tfmemlint.plans.data import as_data
 
-        stream.write(json.dumps(as_data(plan), indent=2, allow_nan=False) + "
-")
+        stream.write(json.dumps(as_data(plan), indent=2, allow_nan=False) + "\n")
         return
     from tfmemlint.plans.report import show
 

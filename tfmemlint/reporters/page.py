@@ -32,8 +32,8 @@ _LITERAL = re.compile(r"``([^`\n]+(?:\n[^`\n]+)?)``")
 def markdown(rule: Rule) -> str:
     """Return the page as a Markdown file, as it is published."""
     page = rule.page()
-    parts = [f"# {rule.code}: {rule.name}", _plain_literals(page.summary), _facts(rule)]
-    parts.extend(f"## {heading}\n\n{_plain_literals(body)}" for heading, body in page.sections.items())
+    parts = [f"# {rule.code}: {rule.name}", plain_literals(page.summary), _facts(rule)]
+    parts.extend(f"## {heading}\n\n{plain_literals(body)}" for heading, body in page.sections.items())
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -95,7 +95,7 @@ def _pages(rules: Sequence[Rule], stream: IO[str], color: bool | None) -> None:
         console.print(Text.assemble((rule.code, STYLES[rule.severity.value] + link), " ", (rule.name, "bold")))
         for heading, body in {"": f"{page.summary}\n\n{_facts(rule)}", **page.sections}.items():
             console.print(Text(f"\n{heading}" if heading else "", style="bold"))
-            console.print(Markdown(_plain_literals(body), code_theme="ansi_dark", hyperlinks=linked))
+            console.print(Markdown(plain_literals(body), code_theme="ansi_dark", hyperlinks=linked))
 
 
 def _facts(rule: Rule) -> str:
@@ -104,13 +104,13 @@ def _facts(rule: Rule) -> str:
 
 def _object(rule: Rule) -> dict[str, Any]:
     page = rule.page()
-    sections = (f"## {heading}\n\n{_plain_literals(body)}" for heading, body in page.sections.items())
+    sections = (f"## {heading}\n\n{plain_literals(body)}" for heading, body in page.sections.items())
     return {
         "name": rule.name,
         "code": rule.code,
         "linter": "tfmemlint",
         "severity": rule.severity.value,
-        "summary": _plain_literals(page.summary),
+        "summary": plain_literals(page.summary),
         "fix": _FIXES[rule.fixable],
         "fix_availability": rule.fixable.capitalize(),
         "explanation": "\n\n".join(sections) + "\n",
@@ -118,7 +118,7 @@ def _object(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _plain_literals(text: str) -> str:
+def plain_literals(text: str) -> str:
     """Return text with Markdown literals: docstrings write literals with two backticks, Markdown with one."""
     parts = _FENCE.split(text)
     return "".join(part if number % 2 else _LITERAL.sub(r"`\1`", part) for number, part in enumerate(parts))

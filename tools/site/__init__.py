@@ -1,0 +1,1 @@
+"""The site: how Sphinx makes it from the pages in ``docs``."""
