@@ -19,7 +19,7 @@ from tests.checkout import ROOT
 from tools.site.pages import DOCS, anchors, links, sections
 
 PAGES = sorted(
-    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")],
+    [ROOT / "README.md", ROOT / "README.zh.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")],
     key=lambda path: path.relative_to(ROOT).as_posix(),
 )
 GUIDES = [
