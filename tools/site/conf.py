@@ -6,6 +6,7 @@ made from the lists of ``index.md``, and links to files that are no pages lead t
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from pathlib import Path
@@ -14,8 +15,11 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT)]
 
+import jieba  # noqa: E402
+
 from tools.site.pages import for_the_site, page_in  # noqa: E402
 
+jieba.setLogLevel(logging.WARNING)
 LANGUAGE = os.environ.get("TFMEMLINT_SITE_LANGUAGE", "en")
 
 project = "tfmemlint"
@@ -28,6 +32,11 @@ exclude_patterns = ["zh", "images"] if LANGUAGE == "en" else []
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["deflist"]
+myst_url_schemes = {
+    **dict.fromkeys(("http", "https", "mailto")),
+    "english": "{{path}}",
+    "english-part": "{{path}}#{{fragment}}",
+}
 nitpicky = False  # types of the standard library are no pages here
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"

@@ -79,9 +79,9 @@ def _target(target: str, page: Path) -> str:
     if path.is_relative_to(home) and path.suffix == ".md" and not (home == DOCS and path.is_relative_to(DOCS / "zh")):
         return target
     if path.is_relative_to(DOCS) and path.suffix == ".md":
+        # The folder of the Chinese pages is one folder of the site, too; MyST takes the scheme off (conf.py).
         other = os.path.relpath(path.with_suffix(".html"), page.parent)
-        # The folder of the Chinese pages is one folder on the site, too.
-        return other + ending
+        return f"english-part:{other}{ending}" if ending else f"english:{other}"
     kind = "tree" if path.is_dir() else "blob"
     return f"{REPOSITORY}/{kind}/main/{path.relative_to(ROOT).as_posix()}{ending}"
 
