@@ -54,11 +54,9 @@ INDEX = "tools/make_search_index.py"
 """Makes the index of the rules' triggers, without which no rule is run."""
 UPDATES = [
     INDEX,
-    "tools/make_docs.py",
-    "tools/make_recall.py",
-    "tools/make_knowledge.py",
-    "tools/make_schemas.py",
-    "tools/make_snapshots.py",
+    *("tools/make_docs.py", "tools/make_recall.py", "tools/make_knowledge.py", "tools/make_schemas.py"),
+    *("tools/make_snapshots.py", "tools/make_errors.py", "tools/make_tf1.py", "tools/make_diagrams.py"),
+    *("tools/make_examples.py", "tools/make_messages.py"),
 ]
 """Tools that write the generated files in seconds, with neither TensorFlow nor a GPU."""
 UPDATES_OF_A_RULE = [INDEX, "tools/make_docs.py", "tools/make_snapshots.py"]
@@ -101,6 +99,7 @@ def main() -> int:
     fixtures.add_argument("code", help="the rule's code, such as TFM305")
     update = commands.add_parser("update", help="make the generated pages and the snapshots anew")
     update.add_argument("code", nargs="?", default="", help="make only this rule's page and snapshots, such as TFM305")
+    commands.add_parser("site", help="make the site from docs, in build/site")
     given = sys.argv[1:]
     # What comes after `test` is pytest's, dashes included, which argparse would take for options of its own.
     own = given[:1] if given[:1] == ["test"] and not {"-h", "--help"} & set(given[1:2]) else given
@@ -116,6 +115,8 @@ def main() -> int:
                 begin = ["tools/new_rule.py", "--severity", arguments.severity, arguments.code, arguments.name]
                 begin += ["--no-fix"][: arguments.no_fix]
                 return _steps(begin, *_update(arguments.code), _rule_test(arguments.code))
+            case "site":
+                return _steps(["tools/make_site.py"])
             case "rule-test":
                 return _steps([INDEX], _rule_test(arguments.code, *["--all-programs"][: arguments.all]))
             case "fixtures":
