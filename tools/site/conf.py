@@ -20,7 +20,6 @@ import jieba  # noqa: E402
 from tools.site.pages import for_the_site, page_in  # noqa: E402
 
 jieba.setLogLevel(logging.WARNING)
-jieba.add_word("运行时")  # browsers take it for one word, too
 LANGUAGE = os.environ.get("TFMEMLINT_SITE_LANGUAGE", "en")
 
 project = "tfmemlint"

@@ -9,12 +9,13 @@ class ChineseStemmer {
 }
 window.ChineseStemmer = ChineseStemmer;
 
-// The index has Chinese words, so a query is cut into words, too; without a segmenter, at blanks and punctuation.
+// The index has Chinese words of two letters and more, so a query is cut into words, too, and single letters are left out.
+// Without a segmenter it is cut at blanks and punctuation.
 function splitQuery(query) {
   const parts = query.split(/[^\p{Letter}\p{Number}_]+/gu).filter((part) => part);
   if (typeof Intl.Segmenter === "undefined") return parts;
   const words = new Intl.Segmenter("zh", { granularity: "word" });
   return parts.flatMap((part) =>
-    /\p{Script=Han}/u.test(part) ? [...words.segment(part)].map((word) => word.segment) : [part]
+    /\p{Script=Han}/u.test(part) ? [...words.segment(part)].map((word) => word.segment).filter((word) => word.length > 1) : [part]
   );
 }
