@@ -93,7 +93,8 @@ def _not_reported(rule: Rule) -> Iterator[str]:
 
 
 def _words(path: Path) -> str:
-    return path.name.partition(".")[0].removeprefix("ok_").replace("_", " ")
+    words = path.name.partition(".")[0].removeprefix("ok_").replace("_", " ")
+    return re.sub(r"\bcard\b", "GPU", words)
 
 
 def _evidence(rule: Rule) -> Iterator[str]:

@@ -39,7 +39,7 @@ ADDED = {
         "defects of the configuration:"
     ),
 }
-"""What is said of a message before its rules: where most causes are no defect of the configuration."""
+"""Words before the rules of a message: where most causes are no defect of the configuration."""
 
 HEAD = """# I have an error
 

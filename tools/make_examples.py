@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 HOME = "/home/you/project"
-"""What stands in the pages for the folder of the examples."""
+"""Stands in the pages for the folder of the examples."""
 
 _FILE = re.compile(r"<!-- file: (?P<name>[^ ]+) -->\n(?P<fence>`{3,})\w*\n(?P<text>.*?)(?P=fence)", re.DOTALL)
 _OUTPUT = re.compile(

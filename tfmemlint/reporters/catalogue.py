@@ -14,7 +14,7 @@ _CONTENTS = {
     **dict.fromkeys(("name", "call", "setting", "variable", "inner", "outer", "file"), _NAME),
     "place": r"\S+:\d+",
 }
-"""What may stand in fields of these names; anything may stand in others."""
+"""The patterns for fields of these names; anything may stand in others."""
 SENTENCES = ("fix", "reason", "what")
 """Fields that hold sentences."""
 _MAX_DEPTH = 3
