@@ -88,6 +88,6 @@ def _pattern(template: str) -> re.Pattern[str]:
 @lru_cache(maxsize=4)
 def catalogue(folder: str) -> Catalogue:
     """Return the catalogue in a folder of ``tfmemlint/locale``."""
-    path = files("tfmemlint").joinpath("locale", folder, "LC_MESSAGES", "tfmemlint.mo")
+    path = files("tfmemlint") / "locale" / folder / "LC_MESSAGES" / "tfmemlint.mo"
     with path.open("rb") as file:
         return Catalogue(file)
