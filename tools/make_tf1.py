@@ -22,7 +22,7 @@ from tfmemlint.engine.check_source import check_source  # noqa: E402
 from tfmemlint.fixes.loop import Options, fix_source  # noqa: E402
 from tfmemlint.knowledge.releases import Target  # noqa: E402
 from tfmemlint.model.finding import Severity  # noqa: E402
-from tfmemlint.rulekit.rule import rules  # noqa: E402
+from tfmemlint.rulekit.rule import Rule, rules  # noqa: E402
 from tfmemlint.sources import Source  # noqa: E402
 
 PAGE = ROOT / "docs" / "from-tf1.md"
@@ -164,7 +164,7 @@ def _statements(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def _rules() -> tuple[object, ...]:
+def _rules() -> tuple[Rule, ...]:
     return tuple(rule for rule in rules() if rule.severity is not Severity.ADVICE)
 
 

@@ -63,7 +63,7 @@ def show_list(rules: Sequence[Rule], stream: IO[str], *, color: bool | None = No
         [
             Segment(rule.code.ljust(code_width), rule.severity.value, rule.url()),
             Segment(f"  {rule.severity.value.ljust(7)}  {rule.name.ljust(name_width)}  "),
-            Segment(" ".join(_plain_literals(rule.page().summary).split()), "dim"),
+            Segment(" ".join(plain_literals(rule.page().summary).split()), "dim"),
         ]
         for rule in rules
     )
