@@ -58,6 +58,14 @@ PACKAGE = {
         def call_all():
             for function in KNOWN:
                 function()
+
+
+        def names():
+            for function in KNOWN:
+                yield function.__name__
+
+
+        COUNT = len(list(names()))
         """,
 }
 """A package that starts the runtime when it is imported, and puts code into a list that others go through."""
@@ -216,3 +224,41 @@ def test_a_program_is_followed_as_far_whatever_was_imported_before(
         assert entry is not None
         results.append(analyze_program(entry, context))
     assert [result.gave_up for result in results] == [(), ()]
+
+
+@pytest.mark.parametrize(
+    ("held", "is_kept"), [("STEPS = [grow]\nlist(n for n in (1, 2))", True), ("STEPS = [grow()]", False)]
+)
+def test_a_generator_that_a_module_holds_runs_in_each_program(
+    held: str, is_kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that has run, and that nothing holds, does not keep the import from being repeated."""
+    write(tmp_path / "pyproject.toml", '[project]\nname = "held"\ndependencies = ["tensorflow==2.15"]\n')
+    growing = """
+        import tensorflow as tf
+
+
+        def grow():
+            for gpu in tf.config.list_physical_devices("GPU"):
+                yield tf.config.experimental.set_memory_growth(gpu, True)
+
+
+        def count():
+            yield 1
+
+
+        NUMBER = len(list(count()))
+        STARTED = tf.constant(1.0)
+        """
+    write(tmp_path / "held.py", f"{dedent(growing)}{held}\n")
+    steps = "held.STEPS[0]()" if is_kept else "held.STEPS[0]"
+    for name in ("first.py", "second.py"):
+        write(tmp_path / name, f"import held\n\nfor _ in {steps}:\n    pass\n")
+    monkeypatch.chdir(tmp_path)
+    context = RunContext()
+    for name in ("first.py", "second.py"):
+        entry = entry_of(name, Path(name).read_bytes(), context.modules.listings)
+        assert entry is not None
+        found = analyze_program(entry, context).findings
+        assert {finding.code for finding in found} == {"TFM101"}
+        assert any(context.modules.replays.values()) == is_kept

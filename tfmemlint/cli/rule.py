@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tfmemlint.reporters.destination import FULL, JSON
 from tfmemlint.reporters.say import say
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("selector", nargs="?", metavar="RULE", help="a code, a beginning of codes, or a name, such as TFM101 or TFM1")
     add("--all", action="store_true", help="explain all rules")
-    add("--output-format", choices=("text", "json"), default="text", help="text or json (default: text)")
+    add("--output-format", choices=(FULL, JSON), default=FULL, help="full, or json (default: full)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -38,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
             say(f"there is no rule {arguments.selector!r}" + (f"; {said}" if said else ""))
             return FAILED
         chosen = [rule for rule in rules() if rule.code in codes]
-    as_json = arguments.output_format == "json"
+    as_json = arguments.output_format == JSON
     if len(chosen) == 1 and not arguments.all:
         page.show(chosen[0], sys.stdout, output_format=arguments.output_format)
     elif arguments.all or as_json:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
+from tfmemlint.reporters.destination import FULL, JSON
+
 CLEAN, FAILED = 0, 2
 _ABOUT = """\
 Prints what the analysis sees in a program, step by step: each line that it interprets, what it then knows of
@@ -28,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="X.Y",
         help="the TensorFlow release that the code runs on (default: the one that the project requires)",
     )
-    add("--output-format", choices=("text", "json"), default="text")
+    add("--output-format", choices=(FULL, JSON), default=FULL, help="full, or json (default: full)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -65,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     except (Unreadable, SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return _failed(f"{item.path}: {getattr(error, 'msg', None) or error or 'nested too deeply to be read'}")
     selection = Selection(arguments.row, arguments.function, arguments.imports)
-    if arguments.output_format == "json":
+    if arguments.output_format == JSON:
         import json
 
         print(json.dumps(as_data(runs, selection), indent=2))

@@ -23,6 +23,7 @@ from tfmemlint.interpreter.operations.contents import is_as_read
 from tfmemlint.interpreter.state import ConfigEffect, Event, Phase, Setting, State
 from tfmemlint.interpreter.unit import ModuleInstance, Replay
 from tfmemlint.interpreter.values import Lazy, Value
+from tfmemlint.interpreter.values.joins import parts
 from tfmemlint.model.finding import Span, Step
 from tfmemlint.project.search import prefixes
 
@@ -37,12 +38,11 @@ _PLACE = frozenset(
         "depth", "tracing", "guards", "uncertain", "ways", "doubts", "import_fallbacks", "modules", "max_steps",
         "steps", "last_values", "state", "heap", "events", "container_changes", "asked_modules", "env_read",
         "circular_imports", "reads", "is_recording", "oldest_cell_changed", "end_state", "settling",
+        "started_generators",
     }
 )  # fmt: skip
 """Attributes of a `Context` that are the same again after an import, or that are dealt with one by one."""
-_MUST_STAY = frozenset(
-    {"given_up", "protos", "raised", "started_generators", "surely_left", "import_state", "path_changed"}
-)
+_MUST_STAY = frozenset({"given_up", "protos", "raised", "surely_left", "import_state", "path_changed"})
 """Attributes with which an import that changes them is not repeated."""
 _MOVED = (Event, State, Phase, Setting, ConfigEffect)
 
@@ -225,7 +225,11 @@ def _difference(
                 return None
             collections[name] = added
     units = {name: (unit, dict(unit.scope.names)) for name, unit in collections.pop("units", {}).items()}
-    if any(isinstance(value, Lazy) for _, bound in units.values() for value in bound.values()):
+    heap = {key: value for key, value in context.heap.items() if begun.heap.get(key) is not value}
+    if any(
+        map(_holds_generator, (*heap.values(), *(value for _, bound in units.values() for value in bound.values())))
+    ):
+        # It would go on in the program that it was made in. One that is out of reach is forgotten, started or not.
         return None
     return Replay(
         target=context.target,
@@ -239,7 +243,7 @@ def _difference(
         end=_without_imports(context.end_state, begun.before) if context.end_state is not None else None,
         units=units,
         places={name: modules.place(name) for name in names},
-        heap={key: value for key, value in context.heap.items() if begun.heap.get(key) is not value},
+        heap=heap,
         events=context.events[begun.events :],
         env_read=dict(read),
         collections=collections,
@@ -250,6 +254,19 @@ def _difference(
 
 def _without_imports(state: State, before: State) -> State:
     return replace(state, imported={name: has for name, has in state.imported.items() if name not in before.imported})
+
+
+def _holds_generator(value: Value) -> bool:
+    looked_at: set[int] = set()
+    held = [value]
+    while held:
+        inner = held.pop()
+        if isinstance(inner, Lazy):
+            return True
+        if id(inner) not in looked_at:
+            looked_at.add(id(inner))
+            held.extend(parts(inner))
+    return False
 
 
 def _is_collection(value: object) -> bool:

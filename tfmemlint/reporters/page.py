@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 from tfmemlint.model.finding import Severity
+from tfmemlint.reporters.destination import FULL, JSON
 from tfmemlint.reporters.paint import STYLES, colourful, columns, write
 
 if TYPE_CHECKING:
@@ -37,17 +38,17 @@ def markdown(rule: Rule) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def show(rule: Rule, stream: IO[str], *, output_format: str = "text", color: bool | None = None) -> None:
+def show(rule: Rule, stream: IO[str], *, output_format: str = FULL, color: bool | None = None) -> None:
     """Print one rule's page; as JSON, one object."""
-    if output_format == "json":
+    if output_format == JSON:
         write(stream, json.dumps(_object(rule), indent=2) + "\n")
     else:
         _pages([rule], stream, color)
 
 
-def show_all(rules: Sequence[Rule], stream: IO[str], *, output_format: str = "text", color: bool | None = None) -> None:
+def show_all(rules: Sequence[Rule], stream: IO[str], *, output_format: str = FULL, color: bool | None = None) -> None:
     """Print the pages of ``rules`` one after the other; as JSON, a list of objects."""
-    if output_format == "json":
+    if output_format == JSON:
         write(stream, json.dumps([_object(rule) for rule in rules], indent=2) + "\n")
     else:
         _pages(rules, stream, color)

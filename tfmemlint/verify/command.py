@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from tfmemlint.verify.prove import Proof, RunOptions
 
 FAILED = 2
+USUAL_MEMORY = "16GiB"
+"""The memory of a simulated GPU where nobody says otherwise."""
 _ABOUT = """\
 Runs the part of each program that configures GPU memory (its slice) on the installed TensorFlow, in a separate
 process, and reports for each intent of the program whether it takes effect. THIS RUNS THE PROGRAM'S CODE, in a
@@ -52,7 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " TensorFlow's Python edge (default: the best that this machine has)",
     )
     add("--gpus", type=int, metavar="N", help="the number of simulated GPUs (default: as many as the program names)")
-    add("--gpu-memory", metavar="SIZE", default="16GiB", help="the memory of a simulated GPU (default: 16GiB)")
+    add(
+        "--gpu-memory",
+        metavar="SIZE",
+        help="the memory of a simulated GPU (default: 16GiB); with --original, shares become numbers of MiB of it"
+        " where it is given, here or in a configuration file",
+    )
     add_config_arguments(parser)
     add_options(parser, timeout=60, cwd="an empty one", json="the verdicts")
     add("-v", "--verbose", action="store_true", help="show the slices, and the output of every program that failed")
@@ -71,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         conditions = RunOptions(
             gpus=_number(arguments.gpus),
-            memory_mib=int(size("--gpu-memory", arguments.gpu_memory)),
+            memory_mib=int(size("--gpu-memory", arguments.gpu_memory or USUAL_MEMORY)),
             timeout=seconds(arguments.timeout),
             host_mib=size("--host-memory", arguments.host_memory),
             argv=tuple(arguments.program_arguments),
@@ -85,7 +92,11 @@ def run(arguments: argparse.Namespace) -> int:
         return FAILED
     try:
         nearest = Nearest.of(config=arguments.config, isolated=arguments.isolated)
-        context = RunContext(unsafe=arguments.unsafe_fixes, kinds=nearest.top.file_kinds())
+        context = RunContext(
+            unsafe=arguments.unsafe_fixes,
+            kinds=nearest.top.file_kinds(),
+            gpu_memory_mib=conditions.memory_mib if arguments.gpu_memory else nearest.top.gpu_memory_mib,
+        )
         sources, failed = _sources(arguments.paths, nearest, context)
     except ConfigError as error:
         say(str(error))
