@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.project.trees import write
-from tfmemlint.engine import find_programs, front_end
 from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.run import run
+from tfmemlint.interpreter import modules
 from tfmemlint.sources import read_bytes
 
 GROW = """\
@@ -48,8 +48,7 @@ def test_what_lies_below_is_not_read(folder: Path, monkeypatch: pytest.MonkeyPat
         seen.add(path)
         return read(path)
 
-    for module in (find_programs, front_end):
-        monkeypatch.setattr(module, "read_bytes", watched)
+    monkeypatch.setattr(modules, "read_bytes", watched)
     run([("main.py", True)], RunContext(explain_fixes="never"))
     assert str(Path("inner", "start.py")) in seen
     assert not any(path.startswith("other") for path in seen)

@@ -104,7 +104,7 @@ def test_a_release_has_one_version_and_what_it_is_read_by(release: Path, wheel: 
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert metadata.endswith(readme), "the README is the page of the release"
     extras = {line.removeprefix("Provides-Extra: ") for line in metadata.splitlines() if "Provides-Extra" in line}
-    assert extras == {"mcp", "server", "tensorflow", "test"}
+    assert extras == {"completion", "docs", "mcp", "server", "tensorflow", "test", "watch"}
 
 
 def test_the_source_distribution_holds_no_more_than_the_checkout(sdist: Path) -> None:
@@ -158,7 +158,7 @@ def test_it_mends_without_tensorflow(installed: Path, tmp_path: Path) -> None:
     share = "import tensorflow as tf\n\ngpus = tf.config.list_physical_devices('GPU')\n"
     share += "tf.config.experimental.set_memory_limit(gpus[0], 0.5)\n"
     (tmp_path / "share.py").write_text(share, encoding="utf-8")
-    fix = _run(installed, tmp_path, "tfmemlint", "fix", "--unsafe-fixes")
+    fix = _run(installed, tmp_path, "tfmemlint", "fix", "--unsafe-fixes", "--read-gpu-memory")
     assert (fix.returncode, fix.stderr) == (0, "")
     assert (tmp_path / "late.py").read_text(encoding="utf-8") == CLEAN
     assert "pynvml" in (tmp_path / "share.py").read_text(encoding="utf-8")

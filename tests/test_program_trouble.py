@@ -52,11 +52,13 @@ def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
         told = capsys.readouterr()
         found = json.loads(told.out)
         places = [
-            (one["code"], str(Path(one["filename"]).relative_to(tmp_path)), one["location"]["row"]) for one in found
+            (one["code"], str(Path(one["filename"]).relative_to(tmp_path)), one["location"]["row"])
+            for one in found
+            if one["code"] is not None
         ]
         assert "TFM900" not in [place[0] for place in places]
         assert_costs_at_most(references, seconds)
-        return Run(code, places, [one["severity"] for one in found], told.err)
+        return Run(code, places, [one["severity"] for one in found if one["code"] is not None], told.err)
 
     yield run
 

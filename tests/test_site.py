@@ -31,7 +31,16 @@ GUIDES = [
 ]
 """Pages whose examples and commands are run here; those of the others are run by the tests of what they are about."""
 GENERATED = ("make_errors.py", "make_diagrams.py", "make_examples.py", "make_tf1.py")
-NOT_RUN = ("pip install", "git clone", "python3 tools/run.py", "cd ", "tfmemlint verify", "tfmemlint fit", "pre-commit")
+NOT_RUN = (
+    "docker ",
+    "pip install",
+    "git clone",
+    "python3 tools/run.py",
+    "cd ",
+    "tfmemlint verify",
+    "tfmemlint fit",
+    "pre-commit",
+)
 """Beginnings of commands that other tests run, or that need a network or TensorFlow."""
 EDITED = "train.py"
 

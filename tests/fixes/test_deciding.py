@@ -264,7 +264,7 @@ def test_what_is_not_chosen_is_reported(project: Path, capsys: pytest.CaptureFix
 
 def test_a_choice_that_stands_for_no_rule_is_an_error(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fix", "--fix-only", "TFM999", "train.py"]) == 2
-    assert "--fix-only: 'TFM999' stands for no rule" in capsys.readouterr().err
+    assert "'TFM999' in --fix-only" in capsys.readouterr().err
     assert Path("train.py").read_text() == LIMITS
 
 

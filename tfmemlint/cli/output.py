@@ -73,6 +73,11 @@ def report(
         if arguments.verbose and result.candidate:
             say(f"read closely: {result.path}")
     not_followed = [(result.path, reason) for result in results for reason in result.not_followed]
+    if arguments.verbose:
+        for result in results:
+            for note in result.notes:
+                if note not in result.not_followed:
+                    say(f"{result.path}: {note}")
     shown = not_followed if arguments.verbose else not_followed[:MAX_NOT_FOLLOWED_SHOWN]
     for path, reason in shown:
         say(f"{path}: not followed to the end: {reason}")

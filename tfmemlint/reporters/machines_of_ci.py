@@ -51,14 +51,18 @@ def write_junit(report: Report) -> str:
         Xml.SubElement(suite, "testcase", name="no findings", classname="tfmemlint")
     for path, findings in by_file.items():
         count = str(len(findings))
-        suite = Xml.SubElement(top, "testsuite", name=_xml(relative(path)), tests=count, failures=count, errors="0")
+        suite = Xml.SubElement(
+            top, "testsuite", name=_xml(printable(relative(path))), tests=count, failures=count, errors="0"
+        )
         for finding in findings:
             place = f"{finding.span.row}:{finding.span.column}"
             name = f"{finding.code} {finding.name} ({place})"
-            case = Xml.SubElement(suite, "testcase", name=name, classname=_xml(relative(path)))
+            case = Xml.SubElement(suite, "testcase", name=name, classname=where)
             case.set("line", str(finding.span.row))
-            failure = Xml.SubElement(case, "failure", type=finding.severity.value, message=_xml(finding.message))
-            failure.text = _xml(f"{relative(path)}:{place}: {_words(finding)}")
+            failure = Xml.SubElement(
+                case, "failure", type=finding.severity.value, message=_xml(printable(finding.message))
+            )
+            failure.text = _xml(f"{printable(relative(path))}:{place}: {_words(finding)}")
     Xml.indent(top)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + Xml.tostring(top, encoding="unicode") + "\n"
 
