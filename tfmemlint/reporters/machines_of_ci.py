@@ -50,10 +50,8 @@ def write_junit(report: Report) -> str:
         suite = Xml.SubElement(top, "testsuite", name="tfmemlint", tests="1", failures="0", errors="0")
         Xml.SubElement(suite, "testcase", name="no findings", classname="tfmemlint")
     for path, findings in by_file.items():
-        count = str(len(findings))
-        suite = Xml.SubElement(
-            top, "testsuite", name=_xml(printable(relative(path))), tests=count, failures=count, errors="0"
-        )
+        count, where = str(len(findings)), _xml(printable(relative(path)))
+        suite = Xml.SubElement(top, "testsuite", name=where, tests=count, failures=count, errors="0")
         for finding in findings:
             place = f"{finding.span.row}:{finding.span.column}"
             name = f"{finding.code} {finding.name} ({place})"

@@ -38,6 +38,8 @@ class ReleaseGuards:
         self._path = program.source.path
         self._tree = program.tree
         self._flags = Flags(program.target, current().source)
+        self._by_row: dict[int, list[_Rows]] = {}
+        self._by_statement: dict[ast.stmt, list[_Rows]] = {}
 
     def hides(self, finding: Finding, *, of_another_release: bool) -> bool:
         """Return True if the release does not reach the place of a finding. One about names of other releases counts as
@@ -45,7 +47,9 @@ class ReleaseGuards:
         if finding.path != self._path:
             return False
         row = finding.span.row
-        ranges = self._ranges(self._tree.body, row)
+        if row not in self._by_row:
+            self._by_row[row] = list(self._ranges(self._tree.body, row))
+        ranges = self._by_row[row]
         return any(rows.first <= row <= rows.last and (rows.certain or of_another_release) for rows in ranges)
 
     def _ranges(self, body: list[ast.stmt], row: int) -> Iterator[_Rows]:
@@ -75,7 +79,10 @@ class ReleaseGuards:
             if around:
                 for inner in _blocks(node):
                     yield from self._ranges(inner, row)
-                yield from self._in_expressions(node)
+                if node not in self._by_statement:
+                    # Many findings may be in one statement.
+                    self._by_statement[node] = list(self._in_expressions(node))
+                yield from self._by_statement[node]
 
     def _in_expressions(self, node: ast.stmt) -> Iterator[_Rows]:
         if isinstance(
