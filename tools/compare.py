@@ -141,8 +141,7 @@ _TAIL = """## What each is for
 - **mypy** checks types; TensorFlow ships none, so that everything from `tf` on is `Any`.
 - **tf_upgrade_v2** renames what TensorFlow 2 has renamed, and reports what it cannot rename. It knows nothing of
   the order in which things happen.
-- **semgrep** matches patterns that somebody has written: it has none of its own, and its registry none about GPU
-  memory that we know of.
+- **semgrep** matches patterns that somebody has written: it has none of its own, and its registry was not searched.
 
 None of them asks when a line runs, or what another module has done before. That is what most of these defects are
 about. """

@@ -44,12 +44,6 @@ GPU_MODELS = (
         int(79.11 * GIB),
         "PyTorch's message in vllm-project/vllm#27508: 79.11 GiB; nvidia-smi in modal-labs/modal-client#2797: 81559MiB",
     ),
-    GpuModel(
-        "L4",
-        int(22.03 * GIB),
-        "PyTorch's total memory in public logs of this GPU: 22.03 GiB; nvidia-smi in "
-        "modal-labs/modal-client#2797: 23034MiB",
-    ),
     GpuModel("L40S", int(44.53 * GIB), "PyTorch's message in Wan-Video/Wan2.1#205: 44.53 GiB"),
     GpuModel("RTX4090", int(23.61 * GIB), "PyTorch's message in pinokiofactory/flux-webui#11: 23.61 GiB"),
 )
