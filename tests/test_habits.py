@@ -13,6 +13,8 @@ import pytest
 
 from tests.checkout import ROOT, copy_checkout
 
+pytestmark = pytest.mark.slow
+
 CODE, NAME = "TFM399", "begun-by-a-test"
 WITHOUT_FIX = "TFM398"
 

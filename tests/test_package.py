@@ -16,6 +16,8 @@ from tests.checkout import ROOT, copy_checkout
 from tests.safety.hostile_modules import plant
 from tfmemlint import __version__
 
+pytestmark = pytest.mark.slow
+
 LATE = """\
 import tensorflow as tf
 
@@ -127,6 +129,7 @@ def test_the_source_distribution_works_on_its_own(sdist: Path, tmp_path: Path) -
     assert (fix.returncode, (tmp_path / "late.py").read_text(encoding="utf-8")) == (0, CLEAN)
 
 
+@pytest.mark.slow
 def test_the_library_works_on_its_own(installed: Path, tmp_path: Path) -> None:
     code = f"import tfmemlint; print(tfmemlint.fix({LATE!r}, unsafe=True).text == {CLEAN!r})"
     code += f"; print(len(tfmemlint.plan({LATE!r}).programs))"

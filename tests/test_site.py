@@ -18,6 +18,8 @@ import yaml
 from tests.checkout import ROOT
 from tools.site.pages import DOCS, anchors, links, sections
 
+pytestmark = pytest.mark.slow
+
 PAGES = sorted(
     [ROOT / "README.md", ROOT / "README.zh.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")],
     key=lambda path: path.relative_to(ROOT).as_posix(),
@@ -110,6 +112,7 @@ def test_a_fix_gives_what_the_page_shows(path: Path, tmp_path: Path) -> None:
             assert file.read_text(encoding="utf-8") == after
 
 
+@pytest.mark.slow
 @each_guide
 def test_commands_are_understood(path: Path, tmp_path: Path) -> None:
     for line in dict.fromkeys(_commands(path)):

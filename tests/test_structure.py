@@ -97,6 +97,7 @@ def test_circles_are_found_as_groups_of_all_that_reach_each_other() -> None:
     assert circles(graph) == [["a", "b", "c"], ["d", "e"]]
 
 
+@pytest.mark.slow
 def test_the_tool_counts_and_draws_this_checkout(tmp_path: Path) -> None:
     picture = tmp_path / "structure.svg"
     command = [sys.executable, "tools/structure.py", "--svg", str(picture)]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from tests.fixture_files import FIXTURES, fixture_paths, read_text, strip_markers
+from tests.fixture_files import fixture_paths, read_text, strip_markers
+from tests.for_each import for_each_file
 from tfmemlint.interpreter import analyze
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.rulekit.rule import rules
@@ -26,7 +25,7 @@ def _found(text: str) -> int:
     return len({finding.span for finding in UNGUARDED.check(analyze(Source("program.py", text), Target.newest()))})
 
 
-@pytest.mark.parametrize("path", FIXED, ids=lambda path: str(path.relative_to(FIXTURES)))
+@for_each_file(FIXED)
 def test_a_fixed_program_takes_no_first_gpu_without_asking_that_did_ask_before(path: Path) -> None:
     before = strip_markers(read_text(path))[0]
     assert _found(read_text(path.with_name(f"{path.stem}.fixed.py"))) <= _found(before)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each_file
+
 ROOT = Path(__file__).resolve().parents[1]
 
 HELD = ("benchmarks", "rules", "tfmemlint", "tools")
@@ -111,7 +113,7 @@ def _wrong_words(text: str) -> Iterator[str]:
             yield f"{match[0]!r}: write {better!r}"
 
 
-@pytest.mark.parametrize("path", _files(), ids=lambda path: path.relative_to(ROOT).as_posix())
+@for_each_file(_files(), lambda path: path.parent.relative_to(ROOT).as_posix())
 def test_a_file_keeps_to_the_words(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     wrong = []

@@ -16,7 +16,7 @@ from tfmemlint.doctor import tensorflow
 from tfmemlint.doctor.cuda_libraries import complaints, tried
 from tfmemlint.doctor.tensorflow import CudaLibrary, InterpreterError, ListedGpu, probe
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="the interpreters are shell scripts")
+pytestmark = [pytest.mark.skipif(os.name == "nt", reason="the interpreters are shell scripts"), pytest.mark.slow]
 
 
 @pytest.mark.tensorflow

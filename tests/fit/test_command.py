@@ -17,6 +17,8 @@ from tfmemlint.fit.report import as_data, show
 from tfmemlint.fit.runner import FitOptions
 from tfmemlint.verify.ground import Ground
 
+pytestmark = pytest.mark.slow
+
 
 def run(*given: str) -> int:
     parser = argparse.ArgumentParser()

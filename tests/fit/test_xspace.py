@@ -12,6 +12,8 @@ import pytest
 
 from tfmemlint.fit.child.xspace import events
 
+pytestmark = pytest.mark.slow
+
 PROFILED = """
 import importlib, json, pathlib, sys
 import tensorflow as tf

@@ -14,7 +14,7 @@ from tfmemlint.knowledge import names
 from tfmemlint.knowledge.effects import Effect, effect
 from tfmemlint.knowledge.releases import Target
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.slow]
 
 PAIRS = """
 import json, sys

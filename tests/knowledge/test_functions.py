@@ -12,6 +12,8 @@ from tfmemlint.knowledge.misplaced import REAL_PLACES
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.knowledge.signatures import SIGNATURES
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", SIGNATURES)
 def test_parameters_are_those_of_the_installed_release(name: str) -> None:

@@ -16,6 +16,8 @@ from tfmemlint.knowledge.effects import Effect
 from tfmemlint.knowledge.libraries import LIBRARIES, Row, called, imported
 from tfmemlint.knowledge.releases import KNOWN, Target
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 KERAS2, KERAS3 = Target(2, 15), Target(2, 18)
 ROWS = libraries.rows()

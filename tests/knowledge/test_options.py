@@ -12,6 +12,8 @@ import pytest
 from tfmemlint.knowledge.options import options, reads_option
 from tfmemlint.knowledge.releases import Target
 
+pytestmark = pytest.mark.slow
+
 SET = """
 import json, sys
 import tensorflow as tf

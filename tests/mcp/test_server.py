@@ -13,6 +13,8 @@ import pytest
 from tests.api.texts import CLEAN, HELPER, LATE, MAIN, NUMBERS, notebook
 from tests.safety.hostile_modules import plant
 
+pytestmark = pytest.mark.slow
+
 anyio = pytest.importorskip("anyio")
 pytest.importorskip("mcp")
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.fixture_files import FIXTURES, fixture_paths, read_text, strip_markers
+from tests.for_each import for_each_file
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.plans.model import Device, FilePlan, PredictionKind
 from tfmemlint.plans.read import plan_of
@@ -46,7 +45,7 @@ def _readable(kind: str) -> list[Path]:
     return [path for path in fixture_paths(kind) if path.parent.name not in ("TFM901", "TFM902")]
 
 
-@pytest.mark.parametrize("path", _readable("ok"), ids=_named)
+@for_each_file(_readable("ok"))
 def test_what_is_right_is_said_to_happen(path: Path) -> None:
     text, _, header = strip_markers(read_text(path))
     plan = _plan(path, text, header)
@@ -58,7 +57,7 @@ def test_what_is_right_is_said_to_happen(path: Path) -> None:
     assert not any(entry.stop for entry in plan.entries)
 
 
-@pytest.mark.parametrize("path", _readable("bad"), ids=_named)
+@for_each_file(_readable("bad"))
 def test_what_does_not_happen_is_not_said_to_happen(path: Path) -> None:
     text, expectations, header = strip_markers(read_text(path))
     rows = {row for row, codes in expectations.items() if any(code in SURE for code in codes)}
@@ -69,7 +68,7 @@ def test_what_does_not_happen_is_not_said_to_happen(path: Path) -> None:
                 assert one.prediction.kind in DIFFERENT, f"line {span.row}: {one.words}: {one.prediction.words}"
 
 
-@pytest.mark.parametrize("path", _readable("bad"), ids=_named)
+@for_each_file(_readable("bad"))
 def test_the_devices_get_what_tensorflow_gave_them(path: Path) -> None:
     text, _, header = strip_markers(read_text(path))
     gpus = max(int(count) for count in header.get("gpus", "1").split(","))

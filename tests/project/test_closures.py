@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from tfmemlint.project.reaching import Graph, Module
 
 
@@ -33,6 +35,7 @@ def test_closures_are_what_can_be_reached() -> None:
                 assert made.closure(name) == _reached(edges, name)
 
 
+@pytest.mark.slow
 def test_a_long_chain_is_no_trouble() -> None:
     edges = {str(number): {str(number + 1)} for number in range(5_000)} | {"5000": set()}
     assert len(_graph(edges).closure("0")) == 5_001

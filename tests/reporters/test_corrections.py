@@ -128,6 +128,7 @@ def test_what_is_wrong_without_a_wrong_name_is_a_use(
     assert one["edit"] is not None
 
 
+@pytest.mark.slow
 def test_every_fixture_has_corrections_that_hold_what_they_say(capsys: pytest.CaptureFixture[str]) -> None:
     files = [str(path) for path in sorted(FIXTURES.glob("TFM*/bad_*.py")) if not path.name.endswith(".fixed.py")]
     made = told(capsys, "--select", "ALL", *files)

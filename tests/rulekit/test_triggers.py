@@ -15,6 +15,7 @@ import pytest
 
 from tests.checkout import ROOT
 from tests.fixture_files import FIXTURES, fixture_paths, read_text, strip_markers
+from tests.for_each import for_each_file
 from tfmemlint.facts.line_groups import required_words
 from tfmemlint.facts.line_search import LineSearch
 from tfmemlint.facts.prefilter import CONFIGURES, MATTERS, NAMES_GPU, about_tensorflow
@@ -68,7 +69,7 @@ def expected_of(path: Path) -> Iterator[tuple[str, bytes]]:
         yield code, shown.encode("utf-8", "surrogatepass")
 
 
-@pytest.mark.parametrize("path", fixture_paths("bad"), ids=lambda path: f"{path.parent.name}/{path.stem}")
+@for_each_file(fixture_paths("bad"))
 def test_a_rule_states_the_triggers_of_what_it_finds(path: Path) -> None:
     for code, data in expected_of(path):
         rule = RULES[code]
@@ -81,18 +82,22 @@ def test_a_rule_states_the_triggers_of_what_it_finds(path: Path) -> None:
             assert LineSearch.of(rule.triggers)(data) or put_together, f"none of the triggers of {code} is in it"
 
 
-@pytest.mark.parametrize("path", fixture_paths("bad"), ids=lambda path: f"{path.parent.name}/{path.stem}")
+@for_each_file(fixture_paths("bad"))
 def test_a_bad_file_is_read(path: Path) -> None:
     for code, data in expected_of(path):
         selected = RULES[code].any_tensorflow_file or RULES[code].any_file
         assert triggers.scan(data) & MATTERS or selected, f"without its comments it is not read for {code}"
 
 
+def _program(path: Path) -> Path:
+    return next(parent for parent in path.parents if parent.parent.name == "programs")
+
+
 FILES_OF_PROGRAMS = sorted(path for path in (FIXTURES / "programs").glob("bad_*/**/*.py"))
 FILES_OF_SETTINGS = sorted(path for path in (FIXTURES / "settings").glob("TFM*/bad_*") if ".fixed." not in path.name)
 
 
-@pytest.mark.parametrize("path", FILES_OF_PROGRAMS, ids=lambda path: str(path.relative_to(FIXTURES / "programs")))
+@for_each_file(FILES_OF_PROGRAMS, lambda path: "programs")
 def test_a_file_of_a_bad_program_is_read(path: Path) -> None:
     for code, data in expected_of(path):
         found = triggers.scan(data)
@@ -102,11 +107,7 @@ def test_a_file_of_a_bad_program_is_read(path: Path) -> None:
         assert found & (MATTERS | NAMES_GPU) or whole_program or RULES[code].any_file
 
 
-def _program(path: Path) -> Path:
-    return next(parent for parent in path.parents if parent.parent.name == "programs")
-
-
-@pytest.mark.parametrize("path", FILES_OF_SETTINGS, ids=lambda path: f"{path.parent.name}/{path.name}")
+@for_each_file(FILES_OF_SETTINGS)
 def test_a_bad_configuration_file_is_read(path: Path) -> None:
     for code, data in expected_of(path):
         without_comments = re.sub(rb"(?m)^\s*#(?!SBATCH).*$", b"", data)

@@ -71,6 +71,7 @@ INSTALLED = "import sys; del sys.path[0]; from tfmemlint.__main__ import main; s
 """The installed command has its own directory in front, not the working directory."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["", ":/nonexistent", ".", "HERE/sub"])
 @pytest.mark.parametrize(
     "command", [("-m", "tfmemlint"), ("-c", "import sys; from tfmemlint.__main__ import main; main()")]

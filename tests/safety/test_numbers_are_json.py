@@ -45,6 +45,7 @@ def _refuse(constant: str) -> NoReturn:
     raise AssertionError(f"{constant} is no JSON")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_every_number_is_valid_json(command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for number, value in enumerate((*NUMBERS, *TEXTS)):

@@ -53,12 +53,14 @@ def _all_ways(top: Path, cache: Path, *words: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_some_files_give_the_same_output_in_all_ways(some: Path, tmp_path: Path) -> None:
     first, *others = _all_ways(some, tmp_path / "cache", "check", "--output-format", "json", ".")
     assert first
     assert others == [first] * len(others)
 
 
+@pytest.mark.slow
 def test_five_hundred_names_on_a_command_line_are_five_hundred_files(tmp_path: Path) -> None:
     names = [f"m{number:03}.py" for number in range(500)]
     for number, name in enumerate(names):
@@ -68,6 +70,7 @@ def test_five_hundred_names_on_a_command_line_are_five_hundred_files(tmp_path: P
     assert out == _run(tmp_path, "check", "--output-format", "concise", ".", workers=2).stdout
 
 
+@pytest.mark.slow
 def test_five_thousand_findings_in_one_file_are_all_printed(tmp_path: Path) -> None:
     calls = "".join(f"tf.config.set_memory_limit({number})\n" for number in range(5_000))
     (tmp_path / "train.py").write_text(f"import tensorflow as tf\n{calls}")

@@ -15,6 +15,8 @@ from tfmemlint.api.request import Options
 from tfmemlint.server import analysis
 from tfmemlint.server.documents import Document
 
+pytestmark = pytest.mark.slow
+
 MOST_REFERENCES = 3.0
 """Times the parsing of 2,000 lines, some 30 ms: what a check of 500 lines may cost. It costs about 1.3 of that."""
 

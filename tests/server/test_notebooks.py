@@ -14,6 +14,8 @@ from lsprotocol import types
 
 from tests.server.editor import Editor, edit_in
 
+pytestmark = pytest.mark.slow
+
 NAME = "train.ipynb"
 START = "import tensorflow as tf\nx = tf.zeros([1])\n"
 GROW = 'for gpu in tf.config.list_physical_devices("GPU"):\n    tf.config.experimental.set_memory_growth(gpu, True)\n'

@@ -9,6 +9,8 @@ import pytest
 
 from tests.checkout import ROOT
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("pygls")
 
 

@@ -16,6 +16,8 @@ from lsprotocol import types
 
 from tests.server.editor import Editor, edit_in
 
+pytestmark = pytest.mark.slow
+
 FIXED_NUMBERS = NUMBERS.replace(
     "tf.config.set_logical_device_configuration(gpus[0], [4096])",
     "tf.config.set_logical_device_configuration(\n    gpus[0],\n"

@@ -16,6 +16,8 @@ import pytest
 from tests.checkout import ROOT
 from tfmemlint.testing import strip_markers
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = ROOT / "examples" / "rule-package"
 PAGE = ROOT / "docs" / "rule-packages.md"
 BAD = PACKAGE / "fixtures" / "ACM101" / "bad_first_gpu.py"

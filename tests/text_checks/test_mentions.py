@@ -290,5 +290,6 @@ def test_whatever_the_text_mentions_stand_in_it(pieces: list[str]) -> None:
     ],
     ids=lambda text: text[:20],
 )
+@pytest.mark.slow
 def test_the_cost_of_long_texts_grows_with_their_length(text: str) -> None:
     assert_linear(lambda: told(text), lambda: told(text + text))

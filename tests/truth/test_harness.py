@@ -10,6 +10,8 @@ from tests.fixture_files import blank_markers, strip_markers
 from tests.truth.harness import judge, read_case, settings
 from tfmemlint.verify.edge import Edge
 
+pytestmark = pytest.mark.slow
+
 LATE = """\
 import tensorflow as tf
 

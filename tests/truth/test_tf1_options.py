@@ -10,7 +10,7 @@ import pytest
 
 from tools.make_tf1 import FIELDS
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.slow]
 
 GENERIC = ("gpu_options", "graph_options", "rpc_options", "experimental", "device_count")
 """Fields that are messages or mappings; the table lists what is in them."""

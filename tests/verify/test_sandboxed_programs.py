@@ -13,6 +13,8 @@ from tfmemlint.verify.edge import Edge
 from tfmemlint.verify.result import Result
 from tfmemlint.verify.sandbox_options import Sandbox, hint, kept_apart, lacking, passed_environment, variables
 
+pytestmark = pytest.mark.slow
+
 SANDBOX = Sandbox()
 
 
