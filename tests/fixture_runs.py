@@ -32,7 +32,7 @@ from tfmemlint.reporters.diff import unified_diff
 from tfmemlint.rulekit.rule import codes_where, rules
 from tfmemlint.sources import Source
 
-_PLACE = re.compile(r"^(\S[^\n]*?):(\d+):\d+: (TFM\d{3}) ", re.MULTILINE)
+_PLACE = re.compile(r"^(\S[^\n]*?):(\d+):\d+: \w+: (TFM\d{3}) ", re.MULTILINE)
 """The first line of a finding in the text report."""
 
 Places = Counter[tuple[str, int, str]]

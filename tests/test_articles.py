@@ -110,6 +110,6 @@ def test_the_command_finds_it_in_the_files_as_they_are(capsys: pytest.CaptureFix
     """The comments that say what is expected change nothing: the same is found with them."""
     files = [str(ARTICLES / name) for name in NAMES]
     assert main(["check", "--select", "TFM", "--quiet", "--output-format", "concise", *files]) == 1
-    found = Counter(line.split(": ")[1].split()[0] for line in capsys.readouterr().out.splitlines())
+    found = Counter(line.split(": ")[2].split()[0] for line in capsys.readouterr().out.splitlines())
     expected = Counter(code for name in NAMES for codes in read_article(name)[1].values() for code in codes)
     assert found == expected

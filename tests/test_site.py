@@ -96,7 +96,7 @@ def test_an_example_is_found_if_the_page_says_so_and_only_then(path: Path, tmp_p
         return
     done = _tool(tmp_path, "check", "--no-cache", "--output-format", "concise", "--gpu-memory", "16GiB", *files)
     found: dict[str, set[str]] = {name: set() for name in files}
-    for name, code in re.findall(r"^(\S+?):\d+:\d+: (TFM\d+)", done.stdout, re.MULTILINE):
+    for name, code in re.findall(r"^(\S+?):\d+:\d+: \w+: (TFM\d+)", done.stdout, re.MULTILINE):
         found[name].add(code)
     assert found == files, done.stdout + done.stderr
 

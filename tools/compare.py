@@ -193,14 +193,14 @@ def _tfmemlint(folder: Path) -> Said:
     said = Said(__version__)
     command = [sys.executable, "-m", "tfmemlint", "check", "--gpu-memory", "16GiB"]
     out = _run([*command, "--no-cache", "--output-format", "concise", "."], folder) or ""
-    for match in re.finditer(r"^(?P<file>\S+?):(?P<row>\d+):\d+: (?P<code>TFM\d+)", out, re.MULTILINE):
+    for match in re.finditer(r"^(?P<file>\S+?):(?P<row>\d+):\d+: \w+: (?P<code>TFM\d+)", out, re.MULTILINE):
         said.rows[match["file"]][int(match["row"])].add(match["code"])
     return said
 
 
 def _ruff(folder: Path) -> Said:
     arguments = ["check", "--isolated", "--no-cache", "--select", "ALL", "--output-format", "concise", "."]
-    return _gather("ruff", arguments, folder, r"^(?P<file>\S+?):(?P<row>\d+):\d+: (?P<code>[\w-]+)")
+    return _gather("ruff", arguments, folder, r"^(?P<file>\S+?):(?P<row>\d+):\d+: \w+: (?P<code>[\w-]+)")
 
 
 def _pylint(folder: Path) -> Said:

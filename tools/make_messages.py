@@ -24,7 +24,7 @@ from tfmemlint.reporters.catalogue import Catalogue, catalogue  # noqa: E402
 from tfmemlint.reporters.language import LANGUAGES  # noqa: E402
 
 SNAPSHOTS = ROOT / "tests" / "snapshots"
-_HEADER = re.compile(r"\S+?:\d+:\d+: TFM\d+ (?:\[\*\] )?(?P<text>.+)")
+_HEADER = re.compile(r"\S+?:\d+:\d+: \w+: TFM\d+ (?:\[\*\] )?(?P<text>.+)")
 _LABELLED = re.compile(r" +(?P<label>intent|TensorFlow|help|note|fix|trace): (?P<text>.+)")
 _PLACE = re.compile(r"\S+:\d+:\d+: ")
 

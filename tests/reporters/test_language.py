@@ -88,7 +88,7 @@ def _report(folder: Path, *options: str) -> str:
 
 def test_a_report_in_chinese_has_no_english_sentence(tmp_path: Path) -> None:
     assert _report(tmp_path, "--lang", "zh") == (
-        "train.py:5:5: TFM101 运行时启动之后才调用 set_memory_growth：第 3 行的 tf.constant 启动了运行时\n"
+        "train.py:5:5: 错误： TFM101 运行时启动之后才调用 set_memory_growth：第 3 行的 tf.constant 启动了运行时\n"
         "  |\n"
         "3 | x = tf.constant(1)\n"
         '4 | for gpu in tf.config.list_physical_devices("GPU"):\n'

@@ -30,7 +30,7 @@ def test_a_complete_finding_reads_like_this() -> None:
     assert (
         printed([complete()], quiet=False)
         == """\
-train.py:10:5: TFM101 [*] set_memory_growth after the runtime has started
+train.py:10:5: error: TFM101 [*] set_memory_growth after the runtime has started
    |
  8 | strategy = build()
  9 | for gpu in tf.config.list_physical_devices("GPU"):
@@ -55,7 +55,7 @@ Found 1 error.
 
 def test_a_withheld_fix_says_why_and_is_not_marked_as_available() -> None:
     out = printed([made(withheld="gpus is bound twice", fixable=True)])
-    assert out.startswith("train.py:10:5: TFM101 set_memory_growth after")
+    assert out.startswith("train.py:10:5: error: TFM101 set_memory_growth after")
     assert "\n         fix: withheld: gpus is bound twice\n" in out
 
 
@@ -69,23 +69,23 @@ def test_an_unsafe_fix_is_marked_only_with_unsafe_fixes() -> None:
 
 def test_concise_is_one_line_a_finding() -> None:
     assert printed([complete(), made(fix=None)], "concise") == (
-        "train.py:10:5: TFM101 [*] set_memory_growth after the runtime has started\n"
-        "train.py:10:5: TFM101 set_memory_growth after the runtime has started\n"
+        "train.py:10:5: error: TFM101 [*] set_memory_growth after the runtime has started\n"
+        "train.py:10:5: error: TFM101 set_memory_growth after the runtime has started\n"
     )
 
 
 def test_a_notebooks_cell_is_named() -> None:
-    assert printed([made(path="a.ipynb", cell=3)], "concise").startswith("a.ipynb:cell 3:10:5: TFM101")
+    assert printed([made(path="a.ipynb", cell=3)], "concise").startswith("a.ipynb:cell 3:10:5: error: TFM101")
 
 
 @pytest.mark.parametrize("span", [Span(99, 1, 99, 2), Span(0, 0, 0, 0), Span(1, 1, 1, 1)])
 def test_a_finding_without_a_place_in_the_text_is_still_reported(span: Span) -> None:
-    assert printed([made(span=span)], text="").startswith(f"train.py:{span.row}:{span.column}: TFM101")
+    assert printed([made(span=span)], text="").startswith(f"train.py:{span.row}:{span.column}: error: TFM101")
 
 
 def test_a_finding_whose_text_is_not_there_is_still_reported() -> None:
     out = printed([made(path="gone.py", message="cannot be read", outcome="nothing is checked")])
-    assert out == "gone.py:10:5: TFM101 cannot be read\n  TensorFlow: nothing is checked\n\n"
+    assert out == "gone.py:10:5: error: TFM101 cannot be read\n  TensorFlow: nothing is checked\n\n"
 
 
 def test_the_marker_stands_under_the_place_after_tabs_and_wide_characters() -> None:

@@ -37,7 +37,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def found(project: Path, capsys: pytest.CaptureFixture[str], text: str, *options: str) -> set[str]:
     write(project / "train.py", f"import tensorflow as tf\n{text}")
     main(["check", "--no-cache", "-q", "--output-format", "concise", "--target-version", "2.15", *options, "train.py"])
-    return {line.split()[1] for line in capsys.readouterr().out.splitlines()}
+    return {line.split()[2] for line in capsys.readouterr().out.splitlines()}
 
 
 HIDDEN = [

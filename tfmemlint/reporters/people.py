@@ -23,11 +23,16 @@ _LABEL = 12
 
 
 def header(finding: Finding, rules: Mapping[str, Rule], unsafe: bool) -> Line:
-    """Return ``path:row:column: TFM101 [*] message``."""
+    """Return ``path:row:column: error: TFM101 [*] message``.
+
+    Place and severity are as compilers write them, which editors and CI read without being told how.
+    """
     rule = rules.get(finding.code)
     line = [
         Segment(printable(finding.path), "path"),
         Segment(f"{_cell(finding)}:{finding.span.row}:{finding.span.column}: ", "mark"),
+        Segment(translate(f"{finding.severity.value}:"), finding.severity.value),
+        Segment(" "),
         Segment(finding.code, finding.severity.value, rule.url() if rule is not None else ""),
     ]
     if applicable(finding.fix, unsafe):

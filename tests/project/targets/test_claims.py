@@ -36,7 +36,7 @@ def _claim(path: str | Path) -> tuple[Claim, str]:
 
 def _codes(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
     main(["check", "--no-cache", "--quiet", "--output-format", "concise", *arguments])
-    return [line.split()[1] for line in capsys.readouterr().out.splitlines()]
+    return [line.split()[2] for line in capsys.readouterr().out.splitlines()]
 
 
 def test_a_program_of_tensorflow_1_is_judged_for_its_last_release(repository: Path) -> None:
@@ -75,7 +75,7 @@ def test_the_options_themselves_tell_nothing(repository: Path, capsys: pytest.Ca
     assert _claim(path) == (Claim.NOT_CLAIMED, "2.21")
     main(["check", "--no-cache", "--output-format", "concise"])
     (line, *_) = capsys.readouterr().out.splitlines()
-    assert line.startswith("train.py:3:10: TFM501 TF1 code: on TensorFlow 2.21 the options of lines 3, 5 ")
+    assert line.startswith("train.py:3:10: warning: TFM501 TF1 code: on TensorFlow 2.21 the options of lines 3, 5 ")
 
 
 def test_names_that_no_release_has_together_are_one_finding(

@@ -38,7 +38,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def codes(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
     main(["check", "--no-cache", "--quiet", "--output-format", "concise", *arguments])
-    return [line.split()[1] for line in capsys.readouterr().out.splitlines()]
+    return [line.split()[2] for line in capsys.readouterr().out.splitlines()]
 
 
 def test_a_project_for_tensorflow_1_is_clean_of_its_names(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
