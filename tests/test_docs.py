@@ -56,8 +56,17 @@ def test_the_version_is_the_same_everywhere() -> None:
     from tfmemlint import __version__
 
     assert f'version = "{__version__}"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert f"## [{__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert f"rev: v{__version__}" in (ROOT / "README.md").read_text(encoding="utf-8")
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.findall(r"^## \[(\d.*?)\](?: - (\d{4}-\d\d-\d\d))?$", changes, re.MULTILINE)[0]
+    assert newest[0] == __version__
+    assert newest[1], "a release has the day of its making"
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "ci").iterdir(), ROOT / "action.yml"]
+    named = {
+        (path.name, version)
+        for path in pages
+        for version in re.findall(r"(?:tfmemlint@|rev: )v(\d[\w.]*)", path.read_text(encoding="utf-8"))
+    }
+    assert {version for _, version in named} == {__version__}, sorted(named)
 
 
 def test_the_page_of_the_options_has_those_of_the_tool() -> None:
