@@ -74,6 +74,12 @@ class Inference:
         for file in sorted(self._connected(os.path.abspath(path))):
             yield from self._names_of(file).uses
 
+    def all_names_in_program(self, path: str) -> Iterable[NameUse]:
+        """Yield the names that some releases lack, those about GPU memory included, of all files of a program."""
+        for file in sorted(self._connected(os.path.abspath(path))):
+            yield from self._names_of(file).uses
+            yield from self._names_of(file).memory_uses
+
     def stored_in_program(self, path: str) -> frozenset[str]:
         """Return the names that the files of a program put into TensorFlow."""
         return frozenset().union(*(self._names_of(file).stored for file in self._connected(os.path.abspath(path))))

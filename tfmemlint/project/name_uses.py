@@ -46,10 +46,12 @@ class FileNames:
     Attributes:
         uses: those that some known releases have and others lack, each with its first use.
         stored: those that the file puts into TensorFlow itself: ``tf.Session = tf.compat.v1.Session``.
+        memory_uses: those about GPU memory that some known releases lack, which are no part of ``uses``.
     """
 
     uses: tuple[NameUse, ...] = ()
     stored: frozenset[str] = frozenset()
+    memory_uses: tuple[NameUse, ...] = ()
 
 
 def names_in(path: str, data: bytes) -> FileNames:
@@ -69,12 +71,15 @@ def names_in(path: str, data: bytes) -> FileNames:
     reader = _Reader(_aliases(tree))
     reader.read(tree.body)
     found: dict[str, NameUse] = {}
+    about_memory: dict[str, NameUse] = {}
     put_there = names.only_in_alias(data.decode("utf-8", "replace")) | reader.stored
     for name, row in reader.found:
-        mask = releases_with(name)
-        if mask not in (0, EVERY_RELEASE) and name not in found and name not in put_there:
-            found[name] = NameUse(name, path, row, mask)
-    return FileNames(tuple(found.values()), _stored_in(tree, _aliases(tree)))
+        if name in found or name in about_memory or name in put_there:
+            continue
+        for uses, mask in ((found, releases_with(name)), (about_memory, releases_with_memory_name(name))):
+            if mask not in (0, EVERY_RELEASE):
+                uses[name] = NameUse(name, path, row, mask)
+    return FileNames(tuple(found.values()), _stored_in(tree, _aliases(tree)), tuple(about_memory.values()))
 
 
 def _stored_in(tree: ast.Module, aliases: dict[str, str]) -> frozenset[str]:
@@ -110,7 +115,17 @@ def releases_with(name: str) -> int:
     if name.startswith("tf.examples.tutorials"):
         # It is no public name; 1.13 to 1.15 have it, and 2.1, 2.4, 2.15 and 2.21 do not.
         return sum(1 << place for place, release in enumerate(_TARGETS) if release.major < 2)
-    if is_about_gpu_memory(name) or not names.ever_existed(_known_part(name)):
+    return EVERY_RELEASE if is_about_gpu_memory(name) else _having(name)
+
+
+@lru_cache(maxsize=1024)
+def releases_with_memory_name(name: str) -> int:
+    """Return the known releases that have a name about GPU memory; all of them for every other name."""
+    return _having(name) if is_about_gpu_memory(name) else EVERY_RELEASE
+
+
+def _having(name: str) -> int:
+    if not names.ever_existed(_known_part(name)):
         return EVERY_RELEASE
     return sum(1 << place for place, release in enumerate(_TARGETS) if names.missing_part(name, release) is None)
 

@@ -139,3 +139,48 @@ def test_examples_in_a_module_have_its_names(
         '    """\n    return session\n',
     )
     assert _codes(capsys, "--target-version", "2.15") == found
+
+
+LATER = "import tensorflow as tf\n\ntf.config.set_visible_devices([], 'GPU')\n"
+"""`tf.config.set_visible_devices` comes with 2.1."""
+
+
+@pytest.mark.parametrize(
+    "text", ["# Networks in TF 2.0\n", "Needs TensorFlow 1.14.\n", "pip install tensorflow==2.0\n"]
+)
+def test_a_name_that_came_later_says_more_than_a_text(
+    repository: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    write(repository / "README.md", text)
+    write(repository / "requirements.txt", "tensorflow-gpu\n")
+    path = write(repository / "train.py", "import gpu\n" + EAGER)
+    write(repository / "gpu.py", LATER)
+    assert _claim(path) == (Claim.INFERRED, "2.3")
+    assert _codes(capsys) == []
+    main(["check", "--no-cache", "--show-target", str(path)])
+    shown = capsys.readouterr().out
+    assert "inferred: the first release after " in shown and "tf.config.run_functions_eagerly (2.3 to 2.21)" in shown
+
+
+@pytest.mark.parametrize(
+    ("code", "manifest", "claim"),
+    [
+        pytest.param(LATER, "tensorflow==2.0.0\n", (Claim.FOUND, "2.0"), id="a manifest says it"),
+        pytest.param(LATER, "tensorflow<2.1\n", (Claim.FOUND, "2.0"), id="a manifest rules it out"),
+        pytest.param("import tensorflow as tf\n", "", (Claim.FOUND, "2.0"), id="no name of a later release"),
+        pytest.param(
+            LATER.replace("tf.config.set", "if hasattr(tf.config, 'set_visible_devices'):\n    tf.config.set"),
+            "",
+            (Claim.FOUND, "2.0"),
+            id="behind a test for the name",
+        ),
+        pytest.param(GRAPH + LATER, "", (Claim.FOUND, "2.0"), id="no release has all names"),
+    ],
+)
+def test_a_text_holds_where_names_do_not_contradict_it(
+    repository: Path, code: str, manifest: str, claim: tuple[Claim, str]
+) -> None:
+    write(repository / "README.md", "Needs TensorFlow 2.0.\n")
+    if manifest:
+        write(repository / "requirements.txt", manifest)
+    assert _claim(write(repository / "train.py", code)) == claim

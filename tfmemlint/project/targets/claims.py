@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfmemlint.project.infer import Inference
+    from tfmemlint.project.name_uses import NameUse
 
 _TARGETS = tuple(Target.parse(release) for release in KNOWN)
 _IN_1 = sum(1 << place for place, release in enumerate(_TARGETS) if release.major < 2)
@@ -23,13 +24,46 @@ def with_inference(found: FoundTarget, path: str, inference: Callable[[], Infere
     """Return what is stated for a file, completed by what the names of its program tell.
 
     A statement decides, unless it has releases of TensorFlow 1 and of 2, or there is none. Then the program is judged
-    for the newest of these releases that has every name which it uses, those about GPU memory aside.
+    for the newest of these releases that has every name which it uses, those about GPU memory aside. Where only texts
+    for people rule newer releases out ("TensorFlow 2.0" is what many call all of 2.x) and the program uses names that
+    came later, it is judged for the first release that has them.
     """
+    judged = _judged(found, path, inference)
+    if any(statement.prose for statement in found.used) and judged.target is not None and judged.target.claimed:
+        return _raised(judged, path, inference)
+    return judged
+
+
+def _raised(found: FoundTarget, path: str, inference: Callable[[], Inference]) -> FoundTarget:
+    """Return the first release, from that which a text tells on, that manifests admit and that has all names."""
+    target = found.target
+    if target is None or not _is_program(path):
+        return found
+    candidates = sum(1 << release.index for release in _TARGETS if release >= target)
+    for statement in found.used:
+        if not statement.prose and statement.releases is not None:
+            candidates &= sum(
+                1 << release.index for release in _TARGETS if (release.major, release.minor) in statement.releases
+            )
+    if candidates in (0, 1 << target.index):
+        return found
+    deciding: list[NameUse] = []
+    for use in inference().all_names_in_program(path):
+        if candidates & use.mask and not use.mask >> target.index & 1:
+            deciding.append(use)
+        candidates &= use.mask
+    if not deciding or not candidates:
+        return found
+    first = _TARGETS[(candidates & -candidates).bit_length() - 1]
+    return replace(found, claim=Claim.INFERRED, inferred=first, deciding=tuple(deciding[-2:]))
+
+
+def _judged(found: FoundTarget, path: str, inference: Callable[[], Inference]) -> FoundTarget:
     if found.first is not None and found.last is not None and found.first.major == found.last.major:
         return replace(found, claim=Claim.FOUND)
     admitted = _mask(found.first, found.last)
     newest = _newest(admitted)
-    if not path.endswith((".py", ".pyw", ".ipynb")) or not os.path.isfile(path):
+    if not _is_program(path):
         return found if found.last is not None else replace(found, claim=Claim.NOT_CLAIMED)
     inferred = inference().of_file(path, admitted)
     if not inferred.mask:
@@ -41,6 +75,10 @@ def with_inference(found: FoundTarget, path: str, inference: Callable[[], Infere
         target = replace(_newest(inferred.mask), claimed=False, oldest=found.first if found.first != newest else None)
         return replace(found, claim=Claim.NOT_CLAIMED, inferred=target, deciding=inferred.deciding)
     return replace(found, claim=Claim.INFERRED, inferred=_newest(inferred.mask), deciding=inferred.deciding)
+
+
+def _is_program(path: str) -> bool:
+    return path.endswith((".py", ".pyw", ".ipynb")) and os.path.isfile(path)
 
 
 def _mask(first: Target | None, last: Target | None) -> int:

@@ -82,6 +82,8 @@ def _reasons(group: TargetGroup) -> Iterator[str]:
         return
     stated = _stated_span(found)
     match found.claim:
+        case Claim.INFERRED if found.last is not None and found.judged > found.last:
+            yield f"inferred: the first release after {found.last} that has the names which the program uses"
         case Claim.INFERRED:
             yield f"inferred: the newest release {stated}that has the names which the program uses"
         case Claim.CONTRADICTORY:
