@@ -13,6 +13,7 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Frame
 from tfmemlint.interpreter.limits import MAX_ENTRIES
 from tfmemlint.interpreter.operations.classes import class_member
+from tfmemlint.interpreter.operations.contents import mark_escaped
 from tfmemlint.interpreter.operations.exceptions import end_entry
 from tfmemlint.interpreter.operations.function_bodies import is_graph_function, run_function
 from tfmemlint.interpreter.operations.side_effects import is_side_effect_free
@@ -58,12 +59,23 @@ def interpret_uncalled(context: Context) -> None:
         context.guards, context.ways, context.uncertain, context.statement = (), (), 0, None
         context.frames, context.loops, context.handlers = [Frame("", context.main.scope, context.main.tree)], [], []
         context.unit, context.doubts, context.depth, context.caught = context.main, [], 0, []
-        run_function(context, _with_receiver(context, function), [], {}, None, graph=is_graph_function(function))
+        bound = _with_receiver(context, function)
+        run_function(context, bound, [], {}, None, graph=is_graph_function(function))
+        _mark_objects_kept(context, bound.bound)
         # What one of them puts into a list isn't there when another one is called.
         attributes = {key: value for key, value in context.heap.items() if not isinstance(key[0], Cell)}
         context.heap = {**attributes, **contents} if len(attributes) < len(context.heap) else context.heap
         context.statement = None
         end_entry(context, getattr(function.node, "name", "<lambda>"), function.node)
+
+
+def _mark_objects_kept(context: Context, receiver: Value | None) -> None:
+    """Mark what the objects have that a method keeps in its own: nobody in sight calls their methods."""
+    if not context.protos or not isinstance(receiver, Instance):
+        return
+    for value in [value for (holder, _), value in context.heap.items() if holder is receiver]:
+        if isinstance(value, Instance) and value is not receiver:
+            mark_escaped(context, value)
 
 
 def _not_visited(context: Context) -> Iterator[Function]:

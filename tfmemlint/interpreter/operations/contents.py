@@ -201,6 +201,26 @@ def mark_escaped(context: Context, value: Value) -> None:
             record.late.clear()
         case Made(_, serial):
             context.used.add(serial)
+        case Instance():
+            _mark_fields(context, value)
         case _:
             for part in parts(value):
                 mark_escaped(context, part)
+
+
+def _mark_fields(context: Context, instance: Instance) -> None:
+    """Mark messages and results as used that an object has in its attributes, or in those of objects that it has."""
+    if not context.protos:
+        # Sessions with options are made from messages: without one there is nothing to mark.
+        return
+    waiting, seen = [instance], {id(instance)}
+    while waiting:
+        holder = waiting.pop()
+        held = [value for (owner, _), value in context.heap.items() if owner is holder]
+        for value in (part for whole in held for part in (whole, *parts(whole))):
+            if not isinstance(value, Instance):
+                if isinstance(value, (Proto, Made)):
+                    mark_escaped(context, value)
+            elif id(value) not in seen:
+                seen.add(id(value))
+                waiting.append(value)
