@@ -11,6 +11,7 @@ from tfmemlint.interpreter.values import UNKNOWN, Const
 from tfmemlint.knowledge.environment import Moment, read_at
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
+from tfmemlint.rulekit.env_writes import is_for_the_next_program
 from tfmemlint.rulekit.explain import in_line, start_trace, written
 from tfmemlint.rulekit.rule import Rule
 from tfmemlint.rulekit.start_trace import start_anchors, start_details, where_to
@@ -85,6 +86,8 @@ class EnvAfterInit(Rule):
             phase = getattr(write.state, which).under(write.guards)
             before = write.state.env.get(write.name)
             if phase.has not in (Tri.YES, Tri.MAYBE) or (before is not None and before == write.value):
+                continue
+            if is_for_the_next_program(program, write):
                 continue
             start = phase.by
             # The variable may already have the same value, so that nothing is lost.

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tfmemlint.facts.reads import mentions_as_read, reads, starts_others
+from tfmemlint.facts.reads import mentions_as_read, reads, rows_of_programs_started, starts_others
 
 NAME = "TF_X"
 
@@ -111,3 +111,29 @@ def test_no_other_program_is_started(code: str) -> None:
 )
 def test_another_program_is_started(code: str) -> None:
     assert starts_others(ast.parse(code))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        *("subprocess.Popen('python worker.py', shell=True)", "subprocess.run([sys.executable, '-m', 'worker'])"),
+        *("subprocess.run(command)", "os.system(f'python3 train.py --index {i}')", "os.system('./run.sh')"),
+        *("subprocess.check_call(['horovodrun', '-np', '2', 'train'])", "os.popen(command)"),
+        "context = multiprocessing.get_context('spawn'); context.Process(target=train)",
+        *("pass  #@tfmemlint:!python train.py", "out = None  #@tfmemlint:out = !CUDA_CACHE=1 python3 train.py"),
+    ],
+)
+def test_a_program_that_may_use_tensorflow_is_started(code: str) -> None:
+    assert rows_of_programs_started(ast.parse(code), code) == [1]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        *("os.system('clear')", "os.system('mkdir -p models')", "subprocess.run(['git', 'pull'])", "sys.executable"),
+        *("pass  #@tfmemlint:!ls models", "pass  #@tfmemlint:%matplotlib inline", "'python train.py'"),
+        "multiprocessing.Process(target=train)",
+    ],
+)
+def test_no_program_that_may_use_tensorflow_is_started(code: str) -> None:
+    assert rows_of_programs_started(ast.parse(code), code) == []

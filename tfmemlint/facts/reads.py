@@ -12,6 +12,12 @@ _WRITERS = frozenset({"setdefault", "putenv", "update", "unsetenv"})
 _STARTS = re.compile(
     r"(?:^|\.)(?:subprocess\.\w+|Popen|check_call|check_output|os\.(?:system|popen|exec\w+|spawn\w+))$"
 )
+_STARTS_PYTHON = re.compile(
+    r"\b(?:python[\d.]*|ipython|torchrun|horovodrun|mpirun|mpiexec|accelerate|srun|sbatch|bash|sh)\b|\.(?:py|sh)\b"
+)
+"""Words of a command that runs a program which may use TensorFlow: ``mkdir`` and ``clear`` do not."""
+_KEPT_COMMAND = re.compile(r"#@tfmemlint:\s*(?:[\w.,\[\]'\" ]+=\s*)?!{1,2}(?P<command>.*)")
+_PROCESSES = frozenset({"Process", "Pool", "ProcessPoolExecutor"})
 _TOOLS = ("nvidia-smi", "git", "nvcc", "lspci", "free", "which", "ls", "uname", "ps ")
 
 
@@ -55,6 +61,32 @@ def starts_others(tree: ast.AST) -> bool:
             if not next((inner for inner in constants if isinstance(inner, str)), "").startswith(_TOOLS):
                 return True
     return False
+
+
+def rows_of_programs_started(tree: ast.AST, text: str) -> list[int]:
+    """Return the rows in which a module starts a program that may use TensorFlow and inherits the module's environment:
+    calls, the start of a process of ``multiprocessing`` that begins anew, and the commands of notebooks.
+
+    Args:
+        text: the module's source, in which a notebook's commands are comments (`tfmemlint.sources.magics`).
+    """
+    rows = []
+    anew = any(isinstance(node, ast.Constant) and node.value in ("spawn", "forkserver") for node in ast.walk(tree))
+    for node in ast.walk(tree):
+        if anew and isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in _PROCESSES:
+            rows.append(node.lineno)
+        if isinstance(node, ast.Call) and _STARTS.search(dotted(node.func)):
+            inner = [child for argument in (*node.args, *node.keywords) for child in ast.walk(argument)]
+            said = [child.value for child in inner if isinstance(child, ast.Constant) and isinstance(child.value, str)]
+            unknown = not node.args or not any(isinstance(child, ast.Constant) for child in ast.walk(node.args[0]))
+            executable = any(isinstance(child, ast.Attribute) and child.attr == "executable" for child in inner)
+            if unknown or executable or any(map(_STARTS_PYTHON.search, said)):
+                rows.append(node.lineno)
+    for row, line in enumerate(text.splitlines(), 1):
+        kept = _KEPT_COMMAND.search(line)
+        if kept is not None and _STARTS_PYTHON.search(kept["command"]):
+            rows.append(row)
+    return sorted(rows)
 
 
 def _keys(tree: ast.AST) -> Iterator[ast.AST]:

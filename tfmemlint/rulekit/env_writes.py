@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.facts.reads import mentions_as_read, reads, starts_others
+from tfmemlint.facts.reads import mentions_as_read, reads, rows_of_programs_started, starts_others
 from tfmemlint.interpreter.program import Call, End, EnvWrite, RuntimeStart
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import Const
@@ -59,6 +59,35 @@ def is_replaced(program: Program, write: EnvWrite) -> bool:
         if later.value != write.value and later.comes_with(write):
             return getattr(later.state, phase).has is Tri.NO and later.how != "setdefault"
     return False
+
+
+def is_for_the_next_program(program: Program, write: EnvWrite) -> bool:
+    """Return True if the module that sets a variable starts another program further down in the same function, before
+    it uses TensorFlow again: the variable is for that program, which inherits it."""
+    if write.path != program.source.path or not isinstance(program.tree, ast.Module):
+        return False
+    row = place_of(write).row
+    scope = _function_around(program.tree, row)
+    rows = [
+        started
+        for started in rows_of_programs_started(program.tree, program.source.text)
+        if started >= row and _function_around(program.tree, started) is scope
+    ]
+    if not rows:
+        return False
+    return not any(
+        event.path == write.path and row < event.span.row < rows[0]
+        for event in (*program.calls(), *program.of(RuntimeStart))
+    )
+
+
+def _function_around(tree: ast.Module, row: int) -> ast.AST | None:
+    """Return the innermost function around a row; None for the module itself."""
+    found: ast.AST | None = None
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= row <= (node.end_lineno or 0):
+            found = node  # Outer functions come first.
+    return found
 
 
 def others_of(program: Program, name: str, but: EnvWrite) -> list[EnvWrite]:
