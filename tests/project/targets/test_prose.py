@@ -30,6 +30,11 @@ from tfmemlint.project.targets.prose import of_prose
         ("tensorflow: ['2.0.0', '2.1.0']", "2.0 to 2.1"),
         ("docker run tensorflow/tensorflow:1.14.0-gpu-py3", "1.14"),
         ("| TensorFlow | 1.15 |", "1.15"),
+        ("本项目基于TensorFlow1.14实现", "1.14"),
+        ("需要tensorflow2.3及以上版本", "2.3 to 2.21"),
+        ("Tensorflow版本：1.15.0", "1.15"),
+        ("环境：python3.6，tensorflow-gpu==1.14，keras2.2.4", "1.14"),
+        ("使用 TensorFlow 2.x 实现的目标检测", "2.0 to 2.21"),
     ],
 )
 def test_a_line_that_names_a_release(line: str, span: str) -> None:
@@ -48,6 +53,10 @@ def test_a_line_that_names_a_release(line: str, span: str) -> None:
         "tf.config 2.1",
         "If you use TensorFlow 1.12, see below",
         "PyTorch 1.4",
+        "不再支持TensorFlow1.14",
+        "从原作者的TensorFlow1.14代码移植",
+        "如果使用TensorFlow1.15，请看下面",
+        "使用tensorflow训练1.5小时",
         "pip install tensorflow",
     ],
 )

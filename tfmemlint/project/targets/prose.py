@@ -18,19 +18,24 @@ MAX_CHARACTERS = 200_000
 MAX_STATEMENTS = 40
 """Statements of one text that are kept: a log or a table of results has no end of them."""
 
+# Chinese has no spaces: its characters stand right before and behind names and numbers, and \w matches them.
 _PRODUCT = (
-    r"(?:(?<![\w/.@-])|(?<=\d/)|(?<=\btensorflow/))(?:(?:intel|nvidia)[- ])?(?:tensor[ -]?flow|tf)"
+    r"(?:(?<![A-Za-z0-9_/.@-])|(?<=\d/)|(?<=\btensorflow/))(?:(?:intel|nvidia)[- ])?(?:tensor[ -]?flow|tf)"
     r"(?:(?:[-_ ]|\[)(?:gpu|cpu|and-cuda|rocm)\]?)?"
 )
-_MARKUP = r"[\s`*_\]\[()\"':,|]{0,6}(?:\((?:https?:)[^)\s]*\)[\s`*_(\[]{0,4})?"
-_BETWEEN = r"(?:-?version|versions|ver\.?|release|v|r|is|of|at least|backend|\(?tested with|\()?[\s`*_\"':=(\[-]{0,4}"
+_MARKUP = r"[\s`*_\]\[()\"':,|：（]{0,6}(?:\((?:https?:)[^)\s]*\)[\s`*_(\[]{0,4})?"
+_BETWEEN = (
+    r"(?:版本号?|-?version|versions|ver\.?|release|v|r|is|of|at least|backend|\(?tested with|\()?(?:为|是)?"
+    r"[\s`*_\"':=(\[：（-]{0,4}"
+)
 _ORDER = r"(?P<order>===|==|>=|<=|~=|!=|[<>=^~≥≤])?\s*[\"'`]?"
 _NUMBER = (
     r"[vr]?(?P<major>[0-3])(?:\.(?P<minor>\d{1,2}|x|X|\*))?(?:\.(?:\d{1,2}|x|X|\*))?(?:[-.]?(?:rc|alpha|beta|a|b)\d*)?"
 )
 _AFTER = (
-    r"(?P<plus>\s{0,2}\+|[\s`*_)]{0,3}(?:or|and|\()\s?(?:later|newer|higher|above|up|greater|upwards))?"
-    r"(?![\w%]|\.\d|/\d)"
+    r"(?P<plus>\s{0,2}\+|\s?[及或]?其?(?:以上|更高|更新)"
+    r"|[\s`*_)]{0,3}(?:or|and|\()\s?(?:later|newer|higher|above|up|greater|upwards))?"
+    r"(?![A-Za-z0-9_%]|\.\d|/\d)"
 )
 _STATEMENT = re.compile(f"{_PRODUCT}{_MARKUP}{_BETWEEN}{_ORDER}{_NUMBER}{_AFTER}", re.IGNORECASE)
 _ONLY_MAJOR = re.compile(r"(?:tensor[ -]?flow|tf)[- ]?v?[12]$", re.IGNORECASE)
@@ -43,7 +48,8 @@ _VERSION = re.compile(r"(?<![\d.])(\d+\.\d+)(?:\.\d+)?(?![\d.]*\w)")
 _NOT_THIS_CODE = re.compile(
     r"(?:\bno(?:t| longer)\b|n't\b|deprecat|unsupport|incompatib|\bbranch\b|\bfork|\boriginal(?:ly)?\b|\bported?\b"
     r"|\bmigrat|\bconvert|\bupgrad|\binstead\b|\bprevious(?:ly)?\b|\bonly\b|\bdrop(?:s|ped)?\b|\bTODO\b|\blegacy\b"
-    r"|\bolder\b|\binspired\b|\bbug\b|\bissue|\bwarning\b|\bbefore\b|\bif you\b|\bin case\b|\bhttps?://\S*(?:blob|tree)/)",
+    r"|\bolder\b|不(?:支持|兼容|再)|旧版|老版本|迁移|移植|如果|原(?:版|作者|始|项目)"
+    r"|\binspired\b|\bbug\b|\bissue|\bwarning\b|\bbefore\b|\bif you\b|\bin case\b|\bhttps?://\S*(?:blob|tree)/)",
     re.IGNORECASE,
 )
 """Words of a line that speaks of other code, or of a release that this code is not for."""
