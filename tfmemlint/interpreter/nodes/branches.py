@@ -11,11 +11,11 @@ from tfmemlint.interpreter.observer import Decision, Reason
 from tfmemlint.interpreter.operations.bindings import bind
 from tfmemlint.interpreter.operations.conditions import decide, refine, tell_test
 from tfmemlint.interpreter.operations.guards import guards_of
-from tfmemlint.interpreter.operations.paths import doubtful, merge, restore, snapshot
+from tfmemlint.interpreter.operations.paths import doubtful, either_of, merge, restore, snapshot
 from tfmemlint.interpreter.operations.patterns import fits
 from tfmemlint.interpreter.operations.protocols import tested
 from tfmemlint.interpreter.registry import visits
-from tfmemlint.interpreter.values import UNKNOWN, Value, join
+from tfmemlint.interpreter.values import UNKNOWN, Value
 
 
 @visits(ast.IfExp)
@@ -34,7 +34,7 @@ def visit_if_exp(context: Context, node: ast.IfExp) -> Value:
     with doubtful(context, no):
         right = context.evaluate(node.orelse)
     merge(context, after, no, yes)
-    return join(left, right)
+    return either_of(context, left, right)
 
 
 @visits(ast.Assert)

@@ -15,7 +15,7 @@ from tfmemlint.interpreter.operations.arithmetic import numbered, operate
 from tfmemlint.interpreter.operations.conditions import decide
 from tfmemlint.interpreter.operations.constants import fold
 from tfmemlint.interpreter.operations.guards import guards_of
-from tfmemlint.interpreter.operations.paths import doubtful, merge, snapshot
+from tfmemlint.interpreter.operations.paths import doubtful, either_of, merge, snapshot
 from tfmemlint.interpreter.operations.protocols import compared, tested, unary
 from tfmemlint.interpreter.registry import visits
 from tfmemlint.interpreter.values import (
@@ -30,7 +30,6 @@ from tfmemlint.interpreter.values import (
     Ref,
     Seq,
     Value,
-    join,
     value_of_key,
 )
 from tfmemlint.knowledge import names as inventory
@@ -74,7 +73,7 @@ def visit_bool_op(context: Context, node: ast.BoolOp) -> Value:
             other = context.evaluate(following)
         if verdict.truth is None:
             merge(context, saved)
-            value = join(value, other)
+            value = either_of(context, value, other)
         elif verdict.truth is not stop:
             value = other
     return value

@@ -9,11 +9,11 @@ from dataclasses import replace
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Frame, Return
-from tfmemlint.interpreter.operations.paths import evaluating, join_names, joined_heap
+from tfmemlint.interpreter.operations.paths import either_of, evaluating, join_names, joined_heap
 from tfmemlint.interpreter.scopes import Scope
 from tfmemlint.interpreter.state import join_states
 from tfmemlint.interpreter.unit import ModuleInstance
-from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Function, Instance, Lazy, Made, Ref, Seq, Value, join
+from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Function, Instance, Lazy, Made, Ref, Seq, Value
 from tfmemlint.model.finding import Step
 
 
@@ -179,7 +179,7 @@ def _join_returns(context: Context, returns: Sequence[Return], module: Scope) ->
         module.names.clear()
         module.names.update(names)
     for other in reversed(others):
-        state, value = join_states(state, other.state), join(value, other.value)
+        state, value = join_states(state, other.state), either_of(context, value, other.value)
         if other.heap is not heap:
             heap = joined_heap(heap, other.heap, context.used)
         if other.module_names != module.names:

@@ -83,6 +83,15 @@ def doubtful(context: Context, guards: Guards = (), *, doubt: bool = True) -> _D
     return _Doubtful(context, guards, doubt)
 
 
+def either_of(context: Context, left: Value, right: Value) -> Value:
+    """Return what is known of a value that is one of two; a result that is lost so counts as used."""
+    joined = join(left, right)
+    if joined == UNKNOWN:
+        lose(left, context.used)
+        lose(right, context.used)
+    return joined
+
+
 def join_names(mine: dict[str, Value], theirs: dict[str, Value], used: set[int]) -> None:
     """Join the names of two paths; most names mean the same object on both."""
     for name in theirs.keys() - mine.keys():
