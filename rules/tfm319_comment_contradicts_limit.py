@@ -24,6 +24,13 @@ _NOT_A_STATEMENT = re.compile(
     r"\b(?:instead|was|were|of \d|out of|default|originally|e\.g\.|for example|or)\b|\?|[-/]\d"
 )
 """Words of comments that state other amounts on purpose."""
+_NOT_OF_MEMORY = re.compile(
+    r"\b(?:accuracy|acc|precision|recall|dropout|faster|slower|speed|validation|test|split|batch\w*|epochs?|loss|samples)\b",
+    re.IGNORECASE,
+)
+"""Words of comments whose percentage is a share of something else."""
+_DECIMAL = re.compile(r"(?<![\d.])(?:0?\.\d+|1\.0+)(?![\d.])")
+"""A share written as a number: ``0.9 means 90 %`` explains what a number means, and says nothing of another one."""
 _SHARE_TOLERANCE = 0.04
 """33 % is a third, and 0.333 as well."""
 _SIZE_TOLERANCE = 0.12
@@ -89,8 +96,12 @@ class CommentContradictsLimit(Rule):
     def _of_share(self, program: Program, event: Event, share: float, span: Span | None) -> Iterator[Finding]:
         comment = _comment(program, span) if span is not None and 0 < share <= 1 else ""
         stated = [float(number) / 100 for number in _PERCENT.findall(comment)]
+        if _NOT_OF_MEMORY.search(comment):
+            return
         stated += [part for word, part in _WORDS.items() if re.search(rf"\b{word}\b", comment, re.IGNORECASE)]
         if span is None or len(stated) != 1 or not 0 < stated[0] <= 1:
+            return
+        if any(abs(float(number) - stated[0]) < _SHARE_TOLERANCE for number in _DECIMAL.findall(comment)):
             return
         if all(abs(amount - share) > _SHARE_TOLERANCE for amount in (stated[0], 1 - stated[0])):
             words = f"{share:g} is {share:.0%} of the memory, and the comment says {stated[0]:.0%}"
