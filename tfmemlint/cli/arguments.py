@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from tfmemlint.config.command_line import add_config_arguments
 from tfmemlint.reporters.formats import FORMATS
+
+if TYPE_CHECKING:
+    from tfmemlint.engine.shard import Shard
 
 CHECK_EXAMPLES = """\
 examples:
@@ -42,6 +46,12 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--show-target", action="store_true", help="print which release files are judged for, and why")
     add("--watch", action="store_true", help="check again whenever a file changes, until interrupted")
+    add(
+        "--shard",
+        metavar="I/N",
+        type=_shard,
+        help="judge one of N parts of the files, each with its whole programs; `tfmemlint merge` joins the reports",
+    )
     parser.set_defaults(diff=False, ask=False, show_fixes=False, fix_only=None, verify=False, whole_program=False)
 
 
@@ -79,7 +89,7 @@ def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --verify: where to run",
     )
     add("--python", metavar="PATH", help="with --verify: the interpreter that has TensorFlow (default: this one)")
-    parser.set_defaults(fix=True, show_target=False, add_ignore=None, watch=False)
+    parser.set_defaults(fix=True, show_target=False, add_ignore=None, watch=False, shard=None)
 
 
 def _common(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
@@ -123,6 +133,15 @@ def _common(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     run.add_argument("--no-cache", action="store_true", help="read nothing from a cache, and write nothing to it")
     run.add_argument("--jobs", metavar="N", type=_jobs, help="use N processes at most (default: one a core, up to 8)")
     return fixes
+
+
+def _shard(text: str) -> Shard:
+    from tfmemlint.engine.shard import Shard
+
+    try:
+        return Shard.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _jobs(text: str) -> int:

@@ -43,6 +43,7 @@ def _run(arguments: argparse.Namespace) -> int:
         options = OptionsByFile(nearest_of(arguments, _of_migrate(arguments)), migrate=arguments.migrate)
         output_format = format_named(options.nearest.top.output_format or usual(os.environ))
         context = _context(arguments, options, output_format)
+        _refuse_what_needs_all(arguments)
         if arguments.show_target:
             return _show_target(arguments, context, options.nearest, output_format)
         with _gates(arguments, context) as context:
@@ -119,7 +120,21 @@ def _context(arguments: argparse.Namespace, options: OptionsByFile, output_forma
         fix_only=_rule_codes("fix-only", arguments.fix_only),
         allow_dirty=arguments.allow_dirty,
         whole_program=arguments.whole_program,
+        shard=arguments.shard,
     )
+
+
+def _refuse_what_needs_all(arguments: argparse.Namespace) -> None:
+    """Refuse options that need the files that other parts of the run judge.
+
+    Raises:
+        _Stopped: there is one.
+    """
+    if arguments.shard is None:
+        return
+    for option, given in (("--fix", arguments.fix), ("- (standard input)", "-" in arguments.paths)):
+        if given:
+            raise _Stopped(f"--shard judges a part of a project: it can't be used with {option}")
 
 
 class _Stopped(Exception):

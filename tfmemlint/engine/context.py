@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tfmemlint.config.selection import Selection
     from tfmemlint.deployment.launches import Launch
     from tfmemlint.engine.results import Unproven
+    from tfmemlint.engine.shard import Shard
     from tfmemlint.fixes.loop import Options
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rulekit.rule import Rule
@@ -86,6 +87,7 @@ class RunContext:
         in_project: the files belong to projects. False for a text that is no file: nothing but ``target`` tells its
             release, and nothing launches it.
         in_process: start no further process, whatever the number of files: a library's caller may have threads.
+        shard: judge the files of this share alone; None for all.
         checkpoint: called before each file and program; what it raises ends the run, if it is no `Exception`.
         modules: the modules that this run has read: the one part that fills up as the run goes.
     """
@@ -115,6 +117,7 @@ class RunContext:
     by_file: ByFile | None = field(default=None, compare=False, repr=False)
     in_project: bool = True
     in_process: bool = False
+    shard: Shard | None = None
     checkpoint: Callable[[], None] | None = None
     modules: ModuleStore = field(default_factory=ModuleStore, compare=False, repr=False)
 

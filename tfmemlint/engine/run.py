@@ -45,6 +45,10 @@ def run(files: Iterable[tuple[str, bool]], context: RunContext) -> list[FileResu
         context: the run.
     """
     items = read_items(files, context, wanted_by_rules(context))
+    if context.shard is not None:
+        from tfmemlint.engine.shards import keep_share
+
+        keep_share(items, context.shard, context)
     results = [FileResult(path) for path in items.left_out]
     cache = _open_cache(items.wanted, context)
     if not any(item.entry is not None for item in items.wanted):
