@@ -23,6 +23,7 @@ _ELSEWHERE = {
     "fit": ("tfmemlint.fit.command", "predict whether a training script fits a GPU's memory, and what takes it"),
     "server": ("tfmemlint.server.command", "serve an editor: findings as you type, fixes, and what becomes of a call"),
     "mcp": ("tfmemlint.mcp.command", "serve a program that writes code, by the Model Context Protocol"),
+    "merge": ("tfmemlint.cli.merge", "join reports of check, such as those of several machines"),
     "debug": ("tfmemlint.debug.command", "show what the analysis sees in a program"),
     "doctor": ("tfmemlint.doctor.command", "show what this machine has, and what is missing"),
     "rule": ("tfmemlint.cli.rule", "list the rules, or explain some"),
