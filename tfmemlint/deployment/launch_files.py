@@ -7,6 +7,8 @@ file is about GPUs.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
+from functools import lru_cache
 
 from tfmemlint.project.listing import MARKERS
 from tfmemlint.sources.kinds import SETTINGS, kind_of
@@ -25,18 +27,54 @@ def configuration_files(root: str, kinds: frozenset[str] = SETTINGS) -> list[str
     """Return the configuration files of these kinds below a directory; none if none names one of `LAUNCH_VARIABLES`."""
     found: list[str] = []
     seen = 0
+    # Without a project marker, the directories below may not belong together.
     marked = any(os.path.lexists(os.path.join(root, name)) for name in MARKERS)
-    for directory, directories, names in os.walk(root):
-        # Without a project marker, the directories below may not belong together.
-        directories[:] = sorted(name for name in directories if name not in LEFT_OUT) if marked else []
-        found += [os.path.join(directory, name) for name in names if kind_of(name) in kinds]
-        seen += len(names) + len(directories)
+    pending = [root]
+    while pending:
+        listed = _listed(pending.pop())
+        found += [path for path, kind in listed.configurations if kind in kinds]
+        seen += listed.files + (listed.below if marked else 0)
         if seen > _MAX_PROJECT_FILES:
             # The files found so far are only some of the project's.
             return []
+        pending += reversed(listed.directories) if marked else ()
     return found if any(_names_launch_variable(path) for path in found) else []
 
 
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """What matters of one directory.
+
+    Attributes:
+        directories: the paths of those in it that may hold configuration files, sorted.
+        configurations: the paths of configuration files, each with its kind.
+        files: the number of its files. below: the number of directories in it that are not left out, links among them.
+    """
+
+    directories: tuple[str, ...]
+    configurations: tuple[tuple[str, str], ...]
+    files: int
+    below: int
+
+
+@lru_cache(maxsize=_MAX_PROJECT_FILES)
+def _listed(directory: str) -> _Listed:
+    """Return what is in a directory. It is asked for again by each project that it is in, and they may be nested."""
+    _, below, names = next(os.walk(directory), ("", [], []))
+    kinds = ((os.path.join(directory, name), kind_of(name)) for name in names)
+    return _Listed(
+        tuple(
+            path
+            for name in sorted(below)
+            if name not in LEFT_OUT and not os.path.islink(path := os.path.join(directory, name))
+        ),
+        tuple((path, kind) for path, kind in kinds if kind in SETTINGS),
+        len(names),
+        sum(name not in LEFT_OUT for name in below),
+    )
+
+
+@lru_cache(maxsize=_MAX_PROJECT_FILES)
 def _names_launch_variable(path: str) -> bool:
     try:
         if os.path.getsize(path) > MAX_CONFIGURATION_BYTES:
@@ -45,3 +83,9 @@ def _names_launch_variable(path: str) -> bool:
     except OSError:
         return False
     return any(name.encode() in data for name in LAUNCH_VARIABLES)
+
+
+def reset_cache() -> None:
+    """Forget all answers: files may have changed."""
+    for cached in (_listed, _names_launch_variable):
+        cached.cache_clear()

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from tfmemlint.deployment.launch_files import configuration_files
+from tfmemlint.deployment.launch_files import reset_cache as forget_files
 from tfmemlint.project.roots import outermost, project_root
 from tfmemlint.sources.kinds import SETTINGS
 
@@ -39,3 +40,4 @@ def launches_of(path: str, kinds: frozenset[str] = SETTINGS) -> tuple[Launch, ..
 def reset_cache() -> None:
     """Forget all launches: files may have changed."""
     _known.clear()
+    forget_files()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -120,7 +121,7 @@ def _universe(
     from tfmemlint.sources.walking import Choice
 
     found = set(given)
-    roots: set[str] = set()
+    roots: dict[str, set[str]] = {}
     for path in given:
         data = read(path)
         if data is None:
@@ -128,15 +129,61 @@ def _universe(
         if path not in known:
             known[path] = configures(data)
         if known[path] or (search_around and (about_tensorflow(data) or _imports_own(path, data, listings))):
-            roots.add(project_root(path, listings))
-    for root in sorted(roots):
+            roots.setdefault(project_root(path, listings), set()).add(path)
+    above: list[_Project] = []
+    for root in sorted(roots, key=lambda root: os.path.join(root, "")):
         if not is_project(root, listings):
             found |= _nearby(root, read, listings)
             continue
-        files = walk([os.path.relpath(root)], Choice(kinds=(PYTHON, NOTEBOOKS))).files
-        if len(files) <= LARGEST_PROJECT:
-            found.update(os.path.normpath(file) for file in files)
+        while above and not above[-1].holds(root):
+            above.pop()
+        project = above[-1].inner(root, roots[root]) if above else None
+        if project is None:
+            walked = walk([os.path.relpath(root)], Choice(kinds=(PYTHON, NOTEBOOKS)))
+            files = sorted(map(os.path.normpath, walked.files))
+            project = _Project(root, files, sorted(map(os.path.normpath, walked.links)))
+        if len(project.files) <= LARGEST_PROJECT:
+            found.update(project.files)
+        if not above or project is not above[-1]:
+            above.append(project)
     return found
+
+
+def _below(place: str, paths: Sequence[str]) -> Sequence[str]:
+    """Return those of some sorted paths that begin with ``place``."""
+    return paths[bisect_left(paths, place) : bisect_left(paths, f"{place}\U0010ffff")]
+
+
+@dataclass(frozen=True, slots=True)
+class _Project:
+    """A project that was walked through.
+
+    Attributes:
+        root: its directory. files: its files, sorted. links: links to directories that were not followed.
+    """
+
+    root: str
+    files: Sequence[str]
+    links: Sequence[str]
+
+    def holds(self, root: str) -> bool:
+        """Return True if a directory is below this one."""
+        return root.startswith(os.path.join(self.root, ""))
+
+    def inner(self, root: str, given: Iterable[str]) -> _Project | None:
+        """Return the project within this one at ``root``; None if a walk from there may find other files.
+
+        Each of a thousand projects within each other would else be walked through as often as there are some above it.
+
+        Args:
+            given: some files of that project.
+        """
+        place = os.path.join(os.path.relpath(root), "")
+        if _below(place, self.links) or any(path not in _below(path, self.files) for path in given):
+            return None
+        if len(self.files) <= LARGEST_PROJECT:
+            return self
+        return _Project(root, _below(place, self.files), ())
 
 
 def _opened(given: set[str], store: ModuleStore) -> set[str]:

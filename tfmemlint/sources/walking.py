@@ -62,6 +62,7 @@ class Walk:
         marked: the number of files that were left out because the project marks them as generated or vendored, and of
             directories that are vendored by their names.
         litter: files that an interrupted run of the tool may have left.
+        links: links to directories that were not followed, as they lead into what is walked anyway, or above it.
     """
 
     files: list[str] = field(default_factory=list)
@@ -69,6 +70,7 @@ class Walk:
     problems: list[tuple[str, str]] = field(default_factory=list)
     marked: int = 0
     litter: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
 
 
 def walk(paths: Sequence[str], choose: Choice | Callable[[str], Choice] | None = None) -> Walk:
@@ -131,12 +133,29 @@ def _add(found: Walk, files: Iterable[str], seen: set[str]) -> None:
     for file in files:
         # What a directory really is, is asked once: asking for each file takes longer than the walk.
         directory, name = os.path.split(file)
-        if directory not in directories:
-            directories[directory] = os.path.realpath(directory)
-        real = os.path.realpath(file) if os.path.islink(file) else os.path.join(directories[directory], name)
+        real = os.path.realpath(file) if os.path.islink(file) else os.path.join(_real(directory, directories), name)
         if real not in seen:
             seen.add(real)
             found.files.append(file)
+
+
+def _real(directory: str, known: dict[str, str]) -> str:
+    """Return the real path of a directory, given those that are ``known``; adds it, and those above it.
+
+    `os.path.realpath` asks about each directory above anew: on a path of 400 directories, that is the square of them.
+    """
+    pending = []
+    while directory not in known:
+        above, name = os.path.split(directory)
+        if not above or name in ("", os.curdir, os.pardir) or os.path.islink(directory):
+            known[directory] = os.path.realpath(directory)
+        else:
+            pending.append((directory, name))
+            directory = above
+    real = known[directory]
+    for inner, name in reversed(pending):
+        real = known[inner] = os.path.join(real, name)
+    return real
 
 
 class _Walker:
@@ -195,6 +214,7 @@ class _Walker:
                     if entry.is_symlink():
                         real = os.path.join(os.path.realpath(path), "")
                         if any(real.startswith(known) or known.startswith(real) for known in entered):
+                            found.links.append(path)
                             continue
                         entered.append(real)
                     if os.path.exists(_join(path, "pyvenv.cfg")):
