@@ -87,7 +87,7 @@ class MadeUpMember(Rule):
             (call.path, call.func) for call in program.calls() if "()" in call.name and purposes.purpose_of(call.name)
         }
         for event in program.of(MissingMember):
-            if event.probed or _is_tried(event) or (event.path, event.span) in seen:
+            if event.probed or (event.path, event.span) in seen:
                 continue
             if not (event.method or event.key or event.of.startswith("message ")) and types.ever_had(
                 event.of, event.member
@@ -140,12 +140,6 @@ class MadeUpMember(Rule):
         from tfmemlint.fixes.rewrites import members
 
         members.replace_member(editor, finding)
-
-
-def _is_tried(event: MissingMember) -> bool:
-    """True if the code does something else where the attribute is missing."""
-    handler = event.handler_for("AttributeError")
-    return handler is not None and not handler.idle and not handler.reraises and not handler.gives_up
 
 
 def _way(event: MissingMember) -> Way:

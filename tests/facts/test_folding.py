@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tfmemlint.facts.folding import NotFolded, binary, compare, function, method, unary
+from tfmemlint.facts.folding import MAX_BITS, MAX_LENGTH, NotFolded, binary, compare, function, is_large, method, unary
 
 
 def operator_of(text: str) -> Any:
@@ -231,3 +231,21 @@ class TestFunction:
         with pytest.raises(NotFolded):
             function("list", ("a" * 10_001,))
         assert len(function("list", ("a" * 10_000,))) == 10_000
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (2**MAX_BITS - 1, False),
+        (2**MAX_BITS, True),
+        (-(2**MAX_BITS), True),
+        (True, False),
+        (1.0e300, False),
+        ("a" * MAX_LENGTH, False),
+        ("a" * (MAX_LENGTH + 1), True),
+        ([0] * (MAX_LENGTH + 1), True),
+        (None, False),
+    ],
+)
+def test_what_is_too_long_to_go_on_with(value: object, expected: bool) -> None:
+    assert is_large(value) is expected

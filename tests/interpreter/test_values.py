@@ -12,6 +12,7 @@ from tfmemlint.interpreter.values import (
     EACH,
     MOST_OPTIONS,
     UNKNOWN,
+    Amount,
     Cell,
     Choice,
     Class,
@@ -383,3 +384,34 @@ class TestJoinContents:
 )
 def test_a_device_stands_for_every_one_of_a_loop(device: Device, expected: bool) -> None:
     assert device.each is expected
+
+
+NUMBER, TEXT, LISTING = (Amount(type_, "mib", "--limit") for type_ in ("number", "str", "list"))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        (NUMBER, NUMBER, NUMBER),
+        (NUMBER, Amount("number", "gib", "--limit"), Amount("number", "", "--limit")),
+        (NUMBER, Amount("number", "mib", "--limit", sure=False), Amount("number", "mib", "--limit", sure=False)),
+        (NUMBER, TEXT, Amount("", "mib")),
+        (TEXT, LISTING, Amount("", "mib")),
+        (NUMBER, Amount("str", "gib"), UNKNOWN),
+        (NUMBER, Amount("str", ""), UNKNOWN),
+        (TEXT, Const("4096"), TEXT),
+        (NUMBER, Const("4096"), UNKNOWN),
+        (TEXT, Const(None), Amount("str", "mib", "--limit", sure=False)),
+        (TEXT, Const(4096), Amount("str", "mib", "--limit", sure=False)),
+        (TEXT, Const(True), UNKNOWN),
+        (NUMBER, Const(4096), UNKNOWN),
+        (NUMBER, Device("physical", "GPU", 0), UNKNOWN),
+    ],
+)
+def test_of_two_amounts_only_what_both_are_is_known(left: Value, right: Value, expected: Value) -> None:
+    def told(value: Value) -> object:
+        return (value.type, value.unit, value.source, value.sure) if isinstance(value, Amount) else value is UNKNOWN
+
+    assert told(join(left, right)) == told(expected)
+    if not isinstance(right, Amount) or right.source:
+        assert told(join(right, left)) == told(expected)

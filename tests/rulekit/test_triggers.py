@@ -211,6 +211,20 @@ def test_the_words_that_a_pattern_needs(pattern: str, words: set[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("(?i:Gpu)", {("gpu", True)}),
+        ("(?i)Gpu", {("gpu", True)}),
+        ("(?i:a(?-i:Gpu_Memory))", {("Gpu_Memory", False)}),
+        ("(?i:(?s:Gpu))", {("gpu", True)}),
+        ("(?s:Gpu)", {("Gpu", False)}),
+    ],
+)
+def test_the_case_of_words_counts_as_it_does_in_the_pattern(pattern: str, words: set[tuple[str, bool]]) -> None:
+    assert {(word.text, word.any_case) for word in required_words(pattern)} == words
+
+
+@pytest.mark.parametrize(
     ("patterns", "text", "found"),
     [
         (["memory_growth"], b"x\nset_memory_growth(gpu)\n", True),

@@ -54,7 +54,7 @@ class Handler:
     @property
     def probes(self) -> bool:
         """True if it does something else where a name is not there."""
-        lacks = {"AttributeError", "*", "Exception", "ImportError", "ModuleNotFoundError"}
+        lacks = {"AttributeError", "*", "Exception", "BaseException", "ImportError", "ModuleNotFoundError"}
         return not self.idle and not self.reraises and not lacks.isdisjoint(self.catches)
 
     def takes(self, exception: str) -> bool:
