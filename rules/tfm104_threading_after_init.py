@@ -77,5 +77,5 @@ class ThreadingAfterInit(Rule):
 def _intent(call: Call) -> Intent:
     number = call.arg(0, "num_threads")
     value = number.value.value if number is not None and isinstance(number.value, Const) else None
-    what = "each operation" if "intra" in short(call.name) else "operations side by side"
+    what = "each operation" if "intra" in short(call.name) else "operations in parallel"
     return Intent(Purpose.THREADING, what, value, number.text if number is not None and value is None else "")

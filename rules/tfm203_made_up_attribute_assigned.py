@@ -86,7 +86,7 @@ class MadeUpAttributeAssigned(Rule):
                 f"{missing} exists in no TensorFlow release"
                 if missing is not None
                 else f"Assigning to {store.text} configures nothing"
-                + (f": it destroys the function {store.attribute}" if real else ""),
+                + (f": it overwrites the function {store.attribute}" if real else ""),
                 severity=attribute_severity(store) if missing is not None else self.severity,
                 intent=Intent(purpose, devices, value, store.value_text),
                 outcome=attribute_error(missing)

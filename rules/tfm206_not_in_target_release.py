@@ -199,8 +199,8 @@ class NotInTargetRelease(Rule):
             elsewhere = migration.stays_elsewhere(finding.path, editor.target)
             if elsewhere:
                 raise editor.Withheld(
-                    f"TensorFlow {editor.target} has nothing in the place of {elsewhere}: the program would be"
-                    " rewritten by half"
+                    f"TensorFlow {editor.target} has no replacement for {elsewhere}: only half of the"
+                    " program would be rewritten"
                 )
         new = str(finding.details["new"])
         lines: set[object] = set()
@@ -217,7 +217,7 @@ class NotInTargetRelease(Rule):
         if finding.details["legacy"]:
             editor.unsafe(f"Use {new}; it may need graph mode to work as it did")
         elif finding.details["caught"]:
-            editor.unsafe(f"Use {new} (a handler catches the error today, so the program's flow changes)")
+            editor.unsafe(f"Use {new} (a handler catches the error now, so the program will run differently)")
         else:
             editor.safe(f"Use {new}")
 

@@ -107,7 +107,7 @@ class OptionSilentlyIgnored(Rule):
             call,
             f"set_jit({enabled.text}) switches the compiler off",
             intent=Intent(Purpose.OTHER, text="operations compiled by XLA"),
-            outcome=f"Nothing is raised; from {JIT_CHECKED} on only True and 'autoclustering' switch it on",
+            outcome=f"Nothing is raised; from {JIT_CHECKED} on, only True and 'autoclustering' switch it on",
             advice="Use tf.config.optimizer.set_jit('autoclustering')",
             fixable=False,
         )
@@ -129,9 +129,9 @@ class OptionSilentlyIgnored(Rule):
             "TensorFlow 2 ignores this configuration: eager execution is on already",
             intent=Intent(Purpose.OTHER, text=fields),
             outcome=f"Nothing is raised; {fields} of the configuration has no effect",
-            advice="Set it by tf.config, as in tf.debugging.set_log_device_placement(True)"
+            advice="Set it with tf.config, as in tf.debugging.set_log_device_placement(True)"
             if "log_device_placement" in lost
-            else "Set it by tf.config, before the first operation",
+            else "Set it with tf.config, before the first operation",
             fixable=False,
         )
 

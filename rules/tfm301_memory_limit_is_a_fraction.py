@@ -88,7 +88,7 @@ class MemoryLimitIsAFraction(Rule):
                 span=limit.span,
                 intent=Intent(Purpose.FRACTION if share else Purpose.LIMIT, "", value, limit.text),
                 outcome="The first operation on the GPU raises FailedPreconditionError",
-                advice="Give the limit in MiB, for a share that share of the GPU's memory",
+                advice="Give the limit in MiB; for a share, that share of the GPU's memory",
                 fixable=share,
                 anchors={"call": call.span},
                 details={"unit": "fraction", "keyword": limit.keyword, "name": call.name, "caught": False},

@@ -135,13 +135,13 @@ class MemoryLimitUnit(Rule):
             editor.unsafe("Make the limit a number")
         elif unit == units.GIB:
             editor.replace(node, memory_sizes.gib_in_mib(code))
-            editor.unsafe("Turn the GiB into MiB")
+            editor.unsafe("Convert the GiB to MiB")
         elif unit == units.KIB:
             editor.replace(node, memory_sizes.kib_in_mib(code))
-            editor.unsafe("Turn the KiB into MiB")
+            editor.unsafe("Convert the KiB to MiB")
         else:
             editor.replace(node, memory_sizes.bytes_in_mib(code))
-            editor.unsafe("Turn the bytes into MiB")
+            editor.unsafe("Convert the bytes to MiB")
 
 
 _UNLIMITED = "Nothing is raised, and nothing is limited: the process takes nearly all of the memory"

@@ -85,7 +85,7 @@ class FractionOutOfRange(Rule):
                 continue
             if value > 0 and f"{before}experimental.virtual_devices" in proto.fields:
                 judged = (
-                    "a share of the memory can't go with virtual devices, which have limits of their own",
+                    "a share of the memory cannot be combined with virtual devices, which have limits of their own",
                     f"TensorFlow raises InvalidArgumentError: {_SHARE} is invalid when virtual_devices is set",
                     "Leave the share out",
                     Severity.ERROR,
@@ -136,7 +136,7 @@ def _judge(value: float, *, grows: bool) -> tuple[str, str, str, Severity] | Non
         outcome = "Nothing is raised; 0 means the default, and the process takes nearly all of the memory"
         return "0 limits nothing", outcome, "Give a share, or leave it out", Severity.WARNING
     if value >= _MIN_PERCENT:
-        outcome = f"TensorFlow asks for unified memory of {value:g} times the GPU's; nothing is raised"
+        outcome = f"TensorFlow asks for unified memory {value:g} times the size of the GPU's; nothing is raised"
         if value <= _MAX_PERCENT:
             return f"{value:g} is not read as a percentage", outcome, f"Write {value / 100:g}", Severity.ERROR
         return f"{value:g} is not read as MiB", outcome, "Give the share of the memory", Severity.ERROR

@@ -85,7 +85,7 @@ class MemoryLimitMissing(Rule):
                 severity=attribute_severity(call, "ValueError"),
                 intent=Intent(Purpose.LIMIT, device_words(device.value, device.text)),
                 outcome=f"TensorFlow raises {seen}",
-                advice="Give every one of them memory_limit=<MiB>" if seen is _REQUIRED else "Leave memory_limit out",
+                advice="Give each of them memory_limit=<MiB>" if seen is _REQUIRED else "Leave memory_limit out",
                 notes=handler_notes(call, "ValueError", "the setting never takes effect"),
             )
 

@@ -153,7 +153,7 @@ class EnvBadValue(Rule):
                 "meant": meant,
                 "given": write.given,
                 "caught": write.handler_for("TypeError") is not None,
-                "why": "what string is meant isn't plain",
+                "why": "it is not clear which string is meant",
             },
         )
 
@@ -179,7 +179,7 @@ def _listed(write: EnvWrite) -> str:
 def _message(name: str, text: str, bad: BadValue) -> str:
     match bad.kind:
         case "growth":
-            return f"{name} is either 'true' or 'false', in small letters: {text!r} is ignored"
+            return f"{name} is either 'true' or 'false', in lower case: {text!r} is ignored"
         case "allocator":
             return f"TensorFlow has no allocator {text!r}: {name} is ignored"
         case "twice":

@@ -174,7 +174,7 @@ class DeviceIndexOutOfRange(Rule):
         yield self.finding(
             program,
             event,
-            f"GPUs are numbered from 0: the last number here is beyond the last of {listed}",
+            f"GPUs are numbered from 0: the last number here is past the end of {listed}",
             span=span,
             severity=Severity.WARNING if caught else Severity.ERROR,
             intent=Intent(Purpose.OTHER, text=text),
@@ -262,7 +262,7 @@ class _Left:
             return f"Write {meant}"
         if self.variable is not None and self.count:
             return f"Name GPU {index} in {VISIBLE} as well"
-        return "See first whether the list has a GPU" if not self.count else "Count the GPUs that are left from 0"
+        return "Check first whether the list has a GPU" if not self.count else "Count the remaining GPUs from 0"
 
 
 def _left(state: State, by_env: bool, kind: str) -> _Left | None:

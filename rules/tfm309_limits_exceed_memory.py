@@ -78,7 +78,7 @@ class LimitsExceedMemory(Rule):
                     f"a memory limit of {limits[0]:g} MiB, where a GPU has {size:g} MiB",
                     span=given.span,
                     intent=Intent(Purpose.LIMIT, "", limits[0], given.text),
-                    outcome=f"Nothing is raised: TensorFlow asks for less and less until the {size:g} MiB will do",
+                    outcome=f"Nothing is raised: TensorFlow asks for less and less until it fits into the {size:g} MiB",
                     advice=f"Keep the sum of the limits of one GPU below {size:g} MiB",
                 )
         for call in program.calls(*SET_LOGICAL):
@@ -93,7 +93,8 @@ class LimitsExceedMemory(Rule):
                 call,
                 f"{shown} = {sum(limits):g} MiB for {words}, where a GPU has {size:g} MiB",
                 intent=limit_intent(call),
-                outcome="Nothing is raised: the logical devices used first get their share, the last what is left",
+                outcome="Nothing is raised: the logical devices that are used first get their limits, the last one gets"
+                " what is left",
                 advice=f"Keep the sum of the limits of one GPU below {size:g} MiB",
             )
 

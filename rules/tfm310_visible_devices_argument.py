@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Arg, Call, Program
 
 _UNRECOGNISED = "TensorFlow raises ValueError: Unrecognized device"
-_NO_CPU = "NotFoundError when the runtime starts: No CPU devices are available in this process"
+_NO_CPU = "TensorFlow raises NotFoundError when the runtime starts: No CPU devices are available in this process"
 
 _MEANT = ("string", "number", "logical")
 """Mistakes that leave room for another intent, or for another outcome on a machine without that GPU."""
@@ -144,8 +144,8 @@ def _advice(kind: str) -> str:
     if kind == "hides":
         return "Name the type: set_visible_devices(..., 'GPU')"
     if kind == "type":
-        return "Spell the type 'GPU' or 'CPU'"
-    return "Give it devices of tf.config.list_physical_devices('GPU'), and the type 'GPU'"
+        return "Write the type as 'GPU' or 'CPU'"
+    return "Pass it devices of tf.config.list_physical_devices('GPU'), and the type 'GPU'"
 
 
 def _other_type(kind: Arg | None) -> str:
@@ -208,7 +208,7 @@ def _judge_devices(argument: Arg) -> Judged | None:
         case Device(kind="logical" | "local") | Devices(kind="logical" | "local"):
             return "this is not a physical device", _UNRECOGNISED, "logical"
         case Seq(items, "tuple") if isinstance(argument.node, ast.Tuple) and items:
-            return "this is a tuple, which is not taken for a list", _UNRECOGNISED, "tuple"
+            return "this is a tuple, which does not count as a list", _UNRECOGNISED, "tuple"
         case Seq(items):
             return _judge_items(items)
         case _:
@@ -249,7 +249,7 @@ def _judge_type(argument: Arg, type_: str) -> Judged | None:
             case Device(kind="physical", type=None, index=0, loop=False) if type_ == "GPU":
                 return "the first device of a listing of all types is the CPU", _UNRECOGNISED, ""
             case Devices(kind="physical", type=None, whole=True) if type_ == "GPU":
-                return "a listing of all types has the CPU in it, too", _UNRECOGNISED, "all"
+                return "a listing of all types includes the CPU", _UNRECOGNISED, "all"
             case Device(kind="physical", type="GPU" | "CPU" as type_of_devices) if type_of_devices != type_:
                 return f"this is a {type_of_devices}, not a {type_}", _UNRECOGNISED, ""
             case Devices(kind="physical", type="CPU", whole=True) if type_ == "GPU":

@@ -78,14 +78,12 @@ class SessionConfigPositional(Rule):
                 yield self.finding(
                     program,
                     call,
-                    f"{short(call.name)} takes this {short(proto.name)} for its {parameter}",
+                    f"{short(call.name)} takes this {short(proto.name)} as its {parameter}",
                     span=given.span,
                     severity=attribute_severity(call, "TypeError"),
                     intent=_intent(proto),
                     outcome=f"TensorFlow raises TypeError: {parameter} {wanted}",
-                    advice="Give it by its name: config=..."
-                    if whole
-                    else "Give it as config=ConfigProto(gpu_options=...)",
+                    advice="Pass it by name: config=..." if whole else "Pass it as config=ConfigProto(gpu_options=...)",
                     notes=handler_notes(call, "TypeError", "there is no session"),
                     fixable=whole and given.keyword is None,
                     anchors={"call": call.span},

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
 
 _OUTCOMES = {
-    "index": "On the second machine, where the first process has the number of GPUs for its rank, Python raises "
+    "index": "On the second machine, where the rank of the first process equals the number of GPUs, Python raises "
     "IndexError: list index out of range",
     "list": "On the second machine the session raises InvalidArgumentError: 'visible_device_list' listed an invalid "
     "Device id",
@@ -91,7 +91,7 @@ class RankIsNotLocalRank(Rule):
             yield self.finding(
                 program,
                 taken,
-                f"{written(rank.text)}() counts the processes of all machines, and a GPU's number those of one",
+                f"{written(rank.text)}() counts the processes of all machines, but GPUs are numbered on each machine",
                 span=span,
                 intent=Intent(Purpose.VISIBLE, text="the process's own GPU"),
                 outcome=_OUTCOMES[taken.how]

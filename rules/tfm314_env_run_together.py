@@ -111,8 +111,8 @@ class EnvRunTogether(Rule):
             f"The value of {write.name} holds a second setting: {', '.join(lost)} is never set",
             span=place_of(write) if isinstance(write, EnvWrite) else write.key,
             intent=Intent(Purpose.OTHER, text=", ".join(f"{name}={value}" for name, value in settings)),
-            outcome=f"{write.name} gets {text!r}, which TensorFlow does not take; nothing is raised",
-            advice=f"Set {both} each on its own",
+            outcome=f"{write.name} gets {text!r}, which TensorFlow does not accept; nothing is raised",
+            advice=f"Set {both} separately",
             details={
                 "settings": settings,
                 "key": write.key,

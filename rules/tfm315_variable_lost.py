@@ -98,7 +98,7 @@ class VariableLost(Rule):
                 outcome=f"TensorFlow behaves as if {lost.name} were not set; nothing is raised",
                 advice=advice,
                 trace=() if not begun else (*begun, place) if lost.why == "late" else (place, *begun),
-                notes=(f"It is passed on all the same where {lost.name} was exported before the script began.",)
+                notes=(f"It is passed on anyway where {lost.name} was exported before the script started.",)
                 if lost.why == "unexported"
                 else (),
                 fixable=lost.why != "kernel",

@@ -113,8 +113,8 @@ class GrowthAndLogicalDevices(Rule):
             intent=growth_intent(growth),
             outcome="Nothing is raised; with any logical device configured, TensorFlow leaves growth unset on all GPUs",
             advice="Drop the growth, or set TF_FORCE_GPU_ALLOW_GROWTH=true in the environment to have both",
-            trace=_trace(limit, growth, "makes it void"),
-            notes=() if forced is False else (f"{FORCE}=true, where it is set in time, brings it back.",),
+            trace=_trace(limit, growth, "cancels it"),
+            notes=() if forced is False else (f"{FORCE}=true, if it is set in time, turns growth on again.",),
             details={
                 "limit": limit_intent(limit).describe(),
                 "caught": growth.handler_for("ValueError") is not None,
@@ -134,12 +134,15 @@ class GrowthAndLogicalDevices(Rule):
         if finding.details.get("forced"):
             raise editor.Withheld(f"{FORCE} may bring the growth back")
         if not finding.details["certain"]:
-            raise editor.Withheld("the limit is not set on every way; on the others growth is in force")
+            raise editor.Withheld("the limit is not set on every path; on the others, growth is in force")
         editor.drop_with_what_is_empty(editor.statement_of(call))
         if finding.details["kind"] == "dropped" and not finding.details["refused"]:
             editor.safe("Drop the growth, which has no effect")
         elif finding.details["caught"]:
-            editor.unsafe("Drop the growth, which is refused (a handler catches the error, so the flow changes)")
+            editor.unsafe(
+                "Drop the growth, which is refused"
+                " (a handler catches the error now, so the program will run differently)"
+            )
         else:
             editor.unsafe("Drop the growth, which is refused")
 

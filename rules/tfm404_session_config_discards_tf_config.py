@@ -99,7 +99,7 @@ class SessionConfigDiscardsTfConfig(Rule):
             severity=Severity.ERROR if sure else Severity.WARNING,
             intent=_intent(call),
             outcome=_OUTCOME[_kind(call)],
-            advice=f"Set {field} in the ConfigProto, or leave the ConfigProto out, so that tf.config counts",
+            advice=f"Set {field} in the ConfigProto, or leave the ConfigProto out, so that tf.config applies",
             fixable=False,
         )
 
@@ -108,8 +108,8 @@ _ALL = "Nothing is raised; the session makes the GPU devices with its own option
 _OUTCOME = {
     "growth": _ALL,
     "limit": _ALL,
-    "visible": "The session sees every GPU; eager code after it raises AlreadyExistsError, for the two number the GPUs"
-    " differently",
+    "visible": "The session sees every GPU; eager code after it raises AlreadyExistsError, because the two number"
+    " the GPUs differently",
 }
 _WORDS = {
     "growth": ("memory growth", "gpu_options.allow_growth"),

@@ -147,7 +147,7 @@ class SecondSessionOtherOptions(Rule):
     ) -> Finding:
         what = " and ".join(short(name) for name in lost)
         ignored = lost.keys() - {_VISIBLE}
-        outcome = ["the memory options are those of tf.config, by default nearly all of it is taken"] if ignored else []
+        outcome = ["the memory options of tf.config apply: by default nearly all of it is taken"] if ignored else []
         outcome += ["with several GPUs it raises AlreadyExistsError"] if _VISIBLE in lost else []
         text = "; ".join(outcome)
         verb = "come" if len(lost) > 1 else "comes"
@@ -160,7 +160,7 @@ class SecondSessionOtherOptions(Rule):
             else Severity.WARNING,
             intent=options_intent(lost),
             outcome=text[0].upper() + text[1:],
-            advice="Set the same by tf.config before it",
+            advice="Set the same with tf.config before it",
             details={"options": lost, "values": values},
             anchors=anchors,
         )
@@ -182,7 +182,7 @@ class SecondSessionOtherOptions(Rule):
             severity=Severity.ERROR if not session.state.entry_unknown else Severity.WARNING,
             intent=options_intent(lost),
             outcome="Nothing is raised; the options of the first allocator of the process stay in force",
-            advice="Give the same options to the first session, or set the memory by tf.config before it",
+            advice="Give the same options to the first session, or set the memory with tf.config before it",
             trace=start_trace(first, session, f"{written(short(session.name))} comes after the devices are made"),
             fixable=plain and first.path == session.path and first.name in SESSIONS,
             details={"options": lost, "values": lost},

@@ -71,5 +71,5 @@ class ErrorHandlerMisses(Rule):
                 noqa_row=handler.span.row,
                 intent=growth_intent(call) if call.name == SET_GROWTH else limit_intent(call),
                 outcome="The program continues with all of the GPU's memory, and nothing reports it",
-                advice="Let the error out, or catch RuntimeError and say what happened",
+                advice="Let the error propagate, or catch RuntimeError and report it",
             )

@@ -138,15 +138,15 @@ class Tf1SessionInTf2(Rule):
             yield self.finding(
                 program,
                 use,
-                f"{use.name} left TensorFlow in 2.0",
+                f"{use.name} was removed from TensorFlow in 2.0",
                 severity=attribute_severity(use, error),
                 intent=options_intent(options) if options else None,
                 outcome=attribute_error(use.name, error),
-                advice="Configure the physical devices by tf.config: nothing uses this session"
+                advice="Configure the physical devices with tf.config: nothing uses this session"
                 if options
                 else f"Use tf.compat.v1.{use.name.removeprefix('tf.')}"
                 + (" in graph mode, or no session at all" if session else ""),
-                notes=handler_notes(use, error, "what stands behind it in the try never runs"),
+                notes=handler_notes(use, error, "the rest of the try block never runs"),
                 fixable=use.origin in ("attribute", "import"),
                 details={
                     "name": use.name,
@@ -181,14 +181,14 @@ class Tf1SessionInTf2(Rule):
         name = str(finding.details["name"])
         if finding.details["stays"] != "nothing":
             raise editor.Withheld(
-                f"TensorFlow {editor.target} has nothing in the place of {finding.details['stays']}: the file would be"
-                " rewritten by half"
+                f"TensorFlow {editor.target} has no replacement for {finding.details['stays']}: only half of"
+                " the file would be rewritten"
             )
         elsewhere = migration.stays_elsewhere(finding.path, editor.target)
         if elsewhere:
             raise editor.Withheld(
-                f"TensorFlow {editor.target} has nothing in the place of {elsewhere}: the program would be rewritten by"
-                " half"
+                f"TensorFlow {editor.target} has no replacement for {elsewhere}: only half of the program would be"
+                " rewritten"
             )
         if finding.details["for_keras"]:
             raise editor.Withheld("Keras gets a session in this file, and has no use for one")
@@ -204,7 +204,7 @@ class Tf1SessionInTf2(Rule):
                 )
             graph_mode = True
         if finding.details["eager_only"] and not graph_mode:
-            raise editor.Withheld("the file also uses what works in eager mode only; graph mode would break that")
+            raise editor.Withheld("the file also uses code that works in eager mode only; graph mode would break that")
         if finding.details["keras"] and not graph_mode:
             raise editor.Withheld("Keras 3 does not train in graph mode")
         if finding.details["imported"]:
@@ -226,10 +226,10 @@ class Tf1SessionInTf2(Rule):
         from tfmemlint.fixes.rewrites import sessions
 
         if graph_mode:
-            editor.unsafe("Spell it by tf.compat.v1")
+            editor.unsafe("Use tf.compat.v1")
         else:
             sessions.turn_graph_mode_on(editor)
-            editor.unsafe("Spell it by tf.compat.v1, and turn graph mode on")
+            editor.unsafe("Use tf.compat.v1, and turn graph mode on")
 
 
 def _is_kept_on_object(program: Program, use: Use) -> bool:

@@ -85,13 +85,17 @@ class SessionOptionsMissEager(Rule):
                 program,
                 session,
                 f"Eager code never uses this {short(session.name)}"
-                + (f", and {where} has started the runtime" if late else ": its GPU options work by a side effect"),
+                + (
+                    f", and {where} has started the runtime"
+                    if late
+                    else ": its GPU options take effect only as a side effect"
+                ),
                 severity=Severity.ERROR if late and not session.state.entry_unknown else Severity.WARNING,
                 intent=options_intent(options),
                 outcome="Nothing is raised; the options are lost"
                 if late
                 else "The options take effect only as long as nothing makes the GPU devices before this line",
-                advice="Configure the physical devices by tf.config, before the first operation",
+                advice="Configure the physical devices with tf.config, before the first operation",
                 trace=start_trace(
                     context.by, session, f"{written(short(session.name))} comes after the devices are made"
                 )

@@ -73,10 +73,10 @@ class ConfigNeverUsed(Rule):
                 proto,
                 f"No session ever gets this {short(proto.name)}: its GPU options have no effect",
                 intent=options_intent(options),
-                outcome="Nothing is raised; the settings by tf.config hold"
+                outcome="Nothing is raised; the settings of tf.config hold"
                 if proto.state.growth or proto.state.limits
                 else "Nothing is raised; the process takes nearly all of the GPU's memory",
-                advice="Configure the physical devices by tf.config, or hand the options to the session",
+                advice="Configure the physical devices with tf.config, or hand the options to the session",
                 fixable=names.exists(proto.name, program.target) and program.target.major >= 2,
                 details={"options": options, "values": constants_of(fields)},
                 anchors={f"field:{before}{name}": span for name, span in proto.field_spans.items()},

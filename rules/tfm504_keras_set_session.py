@@ -96,13 +96,15 @@ class KerasSetSession(Rule):
             yield self.finding(
                 program,
                 event,
-                where if gone else "Keras does not run in this session: its GPU options work by a side effect only",
+                where
+                if gone
+                else "Keras does not run in this session: its GPU options take effect only as a side effect",
                 severity=attribute_severity(event) if gone else Severity.WARNING,
                 intent=options_intent(options) if options else None,
                 outcome=attribute_error(event.name)
                 if gone
                 else "The options take effect only as long as nothing makes the GPU devices before this line",
-                advice="Configure the physical devices by tf.config, before the first operation",
+                advice="Configure the physical devices with tf.config, before the first operation",
                 notes=handler_notes(event, "AttributeError") if gone else (),
                 fixable=bool(options) or (session is not None and "device_count.GPU" in (session.fields or {})),
                 details={

@@ -73,12 +73,12 @@ class EagerConfig(Rule):
             yield self.finding(
                 program,
                 call,
-                f"{call.name} left TensorFlow in 2.0, and eager execution takes no configuration"
+                f"{call.name} was removed from TensorFlow in 2.0, and eager execution takes no configuration"
                 if gone
                 else "TensorFlow 2 ignores this configuration: eager execution is on already",
                 intent=options_intent(options),
                 outcome=attribute_error(call.name) if gone else "Nothing is raised; the options are lost",
-                advice="Configure the physical devices by tf.config, before the first operation",
+                advice="Configure the physical devices with tf.config, before the first operation",
                 details={"options": options, "grown": grows_already(call), "values": constants_of(fields)},
                 anchors={f"field:{name}": span for name, span in _spans(config.value).items()},
             )

@@ -78,7 +78,7 @@ class ContribMemoryStats(Rule):
             yield self.finding(
                 program,
                 use,
-                f"{use.name} left TensorFlow with tf.contrib in 2.0",
+                f"{use.name} was removed from TensorFlow together with tf.contrib in 2.0",
                 severity=attribute_severity(use, error),
                 intent=Intent(Purpose.REPORT, "GPU 0", report),
                 outcome=attribute_error("tf.contrib", error, imported=use.name),

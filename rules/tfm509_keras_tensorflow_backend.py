@@ -71,11 +71,11 @@ class KerasTensorflowBackend(Rule):
             yield self.finding(
                 program,
                 use,
-                f"{KERAS_BACKEND} is in no Keras from 2.4 on",
+                f"{KERAS_BACKEND} does not exist in Keras from 2.4 on",
                 severity=attribute_severity(use, "ImportError"),
                 outcome=f"Python raises {error}: No module named '{KERAS_BACKEND}'",
-                advice="Configure the physical devices by tf.config; Keras has no session any more",
-                notes=handler_notes(use, "ImportError", "what stands behind it in the try never runs"),
+                advice="Configure the physical devices with tf.config; Keras has no session any more",
+                notes=handler_notes(use, "ImportError", "the rest of the try block never runs"),
                 details={"caught": use.handler_for("ImportError") is not None},
             )
 

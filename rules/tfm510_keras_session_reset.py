@@ -103,7 +103,7 @@ class KerasSessionReset(Rule):
                 f"{function.name}() makes a new session for Keras, which has none on TensorFlow {program.target}",
                 intent=options_intent(options) if options else None,
                 outcome=_outcome(program, event),
-                advice="Keep clear_session(), and configure the GPUs by tf.config once, before the first operation",
+                advice="Keep clear_session(), and configure the GPUs with tf.config once, before the first operation",
                 details={"options": options, "values": constants_of(session.fields if session is not None else None)},
                 anchors={"function": place, "covers": place} | _numbered(imports),
             )

@@ -109,7 +109,7 @@ class NvmlIndex(Rule):
                 intent=Intent(Purpose.REPORT, f"GPU {index}", "current"),
                 outcome=f"NVML reports on its GPU {index}, which "
                 + ("is another of TensorFlow's GPUs" if used else "this program does not use"),
-                advice=f"Write {order[index]}, and set CUDA_DEVICE_ORDER=PCI_BUS_ID so that both count alike",
+                advice=f"Write {order[index]}, and set CUDA_DEVICE_ORDER=PCI_BUS_ID so that both number the GPUs alike",
                 details={"index": index, "meant": order[index]},
             )
 

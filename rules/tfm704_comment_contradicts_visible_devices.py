@@ -72,8 +72,8 @@ class CommentContradictsVisibleDevices(Rule):
                 write,
                 f"The comment says that GPUs are hidden, but this setting shows {words} and hides all others",
                 intent=Intent(Purpose.VISIBLE, text=f"GPUs other than {words}"),
-                outcome=f"TensorFlow sees {words} only, and numbers what it sees from 0",
-                advice="List the GPUs to show",
+                outcome=f"TensorFlow sees {words} only, numbered from 0",
+                advice="List the GPUs that should be visible",
             )
 
 

@@ -82,14 +82,15 @@ class CellNotRerunnable(Rule):
         call, outcome = again.call, again.call.effect
         assert outcome is not None
         before = outcome.setting
-        other = f"; {line(before, call.path)} has set another value" if before is not None else ""
+        other = f"; {line(before, call.path)} has set another" if before is not None else ""
         return Finding(
             code=self.code,
             name=self.name,
             severity=self.severity,
             path=program.source.path,
             span=again.span,
-            message=f"Run again, this cell fails: {short(call.name)} asks for what is not in force{other}",
+            message=f"This cell fails when it is run again: {short(call.name)} asks for a value that is not in force"
+            f"{other}",
             intent=_intent(again),
             outcome=f"In the second run TensorFlow raises {outcome.exception}: {outcome.message}",
             advice="Set each device once, in one cell: the same value again is accepted at any time",

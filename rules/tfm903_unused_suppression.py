@@ -43,7 +43,7 @@ class UnusedSuppression(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Take the code out of the comment, or the comment away."""
-        editor.safe("take it out of the comment")
+        editor.safe("Remove it from the comment")
         cast("CommentEditor", editor).drop_code(finding.span)
 
     def correction(self, finding: Finding, text: str, target: Target) -> Correction:

@@ -122,7 +122,7 @@ def test_a_file_that_may_not_be_written_stays_as_it_is(tree: Path) -> None:
     path.chmod(0o444)
     run = tfmemlint(tree, "fix")
     assert run.code == 2
-    assert "zz_listed.py: could not be written, and is as it was: Permission denied" in run.err
+    assert "zz_listed.py: could not be written, and was left unchanged: Permission denied" in run.err
     assert path.read_text(encoding="utf-8") == LISTED
 
 

@@ -72,7 +72,7 @@ TRACES = {
             "main.py:5 calls enable()",
             "growth.py:6 set_memory_growth",
             "main.py:6 calls split()",
-            "limits.py:7 set_logical_device_configuration makes it void",
+            "limits.py:7 set_logical_device_configuration cancels it",
         ],
         "Drop the growth, or set TF_FORCE_GPU_ALLOW_GROWTH=true in the environment to have both",
     ),

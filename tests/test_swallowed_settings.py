@@ -18,7 +18,7 @@ FAILING = {
     "made-up growth": ("tf.config.set_memory_growth(gpus[0], True)", "TFM202", NEVER),
     "made-up limit": ("tf.config.experimental.set_gpu_memory_cap(gpus[0], 4096)", "TFM202", NEVER),
     "made-up report": ("print(tf.gpu.get_used_memory())", "TFM202", "nothing is reported"),
-    "made-up function": ("tf.config.has_gpus()", "TFM201", "what stands behind it in the try never runs"),
+    "made-up function": ("tf.config.has_gpus()", "TFM201", "the rest of the try block never runs"),
     "made-up namespace assigned to": ("tf.config.gpu.memory_growth = True", "TFM203", NEVER),
     "made-up argument": ("tf.config.LogicalDeviceConfiguration(memory_limit_mb=4)", "TFM205", NEVER),
     "growth on a list, a ValueError": ("tf.config.experimental.set_memory_growth(gpus, True)", "TFM303", NEVER),

@@ -95,7 +95,7 @@ def test_help_is_in_groups_and_has_examples(command: str, capsys: pytest.Capture
         main([command, "--help"])
     out = capsys.readouterr().out
     assert out.startswith(f"usage: tfmemlint {command} [OPTION ...] [PATH ...]\n")
-    for group in ("rules:", "files:", "fixes:", "report:", "old findings:", "run:", "examples:"):
+    for group in ("rules:", "files:", "fixes:", "report:", "known findings:", "run:", "examples:"):
         assert f"\n{group}\n" in out
     examples = out.partition("examples:\n")[2].splitlines()
     assert all(line.startswith(f"  tfmemlint {command}") for line in examples[: examples.index("")])

@@ -26,6 +26,8 @@ from tfmemlint.reporters.language import LANGUAGES  # noqa: E402
 SNAPSHOTS = ROOT / "tests" / "snapshots"
 _HEADER = re.compile(r"\S+?:\d+:\d+: \w+: TFM\d+ (?:\[\*\] )?(?P<text>.+)")
 _LABELLED = re.compile(r" +(?P<label>intent|TensorFlow|help|note|fix|trace): (?P<text>.+)")
+_SENTENCE = re.compile(r"(?<![\w.'\"])[A-Za-z]+ [a-z]+\b")
+"""Two words side by side, which code does not have: an intent may be a name or an assignment alone."""
 _PLACE = re.compile(r"\S+:\d+:\d+: ")
 
 
@@ -54,7 +56,7 @@ def main() -> int:
 
 def messages() -> Iterator[tuple[str, str]]:
     """Yield every text that the snapshots show to people, with the code of the rule of its snapshot."""
-    for path in sorted(SNAPSHOTS.glob("TFM*.txt")):
+    for path in sorted(SNAPSHOTS.rglob("*.txt")):
         for line in path.read_text(encoding="utf-8").splitlines():
             if match := _HEADER.fullmatch(line) or _LABELLED.fullmatch(line):
                 label = match.groupdict().get("label")
@@ -63,7 +65,8 @@ def messages() -> Iterator[tuple[str, str]]:
 
 def missing(known: Catalogue) -> list[tuple[str, str]]:
     """Return the texts that a catalogue leaves in English, each once for a rule."""
-    return [(code, text) for code, text in dict.fromkeys(messages()) if not known.is_whole(text)]
+    texts = (found for found in dict.fromkeys(messages()) if _SENTENCE.search(found[1]))
+    return [(code, text) for code, text in texts if not known.is_whole(text)]
 
 
 if __name__ == "__main__":

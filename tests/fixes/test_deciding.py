@@ -114,7 +114,7 @@ def test_the_other_files_are_fixed(repository: Path, capsys: pytest.CaptureFixtu
     git("add", ".")
     Path("train.py").write_text(LIMITS + "# edited\n")
     assert main(["fix", "."]) == 2
-    assert "train.py: has changes that git doesn't have yet" in capsys.readouterr().err
+    assert "train.py: has uncommitted changes" in capsys.readouterr().err
     assert "memory_limit=1024" in Path("other.py").read_text()
     assert Path("train.py").read_text() == LIMITS + "# edited\n"
 

@@ -16,7 +16,7 @@ examples:
   tfmemlint check                                   all files below this directory
   tfmemlint check train.py --output-format concise  one file, a line for each finding
   tfmemlint check --select TFM1,eager-config        some rules only
-  tfmemlint check --update-baseline                 begin with the findings that there are
+  tfmemlint check --update-baseline                 accept the findings of today
   tfmemlint check --output-format sarif -o out.sarif
 
 Exit code: 0 if nothing is found, 1 if something is, 2 if the tool could not do its work, 3 if it has an error of its
@@ -27,9 +27,9 @@ examples:
   tfmemlint fix --diff                 what would change; exits with 1 if something would
   tfmemlint fix train.py --ask         ask before each change
   tfmemlint fix --unsafe-fixes         also make changes that a person should review
-  tfmemlint fix --select TFM903        take away comments that silence nothing
+  tfmemlint fix --select TFM903        remove comments that silence nothing
 
-Exit code: as of check, for what is left.
+Exit code: as for check, of what is left.
 """
 
 
@@ -38,13 +38,13 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage, parser.epilog = "tfmemlint check [OPTION ...] [PATH ...]", CHECK_EXAMPLES
     fixes = _common(parser)
     fixes.add_argument("--fix", action="store_true", help="fix what can be fixed, as `tfmemlint fix` does")
-    add = parser.add_argument_group("further work").add_argument
+    add = parser.add_argument_group("other actions").add_argument
     add(
         "--add-ignore",
         metavar="REASON",
-        help="write a comment with this reason to each line with a finding, which silences it from now on",
+        help="silence each finding by a comment with this reason on its line",
     )
-    add("--show-target", action="store_true", help="print which release files are judged for, and why")
+    add("--show-target", action="store_true", help="print the release that each file is judged for, and why")
     add("--watch", action="store_true", help="check again whenever a file changes, until interrupted")
     add(
         "--shard",
@@ -67,7 +67,7 @@ def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
         "--fix-only",
         metavar="CODES",
         action="append",
-        help="fix what these rules find only; all is reported",
+        help="fix only the findings of these rules; all findings are reported",
     )
     add(
         "--whole-program",
@@ -79,7 +79,7 @@ def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--verify",
         action="store_true",
-        help="before anything is written, run what configures GPU memory in the new text on the installed TensorFlow,"
+        help="before anything is written, run the fixed code that configures GPU memory on the installed TensorFlow,"
         " and make no change that does not take effect there; THIS RUNS THE PROGRAM'S CODE, as `tfmemlint verify` does",
     )
     add(
@@ -102,7 +102,7 @@ def _common(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     files.add_argument(
         "--force-exclude",
         action="store_true",
-        help="leave out named files, too, that would not be looked for in a directory",
+        help="also leave out named files that a search of their directory would leave out",
     )
     files.add_argument("--stdin-filename", metavar="PATH", help="the path to report for standard input")
     fixes = parser.add_argument_group("fixes")
@@ -110,9 +110,9 @@ def _common(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         "--unsafe-fixes", action="store_true", default=None, help="also apply fixes that a person should review"
     )
     fixes.add_argument(
-        "--allow-dirty", action="store_true", help="also fix files with changes that git does not have yet"
+        "--allow-dirty", action="store_true", help="also fix files with changes that are neither committed nor staged"
     )
-    fixes.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit with 1 where something was fixed, too")
+    fixes.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit with 1 also where something was fixed")
     add = parser.add_argument_group("report").add_argument
     add("--output-format", metavar="FORMAT", help=f"how to report: {', '.join(FORMATS)} (default: full)")
     add("--lang", choices=("en", "zh"), help="the language of reports for people (default: that of the environment)")
@@ -120,18 +120,18 @@ def _common(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     add("--statistics", action="store_true", help="print how often each rule fires instead of the findings")
     add("--exit-zero", action="store_true", help="exit with 0 even where something is found")
     add("-q", "--quiet", action="store_true", help="print findings only")
-    add("-v", "--verbose", action="store_true", help="say what is read")
-    add = parser.add_argument_group("old findings").add_argument
-    add("--baseline", metavar="FILE", help="leave out the findings that this file has")
+    add("-v", "--verbose", action="store_true", help="print what is read")
+    add = parser.add_argument_group("known findings").add_argument
+    add("--baseline", metavar="FILE", help="leave out the findings that this file lists")
     add(
         "--update-baseline",
         action="store_true",
-        help="write what is found to the baseline (default: tfmemlint-baseline.json), and take out what is gone",
+        help="write the findings to the baseline (default: tfmemlint-baseline.json), and remove those that are gone",
     )
     run = parser.add_argument_group("run")
     add_config_arguments(run)
-    run.add_argument("--no-cache", action="store_true", help="read nothing from a cache, and write nothing to it")
-    run.add_argument("--jobs", metavar="N", type=_jobs, help="use N processes at most (default: one a core, up to 8)")
+    run.add_argument("--no-cache", action="store_true", help="neither read nor write the cache")
+    run.add_argument("--jobs", metavar="N", type=_jobs, help="use N processes at most (default: one per core, up to 8)")
     return fixes
 
 
@@ -147,7 +147,7 @@ def _shard(text: str) -> Shard:
 def _jobs(text: str) -> int:
     number = int(text) if text.isascii() and text.isdigit() else 0
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of processes")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes")
     return number
 
 
@@ -155,22 +155,22 @@ def add_selecting_arguments(parser: argparse.ArgumentParser) -> None:
     """Give ``parser`` the options about rules, files and the machine that configuration files have as well."""
     add = parser.add_argument_group("rules").add_argument
     for option, words in (
-        ("--select", "run these rules only (codes, their beginnings, or names, with commas between)"),
-        ("--extend-select", "run these rules besides"),
+        ("--select", "run these rules only (codes, prefixes of codes, or names, separated by commas)"),
+        ("--extend-select", "also run these rules"),
         ("--ignore", "do not run these rules"),
         ("--extend-ignore", "do not run these rules either"),
     ):
         add(option, metavar="CODES", action="append", help=words)
     for option, words in (
-        ("--per-file-ignores", "rules that are off in some files, instead of those of configuration files"),
-        ("--extend-per-file-ignores", "rules that are off in some files besides"),
+        ("--per-file-ignores", "turn off rules in some files, in place of the configuration's own list"),
+        ("--extend-per-file-ignores", "turn off rules in some files, in addition to that list"),
     ):
         add(option, metavar="PATTERN:CODE", action="append", help=words)
     add("--severity", metavar="CODE:SEVERITY", action="append", help="the severity of what a rule finds")
-    add("--min-severity", metavar="SEVERITY", help="leave out what is less grave: error, warning or advice")
+    add("--min-severity", metavar="SEVERITY", help="leave out findings below this severity: error, warning or advice")
     add = parser.add_argument_group("files").add_argument
-    add("--kinds", metavar="KINDS", action="append", help="look for these kinds of files only (with commas between)")
-    add("--extend-kinds", metavar="KINDS", action="append", help="look for these kinds of files besides (text)")
+    add("--kinds", metavar="KINDS", action="append", help="look for these kinds of files only (separated by commas)")
+    add("--extend-kinds", metavar="KINDS", action="append", help="also look for these kinds of files (text)")
     add("--ignore-kinds", metavar="KINDS", action="append", help="do not look for these kinds of files")
     patterns = "leave these files out (patterns as in .gitignore)"
     add("--exclude", "--extend-exclude", metavar="PATTERNS", action="append", help=patterns)

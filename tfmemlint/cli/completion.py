@@ -15,7 +15,7 @@ CLEAN, FAILED = 0, 2
 SHELLS = ("bash", "zsh", "fish")
 _MISSING = "completion needs the package argcomplete: pip install 'tfmemlint[completion]'"
 _ABOUT = """\
-Prints the lines by which a shell completes the command. Put them into the file that your shell reads at its start:
+Prints the script by which a shell completes the command. Put it into the file that your shell reads at its start:
 
   bash, ~/.bashrc:                   eval "$(tfmemlint completion bash)"
   zsh, ~/.zshrc, below compinit:     eval "$(tfmemlint completion zsh)"

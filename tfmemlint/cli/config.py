@@ -16,7 +16,7 @@ CLEAN, FAILED = 0, 2
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Give ``parser`` the options of ``config``."""
     parser.description = (
-        "Shows the options that hold for a file or a directory: those of its nearest configuration file, of the"
+        "Shows the options in force for a file or a directory: those of its nearest configuration file, of the"
         " TFMEMLINT_ variables, and of this command line, each with the place that sets it."
     )
     add = parser.add_argument

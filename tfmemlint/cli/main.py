@@ -18,17 +18,20 @@ from tfmemlint.reporters.say import say
 CLEAN, FOUND, FAILED, CRASHED = 0, 1, 2, 3
 EVERY_COMMAND = "*"
 _ELSEWHERE = {
-    "verify": ("tfmemlint.verify.command", "run what configures GPU memory on the real TensorFlow, and judge it"),
+    "verify": (
+        "tfmemlint.verify.command",
+        "run the configuration of GPU memory on the real TensorFlow, and judge it",
+    ),
     "plan": ("tfmemlint.plans.command", "predict what a program asks of each GPU, and what it gets"),
-    "fit": ("tfmemlint.fit.command", "predict whether a training script fits a GPU's memory, and what takes it"),
-    "server": ("tfmemlint.server.command", "serve an editor: findings as you type, fixes, and what becomes of a call"),
-    "mcp": ("tfmemlint.mcp.command", "serve a program that writes code, by the Model Context Protocol"),
+    "fit": ("tfmemlint.fit.command", "predict whether a training script fits into a GPU's memory, and what takes it"),
+    "server": ("tfmemlint.server.command", "serve an editor: findings as you type, fixes, and the effect of a call"),
+    "mcp": ("tfmemlint.mcp.command", "serve a program that writes code, over the Model Context Protocol"),
     "merge": ("tfmemlint.cli.merge", "join reports of check, such as those of several machines"),
     "debug": ("tfmemlint.debug.command", "show what the analysis sees in a program"),
     "doctor": ("tfmemlint.doctor.command", "show what this machine has, and what is missing"),
     "rule": ("tfmemlint.cli.rule", "list the rules, or explain some"),
-    "config": ("tfmemlint.cli.config", "show the options that hold, and where they are from"),
-    "completion": ("tfmemlint.cli.completion", "print the lines by which a shell completes the command"),
+    "config": ("tfmemlint.cli.config", "show the options in force, and where each is set"),
+    "completion": ("tfmemlint.cli.completion", "print the script by which a shell completes the command"),
 }
 """The module and the help of each command that is imported only if it is run."""
 
@@ -113,7 +116,7 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
     """Return the parser. Of the commands that are modules of their own, only the ``chosen`` one has its options."""
     parser = _Parser(
         prog="tfmemlint",
-        description="Says what TensorFlow will really do with GPU memory, and rewrites the code to do what was wanted.",
+        description="Shows what TensorFlow will do with GPU memory, and rewrites the code to do what was intended.",
     )
     parser.add_argument("--version", action="version", version=f"tfmemlint {__version__}")
     commands = parser.add_subparsers(

@@ -192,14 +192,14 @@ OPTIONS: Mapping[str, Option] = {
     option.key: option
     for option in (
         Option("select", LIST, "run these rules only", _strings, values="selector", default=_BY_DEFAULT),
-        Option("extend-select", LIST, "run these rules besides", _strings, values="selector"),
+        Option("extend-select", LIST, "also run these rules", _strings, values="selector"),
         Option("ignore", LIST, "do not run these rules", _strings, values="selector"),
         Option("extend-ignore", LIST, "do not run these rules either", _strings, values="selector"),
         Option("per-file-ignores", TABLE, "rules that are off in the files of a pattern", _table, values="pattern"),
         Option(
             "extend-per-file-ignores",
             TABLE,
-            "the same, besides those of the files that this one extends",
+            "the same, in addition to those of the files that this one extends",
             _table,
             values="pattern",
         ),
@@ -207,15 +207,15 @@ OPTIONS: Mapping[str, Option] = {
         Option(
             "min-severity",
             TEXT,
-            "leave out what is less grave than this",
+            "leave out findings below this severity",
             _severity,
             values="severity",
             default="advice",
         ),
         Option("exclude", LIST, "leave out the files of these patterns, which are written as in .gitignore", _strings),
-        Option("extend-exclude", LIST, "leave out the files of these patterns besides", _strings),
+        Option("extend-exclude", LIST, "also leave out the files of these patterns", _strings),
         Option("kinds", LIST, "look for these kinds of files only", _kinds, values="kind", default="all but text"),
-        Option("extend-kinds", LIST, "look for these kinds of files besides", _kinds, values="kind"),
+        Option("extend-kinds", LIST, "also look for these kinds of files", _kinds, values="kind"),
         Option("ignore-kinds", LIST, "do not look for these kinds of files", _kinds, values="kind"),
         Option("respect-gitignore", FLAG, "leave out files that git ignores", _flag, default="true"),
         Option(

@@ -104,5 +104,5 @@ def _write(source: Source, text: str, context: RunContext) -> str:
     except ChangedError:
         return CHANGED
     except (OSError, ValueError) as error:
-        return f"could not be written, and is as it was: {getattr(error, 'strerror', None) or error}"
+        return f"could not be written, and was left unchanged: {getattr(error, 'strerror', None) or error}"
     return ""

@@ -65,7 +65,10 @@ def _at_launch(finding: Finding, launch: Launch, path: str) -> Finding:
         finding,
         severity=Severity.WARNING if finding.severity is Severity.ERROR else finding.severity,
         trace=(*steps, *rest),
-        notes=(*finding.notes, f"So it is where {launch.path}:{launch.span.row} starts the program ({launch.where})."),
+        notes=(
+            *finding.notes,
+            f"This is the case where {launch.path}:{launch.span.row} starts the program ({launch.where}).",
+        ),
         fixable=False,
     )
 

@@ -80,7 +80,7 @@ def _replace(result: FileResult, source: Source, text: str, *, write: bool) -> s
         return CHANGED
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        return f"could not be written, and is as it was: {reason}"
+        return f"could not be written, and was left unchanged: {reason}"
     return ""
 
 

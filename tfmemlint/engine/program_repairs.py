@@ -154,7 +154,7 @@ class _ProgramRepairs:
         except ChangedError as error:
             return f"{error} has changed since it was read"
         except (OSError, ValueError) as error:
-            return f"could not be written, and all files are as they were: {getattr(error, 'strerror', None) or error}"
+            return f"could not be written; all files were left unchanged: {getattr(error, 'strerror', None) or error}"
         return ""
 
     def _result(self, path: str) -> FileResult:

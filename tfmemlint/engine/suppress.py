@@ -141,17 +141,17 @@ def _about_comments(
     for comment in suppressions.comments:
         own = [code for code, _ in comment.codes if comment.word != NOQA or code.startswith("TFM")]
         if not comment.reason and (own or (comment.word != NOQA and not comment.codes)):
-            message = f"this comment silences {', '.join(own) or 'everything'} and gives no reason"
+            message = f"This comment silences {', '.join(own) or 'everything'} and gives no reason"
             yield from trouble(rules, NO_REASON, source.path, comment.span, message)
         for code, span in comment.codes:
             if comment.word == NOQA and not code.startswith("TFM"):
                 continue
             if not any(each.startswith(code) for each in known):
-                message = f"{code} in this comment is no rule: it silences nothing{_near_rule(code)}"
+                message = f"{code} in this comment is not a rule: it silences nothing{_near_rule(code)}"
                 yield from trouble(rules, UNKNOWN_CODE, source.path, span, message)
             elif (comment.row, span) not in used:
                 where = "in this file" if comment.word == FILE_IGNORE else "here"
-                message = f"{code} is silenced here, and nothing of the kind is found {where}"
+                message = f"{code} is silenced here, but nothing {where} triggers it"
                 for finding in trouble(rules, UNUSED, source.path, span, message):
                     yield dataclasses.replace(finding, fixable=True)
 

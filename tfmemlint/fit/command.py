@@ -79,7 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--jit",
         choices=("on", "off"),
         default="on",
-        help="off: XLA compiles nothing, though the script or Keras wants it; faster, and another peak (default: on)",
+        help="off: XLA compiles nothing, even where the script or Keras asks for it; faster, with another peak"
+        " (default: on)",
     )
     add_options(parser, timeout=600, cwd="this one", json="what was found")
     add("-v", "--verbose", action="store_true", help="show the script's output, too")

@@ -32,7 +32,7 @@ def set_applicability(editor: Editor, message: str, *, caught: object, doubtful:
     import makes it unsafe: it is a change of its own.
     """
     if caught:
-        editor.unsafe(f"{message} (a handler catches the error today, so the program's flow changes)")
+        editor.unsafe(f"{message} (a handler catches the error now, so the program will run differently)")
     elif doubtful or editor.needs:
         editor.unsafe(message)
     else:

@@ -18,9 +18,9 @@ from tfmemlint.fixes.git_index import Index, IndexEntry, UnknownIndexError, read
 from tfmemlint.sources.regular import read_regular, read_text
 from tfmemlint.sources.text import MAX_NOTEBOOK_BYTES
 
-UNCOMMITTED = "has changes that git doesn't have yet, and is as it was: commit or stage them, or use --allow-dirty"
-UNTRACKED = "is not in git yet, and is as it was: add it, or use --allow-dirty"
-UNKNOWN = "may have changes that git doesn't have (its index can't be read here), and is as it was: use --allow-dirty"
+UNCOMMITTED = "has uncommitted changes and was left unchanged: commit or stage them, or use --allow-dirty"
+UNTRACKED = "is not in git yet and was left unchanged: add it, or use --allow-dirty"
+UNKNOWN = "may have uncommitted changes (its index cannot be read here) and was left unchanged: use --allow-dirty"
 _SHA256 = re.compile(r"(?im)^[ \t]*objectformat[ \t]*=[ \t]*\"?sha256")
 _EXCLUDES_FILE = re.compile(r"(?im)^[ \t]*excludesfile[ \t]*=[ \t]*\"?([^\"\n#;]+?)\"?[ \t]*(?:[#;].*)?$")
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from tfmemlint.sources.regular import read_regular
 from tfmemlint.sources.walking import LITTER
 
-CHANGED = "has changed since it was read, and is as it is now: run tfmemlint again"
-OUTSIDE = "is reached by a link that leads out of what was named, and is as it was: name it to have it fixed"
+CHANGED = "has changed since it was read, and was left unchanged: run tfmemlint again"
+OUTSIDE = "is reached by a link that leads out of what was named, and was left unchanged: name it to have it fixed"
 _NAME = re.compile(r"\.tfmemlint-(?P<machine>[0-9a-f]{12})-(?P<process>\d{1,10})-[^/\\]{1,20}\.tmp")
 _DAY_SECONDS = 86_400
 

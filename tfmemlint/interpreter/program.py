@@ -123,7 +123,7 @@ class EnvWrite(Event):
     Attributes:
         value: what it is set to. text: that as written, or "".
         how: ``assign``, ``setdefault``, ``update`` or ``putenv``.
-        key, given: where the name and the value stand, each on its own; None where that can't be told.
+        key, given: where the name and the value stand, separately; None where that can't be told.
     """
 
     name: str

@@ -84,7 +84,7 @@ class Intent:
             case Purpose.REPORT:
                 words = {
                     "current": "the memory in use",
-                    "peak": "the peak of the memory in use",
+                    "peak": "the peak memory in use",
                     "total": "the total memory",
                     "free": "the free memory",
                 }.get(str(self.value), "a report of the memory in use")

@@ -32,7 +32,7 @@ def of_session(session: SessionMade, run: EntryRun) -> Memory:
         return Memory("unknown", "not known: growth as the program decides", rows=rows)
     if isinstance(share, (int, float)) and not isinstance(share, bool) and share > 0:
         if share > 1:
-            return Memory("unified", f"unified memory of {share:g} times the GPU's", False, None, share, rows)
+            return Memory("unified", f"unified memory {share:g} times the size of the GPU's", False, None, share, rows)
         of_gpu = f", {share * run.memory:g} MiB of {run.memory:g}" if run.memory is not None else ""
         words = f"a share of {share:g} of the memory{of_gpu}"
         return Memory("fraction", words + (", as needed" if growth else ""), growth, None, share, rows)

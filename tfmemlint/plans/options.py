@@ -44,7 +44,7 @@ def _in_time(stated: StatedIntent, session: SessionMade, run: EntryRun) -> Predi
         setting = earlier.state.growth_of(EACH)
         same = setting is not None and setting.value == Const(stated.intent.value)
         if stated.intent.purpose is Purpose.GROWTH and same and not earlier.state.limits:
-            words = "takes effect: the eager runtime, which is started first, has it by tf.config"
+            words = "takes effect: the eager runtime, which is started first, has it from tf.config"
             return Prediction(PredictionKind.HAPPENS, words=words, because=session.span.row)
         words = f"comes too late: {short(session.name)} makes a Saver first, which starts the eager runtime"
         counts = "What counts is tf.config.experimental.set_memory_growth, or a limit, set before"

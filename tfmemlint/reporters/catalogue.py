@@ -9,6 +9,7 @@ from importlib.resources import files
 
 _FIELD = re.compile(r"\{(\w+)\}")
 _NUMBER, _NAME = r"\d[\d,.]*", r"(?:\S+|\S*\[.*\]\S*|\S+\(.*\)\S*)"
+_CHINESE, _OTHER = re.compile("[\u4e00-\u9fff]"), re.compile(r"[!-~]")
 _CONTENTS = {
     **dict.fromkeys(("row", "n", "more", "fixed", "left", "number"), _NUMBER),
     **dict.fromkeys(("name", "call", "setting", "variable", "inner", "outer", "file"), _NAME),
@@ -17,8 +18,10 @@ _CONTENTS = {
 """The patterns for fields of these names; anything may stand in others."""
 SENTENCES = ("fix", "reason", "what")
 """Fields that hold sentences."""
-_MAX_DEPTH = 3
-"""Fields in fields: a sentence, an intent in it, the devices in that."""
+_FRAMED = ("fix", "reason")
+"""Fields whose templates say something of a whole message: ``{fix} (unsafe)``, ``withheld: {reason}``."""
+_MAX_DEPTH = 4
+"""Fields in fields: the package that a fix needs, its risk, the sentence, an intent in it, the devices in that."""
 
 
 class Catalogue(gettext.GNUTranslations):
@@ -33,7 +36,10 @@ class Catalogue(gettext.GNUTranslations):
         translated = self.gettext(template)
         if depth < _MAX_DEPTH:
             values = {name: self.translate(value, depth + 1) for name, value in values.items()}
-        return _FIELD.sub(lambda field: values.get(field[1], field[0]), translated)
+        text = ""
+        for number, part in enumerate(_FIELD.split(translated)):
+            text = _joined(text, values.get(part, f"{{{part}}}") if number % 2 else part)
+        return text
 
     @staticmethod
     def fields(text: str) -> list[str]:
@@ -45,6 +51,12 @@ class Catalogue(gettext.GNUTranslations):
         """Return how many characters of a template are outside of its fields."""
         return len(_FIELD.sub("", template))
 
+    @classmethod
+    def rank(cls, template: str) -> tuple[bool, int]:
+        """Return what decides between the templates that a text fits, the highest first: what stands around a fix, or
+        around the reason for none, then most letters outside of fields."""
+        return any(name in cls.fields(template) for name in _FRAMED), cls.own_letters(template)
+
     def fits(self, template: str, text: str) -> bool:
         """Return True if a text fits a template."""
         return _pattern(template).fullmatch(text) is not None
@@ -55,7 +67,7 @@ class Catalogue(gettext.GNUTranslations):
         return found is not None and all(self.is_whole(found[1][name]) for name in SENTENCES if name in found[1])
 
     def template_of(self, text: str) -> tuple[str, dict[str, str]] | None:
-        """Return the template with most letters of its own that a text fits, and what stands in its fields."""
+        """Return the template that a text fits best, and what stands in its fields."""
         for template, pattern in self._patterns():
             match = pattern.fullmatch(text)
             if match is not None:
@@ -69,8 +81,20 @@ class Catalogue(gettext.GNUTranslations):
 
     @lru_cache(maxsize=1)  # noqa: B019 - there is one catalogue a language
     def _patterns(self) -> list[tuple[str, re.Pattern[str]]]:
-        ordered = sorted(self.templates(), key=lambda template: (-self.own_letters(template), template))
+        ordered = sorted(
+            self.templates(), key=lambda template: (*(-number for number in self.rank(template)), template)
+        )
         return [(template, _pattern(template)) for template in ordered]
+
+
+def _joined(before: str, after: str) -> str:
+    """Return two texts as one: a space between Chinese and other letters, none between Chinese and Chinese."""
+    if before.endswith(" ") and _CHINESE.match(before[-2:-1]) and _CHINESE.match(after):
+        return before[:-1] + after
+    if _CHINESE.match(before[-1:]) and after.startswith(" ") and _CHINESE.match(after[1:]):
+        return before + after[1:]
+    apart = (_CHINESE.match(before[-1:]), _OTHER.match(after)), (_OTHER.match(before[-1:]), _CHINESE.match(after))
+    return f"{before} {after}" if any(map(all, apart)) else before + after
 
 
 @cache

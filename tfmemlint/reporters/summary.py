@@ -96,11 +96,11 @@ class Summary:
         out: list[Line] = []
         if verbose:
             close = f", {self.candidates} of them closely" if self.candidates else ""
-            out.append([Segment(f"Checked {_count(self.files, 'file', 'files')}{close}.", "dim")])
+            out.append([Segment(translate(f"Checked {_count(self.files, 'file', 'files')}{close}."), "dim")])
         if not self.found:
             if self.cut_short:
                 files = _count(self.cut_short, "file was", "files were")
-                return [*out, [Segment(f"Nothing found, but {files} not followed to the end.", "warning")]]
+                return [*out, [Segment(translate(f"Nothing found, but {files} not followed to the end."), "warning")]]
             if self.failed:
                 return [*out, [Segment(translate("Nothing found, but not everything could be read."), "warning")]]
             return [*out, [Segment(translate("All checks passed!"), "good")]]
@@ -115,7 +115,7 @@ class Summary:
         out.append([Segment(translate(f"Found {words}{done}."))])
         if self.cut_short:
             files = _count(self.cut_short, "file was", "files were")
-            out.append([Segment(f"{files} not followed to the end.", "warning")])
+            out.append([Segment(translate(f"{files} not followed to the end."), "warning")])
         out.extend(self._offers(reasons_shown))
         for need in self.needs:
             package = PACKAGES.get(need, need)
@@ -133,7 +133,9 @@ class Summary:
         elif self.fixable_unsafe:
             out.append([Segment(translate(f"{self.fixable_unsafe} fixable with `tfmemlint fix --unsafe-fixes`."))])
         if self.offered:
-            out.append([Segment(f"`tfmemlint fix --diff` shows which of {self.offered} it would fix, and how.")])
+            out.append(
+                [Segment(translate(f"`tfmemlint fix --diff` shows which of {self.offered} it would fix, and how."))]
+            )
         if self.withheld:
             above = "the reason is given above" if self.withheld == 1 else "the reasons are given above"
             where = above if reasons_shown else "--output-format full says why"

@@ -17,7 +17,7 @@ _GRAPH_MODE = re.compile(rb"\bdisable_(?:v2_behavior|eager_execution)\b|\bSessio
 
 
 def stays_elsewhere(path: str, target: Target) -> str:
-    """Return a name that another file of the program uses, that ``target`` lacks and has nothing in the place of, with
+    """Return a name that another file of the program uses, that ``target`` lacks and has no replacement for, with
     its place; "" if there is none.
 
     A program of which one file stays as it is, and the others are rewritten, runs on no release at all.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NEVER = "exists in no TensorFlow release"
 FROM_THE_FIRST_KNOWN = f"{NEVER} from {KNOWN[0]} on"
 """For names of any kind: names that left before the oldest known release are unknown here."""
-NEVER_RUNS = "what stands behind it in the try never runs"
+NEVER_RUNS = "the rest of the try block never runs"
 
 
 def never_there(program: Program) -> Iterator[tuple[Use, str]]:
@@ -211,7 +211,7 @@ def of_lack(missing: str, target: Target, new: str | None, name: str = "") -> st
 
 _WAYS = {
     "get_session": "Keras uses no session: leave it out, and what is done to the session",
-    "set_session": "Keras uses no session: configure the physical devices by tf.config, before the first operation",
+    "set_session": "Keras uses no session: configure the physical devices with tf.config, before the first operation",
 }
 """The way to do what functions of ``keras.backend`` were for. No function is in their place: Keras does not run in a
 session any more."""

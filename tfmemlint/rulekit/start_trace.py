@@ -68,9 +68,10 @@ def where_to(start: RuntimeStart, call: Event, what: str = "Move this") -> str:
     order = f"Call {words.removeprefix('calls ')}" if words.startswith("calls ") else f"Import {own}"
     order += f" ({into.path}:{into.span.row})"
     said = _said(first)
-    if (first.path, first.span.row) == (into.path, into.span.row) or not said.startswith(
-        ("calls ", "makes ", "imports ")
-    ):
+    leads = said.startswith(("calls ", "makes ", "imports "))
+    if leads and (first.path, first.span.row) == (into.path, into.span.row):
+        return f"{order} before the same line {said}"
+    if not leads:
         known = first.span.row != into.span.row and not said.startswith("pytest ")
         return f"{order} before {f'{first.path}:{first.span.row}, where ' if known else ''}{said}"
     return f"{order} {'above' if first.path == into.path else 'before'} {first.path}:{first.span.row}, which {said}"

@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Speaks the Language Server Protocol on standard input and output; docs/editors.md has set-ups."
     )
-    parser.add_argument("--stdio", action="store_true", help="for editors that pass it: there is no other way")
+    parser.add_argument("--stdio", action="store_true", help="accepted because editors pass it; it changes nothing")
 
 
 def run(arguments: argparse.Namespace) -> int:

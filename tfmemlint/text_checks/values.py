@@ -94,7 +94,7 @@ def _judge_limit(written: str) -> tuple[TextDefect, str, str, Purpose, str] | No
             f"memory_limit is in MiB: {written} is {size}",
             "The first operation on the GPU raises FailedPreconditionError",
             Purpose.FRACTION if value else Purpose.LIMIT,
-            "Give the limit in MiB, for a share that share of the GPU's memory",
+            "Give the limit in MiB; for a share, that share of the GPU's memory",
         )
     if value >= LEAST_BYTES or value < 0:
         what = "is negative" if value < 0 else f"is {value / 2**20:,.0f} TiB"
@@ -134,7 +134,7 @@ def _shares(reading: Reading) -> Iterator[Mention]:
         outcome = (
             "Nothing is raised, and nothing is limited: the process takes nearly all of the memory"
             if value < 0
-            else f"TensorFlow asks for unified memory of {value:g} times the GPU's; nothing is raised"
+            else f"TensorFlow asks for unified memory {value:g} times the size of the GPU's; nothing is raised"
         )
         yield Mention(
             TextDefect.FRACTION,

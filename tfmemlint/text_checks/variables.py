@@ -168,8 +168,8 @@ def _of_value(reading: Reading, match: re.Match[str], setting: tuple[str, int, i
             TextDefect.RUN_TOGETHER,
             reading.span(match.start(), end),
             f"The value of {name} holds a second setting: {never_set} is never set",
-            f"{name} gets {value!r}, which TensorFlow does not take; nothing is raised",
-            f"Set {' and '.join(name for name, _ in settings)} each on its own",
+            f"{name} gets {value!r}, which TensorFlow does not accept; nothing is raised",
+            f"Set {' and '.join(name for name, _ in settings)} separately",
             Intent(Purpose.OTHER, text=", ".join(f"{name}={given}" for name, given in settings)),
             details={"settings": settings},
         )
@@ -178,7 +178,7 @@ def _of_value(reading: Reading, match: re.Match[str], setting: tuple[str, int, i
         return None
     meant = bad.meant or _meant_allocator(name, value)
     if name == GROWTH:
-        message = f"{name} is either 'true' or 'false', in small letters: {value!r} is ignored"
+        message = f"{name} is either 'true' or 'false', in lower case: {value!r} is ignored"
         outcome = "TensorFlow logs that the value could not be parsed, and behaves as if it were not set"
     elif name == ALLOCATOR:
         message = f"TensorFlow has no allocator {value!r}: {name} is ignored"

@@ -54,7 +54,7 @@ def add_options(parser: argparse.ArgumentParser, *, timeout: float, cwd: str, js
         default=[],
         help="give the program this variable; most of yours are not passed to it (repeatable)",
     )
-    add("--no-sandbox", action="store_true", help="let the program do whatever you may do")
+    add("--no-sandbox", action="store_true", help="run without the sandbox: the program may do what you may do")
     add("--json", metavar="FILE", help=argparse.SUPPRESS)  # as it was called before: both reports are written
     add_output_arguments(parser, json=f"{json} as plain data")
 

@@ -78,7 +78,7 @@ class OrderProblem:
         if not self.early or not self.late:
             raise Withheld("what starts the runtime is not known")
         if self.early[0].path != self.late[0].path:
-            raise Withheld("what starts the runtime and what configures it are reached from outside of these files")
+            raise Withheld("what starts the runtime and what configures it are reached from outside these files")
         file = self.files.get(self.early[0].path)
         # What starts the runtime may be a decorator, whose step is the whole definition.
         if is_outside_file(self.late[0], file.tree) or _is_empty(self.early[0].span):

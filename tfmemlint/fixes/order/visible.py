@@ -40,4 +40,4 @@ def set_visible_devices(problem: OrderProblem) -> Iterator[Candidate]:
     else:
         devices = f"[{listing}[number] for number in {tuple(numbers)}]"
     editor.replace_statement(statement, f"{call}({devices}, {editor.quoted('GPU')})\n")
-    yield Candidate({file.path: editor.finish()}, "Choose the GPUs by tf.config, as the environment was read already")
+    yield Candidate({file.path: editor.finish()}, "Choose the GPUs with tf.config: the environment was read already")

@@ -206,7 +206,7 @@ def grow_every_gpu(editor: Editor, finding: Finding) -> None:
     """Set growth on every GPU of the list that contains the one GPU."""
     call = editor.call_at(finding.span, "set_memory_growth")
     if not finding.details.get("alone", True):
-        raise Withheld("another GPU has a growth setting of its own: it isn't known which of the two is intended")
+        raise Withheld("another GPU has a growth setting of its own: it is not known which of the two is intended")
     statement = own_statement(editor, call)
     if statement is None:
         raise Withheld("its result is used, and a setting has none")

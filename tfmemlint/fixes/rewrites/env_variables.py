@@ -117,7 +117,7 @@ def split_settings(editor: Editor, finding: Finding) -> None:
         key = details["key"]
         assert isinstance(key, Span)
         editor.split_settings(key, settings)
-        editor.unsafe(f"Set {' and '.join(variable for variable, _ in settings)} each on its own")
+        editor.unsafe(f"Set {' and '.join(variable for variable, _ in settings)} separately")
         return
     value = literal(editor, details["given"], details["value"])
     (name, first), *others = settings
@@ -138,7 +138,7 @@ def split_settings(editor: Editor, finding: Finding) -> None:
             lines.append(line.replace(editor.code(key), string(key, other).value))
         editor.replace(value, string(value, first))
         editor.insert_after(statement, "\n".join(lines) + "\n")
-    editor.unsafe(f"Set {' and '.join(variable for variable, _ in settings)} each on its own")
+    editor.unsafe(f"Set {' and '.join(variable for variable, _ in settings)} separately")
 
 
 def _split_entry(

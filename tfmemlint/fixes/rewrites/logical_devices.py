@@ -49,7 +49,7 @@ def _name_gpu(editor: Editor, call: cst.Call, node: cst.BaseExpression, details:
     statement = own_statement(editor, call)
     number = number_of_gpu(node.evaluated_value) if isinstance(node, cst.SimpleString) else None  # type: ignore[arg-type]
     if number is None:
-        raise Withheld("it isn't known which GPU is meant")
+        raise Withheld("it is not known which GPU is meant")
     if statement is None:
         raise Withheld("its result is used, and a setting has none")
     guard, gpu, _ = index_guard(editor, f"{all_gpus(editor)}[{number}]", {"guarded": False})

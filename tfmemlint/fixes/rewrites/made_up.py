@@ -69,11 +69,11 @@ def replace_made_up(editor: Editor, call: cst.Call, finding: Finding) -> None:
         memory_reports.replace_report(editor, call, str(details["value"]), device, details)
     elif made_up_optimizers.is_getter(str(details["name"])):
         made_up_optimizers.take_out(editor, call)
-        set_applicability(editor, "Take out the memory options: there are none", caught=caught)
+        set_applicability(editor, "Remove the memory options: there are none", caught=caught)
     elif made_up_optimizers.goes_with_getter(editor, call):
         raise Withheld("the fix of the call around it removes it")
     else:
-        raise Withheld("there is nothing to replace it by")
+        raise Withheld("there is nothing to replace it with")
 
 
 def _is_gpu(editor: Editor, argument: cst.BaseExpression) -> bool:

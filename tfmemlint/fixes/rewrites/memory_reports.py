@@ -173,7 +173,7 @@ def replace_report(editor: Editor, call: cst.Call, value: str, device: str, deta
         raise Withheld("get_memory_info starts the runtime, and configuration follows")
     if value == "total":
         if not device:
-            raise Withheld("it isn't known which GPU this is about")
+            raise Withheld("it is not known which GPU this is about")
         editor.replace(call, f"int({editor.total_mib(device)} * 1024**2)")
         editor.unsafe("Ask NVML for the device's memory, in bytes")
         return
@@ -202,10 +202,10 @@ def replace_key(editor: Editor, finding: Finding) -> None:
         if of_info:
             named = re.fullmatch(r"""(["'])/?(?:device:)?gpu:(\d+)\1""", device, re.IGNORECASE)
             if named is None:
-                raise Withheld("it isn't known which GPU this is about")
+                raise Withheld("it is not known which GPU this is about")
             editor.replace(item, total_memory_code(editor, int(named[2])))
         elif not device:
-            raise Withheld("it isn't known which GPU this is about")
+            raise Withheld("it is not known which GPU this is about")
         else:
             editor.replace(item, f"int({editor.total_mib(device)} * 1024**2)")
         editor.unsafe("Ask NVML for the device's memory, in bytes")

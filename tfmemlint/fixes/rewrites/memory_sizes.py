@@ -19,7 +19,7 @@ SIZE_UNKNOWN = (
 )
 """Why a share is left as it is."""
 TOTAL_UNKNOWN = (
-    "TensorFlow does not tell the total memory: give --read-gpu-memory for code that asks NVML, or --gpu-memory 16GiB"
+    "TensorFlow does not report the total memory: give --read-gpu-memory for code that asks NVML, or --gpu-memory 16GiB"
     " for a number"
 )
 

@@ -93,7 +93,7 @@ class _Stats:
             self._done.add(call)
             self._remove(assigned)
         elif self._in_graph:
-            raise Withheld("in a graph it would be asked only once, when the graph is made")
+            raise Withheld("in a graph it would be called only once, when the graph is built")
         elif self._is_handed_on(call):
             raise Withheld("a session runs it together with other things")
         else:
@@ -217,7 +217,7 @@ class _Stats:
                 value = given.evaluated_value if isinstance(given, cst.SimpleString) else None
                 found = _GPU.search(value) if isinstance(value, str) else None
                 if found is None:
-                    raise Withheld("it isn't known which GPU this is about")
+                    raise Withheld("it is not known which GPU this is about")
                 return int(found[1])
         return 0
 

@@ -93,9 +93,9 @@ def in_mib(editor: Editor, amount: str, unit: str, device: str) -> str:
         return in_mib(editor, str((memory_sizes.number(amount) or 0.0) / 100), "fraction", device)
     if unit == "fraction":
         if not device and editor.gpu_memory_mib is None:
-            raise Withheld("it isn't known which GPU this share is of")
+            raise Withheld("it is not known which GPU this share is of")
         return editor.mib_of_share(device, amount)
-    raise Withheld(f"it isn't known if {amount or 'the amount'} is in MiB or a share of the memory")
+    raise Withheld(f"it is not known whether {amount or 'the amount'} is in MiB or a share of the memory")
 
 
 def logical_name(device: str, index: object, *, guarded: bool, editor: Editor) -> str:

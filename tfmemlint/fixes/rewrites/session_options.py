@@ -65,7 +65,7 @@ def render_options(editor: Editor, finding: Finding, place: cst.CSTNode) -> str:
     if finding.details.get("grown") and SHARE not in known and known.get(GROWTH) is not None:
         # A loop above has set it for every GPU.
         if known[GROWTH].value is not True:
-            raise Withheld("growth is set already, and it isn't known if it is on here")
+            raise Withheld("growth is set already, and it is not known whether it is on here")
         del known[GROWTH]
         if not known:
             return ""
@@ -78,7 +78,7 @@ def render_options(editor: Editor, finding: Finding, place: cst.CSTNode) -> str:
     ways = {name: reader.way(option) for name, option in known.items()}
     both = GROWTH in known and SHARE in known and not are_exclusive(ways[GROWTH], ways[SHARE])
     if both and (known[GROWTH].value is not True or ways[GROWTH] != ways[SHARE]):
-        raise Withheld("it isn't known if both growth and a share of the memory are set")
+        raise Withheld("it is not known whether both growth and a share of the memory are set")
     return "".join(_under_conditions(editor, known, ways, reader))
 
 
@@ -143,7 +143,7 @@ def _memory(editor: Editor, known: Mapping[str, _Option], reader: _OptionReader)
         value = known[GROWTH].value
         enable = "True" if value is True else reader.text(known[GROWTH])
         if value is not True and value is not None:
-            raise Withheld("it isn't known if growth is on")
+            raise Withheld("it is not known whether growth is on")
         yield render_intent.growth_for_all(editor, enable, gpus)
     if visible is not None and visible.value != "":
         chosen = _chosen(editor, gpus, reader, visible)

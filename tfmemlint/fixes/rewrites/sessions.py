@@ -84,7 +84,7 @@ def replace_session(editor: Editor, finding: Finding) -> None:
         editor.drop_with_what_is_empty(statement)
     drop_imports(editor, doomed, new)
     _move_keras_backend(editor)
-    editor.unsafe("Configure the physical devices by tf.config")
+    editor.unsafe("Configure the physical devices with tf.config")
 
 
 def _move_keras_backend(editor: Editor) -> None:
@@ -122,7 +122,7 @@ def add_tf_config(editor: Editor, finding: Finding) -> None:
         raise Withheld("the session shares a line with another statement")
     editor.insert_before(statement, session_options.render_options(editor, finding, statement))
     editor.unsafe(
-        "Configure the physical devices by tf.config as well"
+        "Configure the physical devices with tf.config as well"
         + (", above the first session" if first is not None else "")
     )
 
@@ -164,7 +164,7 @@ def replace_proto(editor: Editor, finding: Finding) -> None:
         editor.remove(other)
     editor.replace_statement(last, new)
     drop_imports(editor, doomed, new)
-    editor.unsafe("Configure the physical devices by tf.config")
+    editor.unsafe("Configure the physical devices with tf.config")
 
 
 def _fields(editor: Editor, finding: Finding) -> set[Statement]:

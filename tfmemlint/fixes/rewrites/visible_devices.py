@@ -27,7 +27,7 @@ def fix_devices(editor: Editor, finding: Finding) -> None:
     kind = str(details["kind"])
     if kind == "type":
         editor.replace(editor.expression_at(finding.anchors["type"]), editor.quoted(str(details["type"])))
-        message = f"Spell the type {details['type']}"
+        message = f"Write the type as {details['type']!r}"
     else:
         call = editor.call_at(finding.span, "set_visible_devices")
         message = _FIXES[kind](editor, call, finding.anchors)
@@ -57,7 +57,7 @@ def _take_device(editor: Editor, call: cst.Call, anchors: Mapping[str, Span]) ->
         raise Withheld("the GPU is chosen elsewhere")
     edges = f":{number + 1}" if number == 0 else f"{number}:{number + 1}"
     if len(call.args) == 1:
-        raise Withheld("it isn't known if a GPU is meant")
+        raise Withheld("it is not known whether a GPU is meant")
     editor.replace(devices, f"{all_gpus(editor)}[{edges}]")
     return "Give it the device from the list of GPUs"
 

@@ -205,7 +205,7 @@ class ConfigEffect:
     Attributes:
         kind: ``late`` (the runtime has started), ``lost`` (the GPU devices exist already with their old options:
             nothing raises and nothing happens), ``refused`` (a conflict with a setting in force), ``dropped``
-            (accepted, but another setting makes it void), ``drops`` (accepted, and makes an earlier setting void).
+            (accepted, but another setting cancels it), ``drops`` (accepted, and makes an earlier setting void).
         exception: the exception's type, or "" where nothing is raised. message: TensorFlow's words.
         certain: whether that is so on every way to the call.
         cause: what started the runtime. setting: the call whose setting is in the way, or in force.
