@@ -70,9 +70,7 @@ class Context:
         setup: EntrySetup | None = None,
         observer: Observer | None = None,
     ) -> None:
-        self.target = target
-        self.setup = setup
-        self.observer = observer
+        self.target, self.setup, self.observer = target, setup, observer
 
         # The place in the program
         self.main = self.unit = unit
@@ -88,6 +86,8 @@ class Context:
         """The construct that is being evaluated, where it runs at a moment that is easily overlooked."""
         self.site: tuple[Source, ast.AST, ast.stmt | None] | None = None
         """The place in the program's own code that has led into a model of Python's library."""
+        self.whole_calls: set[int] = set()
+        """The calls, by ``id``, of functions and classes of the program whose keywords are all known."""
         self.depth = 0
         """Calls within calls."""
         self.tracing = 0

@@ -35,6 +35,7 @@ MODULES = (
     "kinds.environ",
     "kinds.functions",
     "kinds.lists",
+    "kinds.own_dicts",
     "kinds.protos",
     "kinds.references",
     "kinds.results",

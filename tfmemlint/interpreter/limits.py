@@ -25,6 +25,8 @@ MAX_ITEMS_UNROLLED = 8
 """Items of a list that a loop goes through one by one: machines have up to eight GPUs."""
 MAX_RUNS_OF_HARMLESS_FUNCTION = 4
 """Calls of one function without configuration that are followed while its containers keep changing."""
+MAX_DICTIONARIES_MADE = 60
+"""The same of a constructor of a subclass of ``dict``: a configuration is made of dozens of them."""
 MAX_NESTED_SECOND_PASSES = 3
 """Loops within loops that get a second pass: each of them doubles the work."""
 MAX_ENTRIES = 2_000

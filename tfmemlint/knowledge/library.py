@@ -13,7 +13,7 @@ MODELLED = frozenset(
     {
         *("_builtins", "contextlib", "concurrent.futures", "multiprocessing.pool", "threading", "queue", "sched"),
         *("weakref", "timeit", "contextvars", "operator", "functools", "itertools", "asyncio"),
-        *("decorator", "wrapt", "optuna", "fire", "typer", "joblib"),
+        *("decorator", "wrapt", "optuna", "fire", "typer", "joblib", "easydict"),
     }
 )
 """The modules that have a section in the file, which is read when a program names one of them."""
@@ -25,6 +25,13 @@ ALIASES = {
     "itertools.chain.from_iterable": "_builtins.chained",
     "asyncio.tasks.gather": "asyncio.gather",
     "six.moves.queue.Queue": "queue.Queue",
+    **dict.fromkeys(
+        (
+            *("munch.Munch", "munch.munchify", "munch.Munch.fromDict", "addict.Dict", "attrdict.AttrDict", "box.Box"),
+            *("ml_collections.ConfigDict", "ml_collections.config_dict.ConfigDict", "omegaconf.OmegaConf.create"),
+        ),
+        "easydict.EasyDict",
+    ),
 }
 """Other names of what is in the models."""
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import FLAGS, as_number, memory_of, option_value
+from tfmemlint.interpreter.operations.classes import lineage
 from tfmemlint.interpreter.operations.environment import read_variable
 from tfmemlint.interpreter.registry import Invocation, builtin, models
-from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Dict, Fields, OptionParser, Ref, Seq, Value
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Dict, Fields, Instance, OptionParser, Ref, Seq, Value
 from tfmemlint.knowledge import units
 from tfmemlint.knowledge.functions import TENSORFLOW_FLAGS
 
@@ -39,8 +41,26 @@ def is_instance(context: Context, call: Invocation) -> Value | None:
         case [Amount(type="str", sure=True), kind]:
             kinds = kind.items if isinstance(kind, Seq) else (kind,)
             return Const(False) if all(of in (Ref("int"), Ref("float"), Ref("bool")) for of in kinds) else None
+        case [Const() | Dict() as value, kind]:
+            return _is_of(value, kind.items if isinstance(kind, Seq) else (kind,))
+        case [Instance(cls), kind]:
+            # An object of a class may well be one of a class that is derived from it.
+            kinds = kind.items if isinstance(kind, Seq) else (kind,)
+            return Const(True) if any(of in lineage(context, cls) for of in kinds) else None
         case _:
             return None
+
+
+_PLAIN = {kind.__name__: kind for kind in (str, bytes, int, float, bool, dict, list, tuple, set)}
+
+
+def _is_of(value: Const | Dict, kinds: Sequence[Value]) -> Value | None:
+    """Tell whether a constant or a dictionary is of one of these built-in types; None if one of them is another."""
+    names = [kind.name if isinstance(kind, Ref) else "" for kind in kinds]
+    if not all(name in _PLAIN for name in names):
+        return None
+    own = dict if isinstance(value, Dict) else type(value.value)
+    return Const(any(issubclass(own, _PLAIN[name]) for name in names))
 
 
 _FLAG_READERS = {"string": "str", "integer": "int", "float": "float"}

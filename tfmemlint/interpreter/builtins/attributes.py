@@ -11,6 +11,7 @@ from tfmemlint.interpreter.frames import Catching
 from tfmemlint.interpreter.operations.bindings import set_field_of
 from tfmemlint.interpreter.operations.call_effects import tensorflow_has
 from tfmemlint.interpreter.operations.classes import class_member
+from tfmemlint.interpreter.operations.dict_objects import set_attributes
 from tfmemlint.interpreter.operations.events import report_use
 from tfmemlint.interpreter.operations.members import is_missing
 from tfmemlint.interpreter.operations.module_names import ask_module_getattr, named_in_module
@@ -124,7 +125,7 @@ def setattr_(context: Context, call: Invocation) -> Value | None:
             return Const(None)
         case [Instance() as owner, *_]:
             # Any of its names.
-            context.incomplete.add(owner)
+            set_attributes(context, owner, None)
             return None
         case _:
             return None
@@ -137,6 +138,8 @@ def vars_(context: Context, call: Invocation) -> Value | None:
             return Ref(f"{owner}.__dict__")
         case [Fields() as fields]:
             return fields
+        case [Instance() as owner]:
+            return context.attribute(owner, "__dict__", call.node)
         case _:
             return None
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.changes import change
 from tfmemlint.interpreter.operations.contents import cells_of, forget_contents, mark_escaped, new_container
+from tfmemlint.interpreter.operations.dict_objects import call_inherited, is_dict
 from tfmemlint.interpreter.operations.lists import same_items
 from tfmemlint.interpreter.registry import Invocation, builtin
 from tfmemlint.interpreter.values import (
     UNKNOWN,
     Choice,
     Dict,
+    Instance,
     Seq,
     Value,
 )
@@ -79,6 +81,9 @@ def dict_(context: Context, call: Invocation) -> Value | None:
 
 @builtin("list.*", "dict.*", "set.*")
 def method_by_class(context: Context, call: Invocation) -> Value | None:
+    method = call.name.partition(".")[2]
+    if method and call.values and isinstance(call.values[0], Instance) and is_dict(context, call.values[0]):
+        return call_inherited(context, method, call.values[0], call.values[1:], call.keywords)
     if "." in call.name and call.values and isinstance(call.values[0], (Seq, Dict, Choice)):
         return _change_by_name(context, call.name.partition(".")[2], call.values, call.keywords)
     return None

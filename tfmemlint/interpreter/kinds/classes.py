@@ -10,6 +10,7 @@ from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.bindings import bind_outer, set_field_of
 from tfmemlint.interpreter.operations.classes import class_member, member_after
+from tfmemlint.interpreter.operations.dict_objects import OWN_DICTIONARY, held, inherited, put_held, set_attributes
 from tfmemlint.interpreter.operations.function_calls import call_function
 from tfmemlint.interpreter.operations.making import make_object
 from tfmemlint.interpreter.operations.module_names import ask_module_getattr, named_in_module
@@ -21,6 +22,7 @@ from tfmemlint.interpreter.values import (
     UNKNOWN,
     Class,
     Const,
+    Dict,
     Function,
     Instance,
     Module,
@@ -102,7 +104,8 @@ def inherited_attribute(context: Context, base: Super, name: str, node: ast.AST)
             owner = called.removesuffix(f"().{name}")
             return Ref(owner) if name == "__init__" else found
         case None:
-            return _of_object(name, receiver)
+            own = inherited(context, receiver, name)
+            return own if own is not None else _of_object(name, receiver)
         case _:
             return bound_to(context, found, receiver, cls, node)
 
@@ -171,8 +174,12 @@ def plain_store(context: Context, base: Instance, name: str, value: Value, node:
                 context.call(setter, [base, value], {}, node)
         case Instance() if call_special(context, known, "__set__", [base, value], node) is not None:
             pass
+        case _ if name == OWN_DICTIONARY and value is not base:
+            set_attributes(context, base, value if isinstance(value, Dict) else held(context, value))
         case _:
             set_field_of(context, base, name, value)
+            if context.heap.get((base, OWN_DICTIONARY)) is base and name != OWN_DICTIONARY:
+                put_held(context, base, Const(name), value)
 
 
 @stores_in(Class)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.changes import change_unknown
 from tfmemlint.interpreter.operations.contents import alter, forget_contents, new_container
-from tfmemlint.interpreter.operations.dicts import set_key, without_key
+from tfmemlint.interpreter.operations.dicts import found_item, set_key, view_of, without_key
 from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.registry import changes, item_of, method
 from tfmemlint.interpreter.values import NO_KEY, UNKNOWN, Const, Dict, Seq, Value, key_of, value_of_key
@@ -25,27 +25,6 @@ def _dict_item(context: Context, base: Dict, key: Value, node: ast.expr) -> Valu
     return found if found is not None else UNKNOWN
 
 
-def _view(of: Dict, kind: str) -> tuple[Value, ...]:
-    """Return what ``items()``, ``keys()`` or ``values()`` of a dictionary gives."""
-    if kind == "keys":
-        return tuple(map(value_of_key, of.items))
-    if kind == "values":
-        return tuple(of.items.values())
-    return tuple(Seq((value_of_key(key), value), "tuple") for key, value in of.items.items())
-
-
-def _get_item(base: Dict, values: Sequence[Value]) -> Value:
-    """Interpret ``base.get(key, default)``."""
-    key = values[0]
-    known = key_of(key)
-    if known is NO_KEY:
-        return UNKNOWN
-    found = base.items.get(known)
-    if found is None and not base.open:
-        return values[1] if len(values) > 1 else Const(None)
-    return UNKNOWN if found is None else found
-
-
 @item_of(Dict)
 def item_of_dict(context: Context, base: Dict, key: Value, node: ast.expr, written: ast.expr | None = None) -> Value:
     return _dict_item(context, base, key, node)
@@ -54,13 +33,13 @@ def item_of_dict(context: Context, base: Dict, key: Value, node: ast.expr, writt
 @method(Dict, "get")
 def get(context: Context, base: Dict, call: MethodCall) -> Value:
     values, _ = call.drained_arguments(context)
-    return _get_item(base, values) if values else UNKNOWN
+    return found_item(base, values) if values else UNKNOWN
 
 
 @method(Dict, "items", "keys", "values")
 def view_of_dict(context: Context, base: Dict, call: MethodCall) -> Value:
     call.drained_arguments(context)
-    return UNKNOWN if base.open else Seq(_view(base, call.name), "view")
+    return UNKNOWN if base.open else Seq(view_of(base, call.name), "view")
 
 
 @changes(Dict, "setdefault")

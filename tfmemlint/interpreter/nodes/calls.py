@@ -15,6 +15,7 @@ from tfmemlint.interpreter.operations.named_calls import call_by_name
 from tfmemlint.interpreter.registry import Invocation, visits
 from tfmemlint.interpreter.values import (
     UNKNOWN,
+    Class,
     Dict,
     Function,
     Made,
@@ -34,6 +35,8 @@ def visit_call(context: Context, node: ast.Call) -> Value:
         return UNKNOWN
     if isinstance(callee, Ref):
         return call_by_name(context, Invocation(callee.name, node, values, keywords, written))
+    if not isinstance(callee, (Function, Class)):
+        context.whole_calls.discard(id(node))
     result = context.call(callee, values, keywords, node)
     if isinstance(callee, Function):
         given = (*node.args, *(keyword.value for keyword in node.keywords))

@@ -76,6 +76,7 @@ def is_all_known(context: Context, cls: Class) -> bool:
 
 PLAIN_BASES = frozenset(
     {"object", "type", "abc.ABC", "typing.Generic", "typing.Protocol", "abc.ABCMeta", "dict", "list", "set", "tuple"}
+    | {"collections.OrderedDict", "collections.UserDict"}
     | {"str", "int", "float", "enum.Enum", "enum.IntEnum", "enum.StrEnum", "Exception", "ValueError", "RuntimeError"}
 )
 """Bases whose attributes all have names that nobody mistakes for their own."""

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.contents import Container, alter, forget_contents, passed_to_unknown
 from tfmemlint.interpreter.operations.lists import belongs_to_caller
-from tfmemlint.interpreter.values import NO_KEY, UNKNOWN, Dict, Ref, Value, holds_code, is_called, key_of
+from tfmemlint.interpreter.values import (
+    NO_KEY,
+    UNKNOWN,
+    Const,
+    Dict,
+    Ref,
+    Seq,
+    Value,
+    holds_code,
+    is_called,
+    key_of,
+    value_of_key,
+)
 
 
 def set_key(context: Context, base: Dict, key: Value, value: Value) -> None:
@@ -43,3 +55,23 @@ def without_key(content: Container, key: Hashable) -> Value:
         return UNKNOWN
     items = {name: item for name, item in content.items.items() if name != key}
     return Dict(items, content.open, content.default, content.cell)
+
+
+def view_of(of: Dict, kind: str) -> tuple[Value, ...]:
+    """Return what ``items()``, ``keys()`` or ``values()`` of a dictionary gives."""
+    if kind == "keys":
+        return tuple(map(value_of_key, of.items))
+    if kind == "values":
+        return tuple(of.items.values())
+    return tuple(Seq((value_of_key(key), value), "tuple") for key, value in of.items.items())
+
+
+def found_item(base: Dict, values: Sequence[Value]) -> Value:
+    """Interpret ``base.get(key, default)``."""
+    known = key_of(values[0])
+    if known is NO_KEY:
+        return UNKNOWN
+    found = base.items.get(known)
+    if found is None and not base.open:
+        return values[1] if len(values) > 1 else Const(None)
+    return UNKNOWN if found is None else found

@@ -47,7 +47,8 @@ def run_function(
     scope = Scope(function.scope, outer=outer, local=local, number=context.next_serial())
     receiver = function.bound
     values = [receiver, *args] if receiver is not None else list(args)
-    _bind_parameters(context, code.args, scope, values, keywords, entry=node is None)
+    whole = node is not None and id(node) in context.whole_calls
+    _bind_parameters(context, code.args, scope, values, keywords, entry=node is None, whole=whole)
     if isinstance(node, ast.Call):
         _note_aliases(context, code.args, scope, node, 1 if receiver is not None else 0, here)
     first = next(iter((*code.args.posonlyargs, *code.args.args)), None)
@@ -114,7 +115,14 @@ def _called_name_of(function: Function) -> str:
 
 
 def _bind_parameters(
-    context: Context, args: ast.arguments, scope: Scope, values: list[Value], keywords: dict[str, Value], *, entry: bool
+    context: Context,
+    args: ast.arguments,
+    scope: Scope,
+    values: list[Value],
+    keywords: dict[str, Value],
+    *,
+    entry: bool,
+    whole: bool,
 ) -> None:
     positional = [*args.posonlyargs, *args.args]
     defaults: dict[str, ast.expr] = dict(
@@ -146,7 +154,7 @@ def _bind_parameters(
     if args.kwarg is not None:
         taken = {arg.arg for arg in (*positional, *args.kwonlyargs)}
         others_by_name = {name: value for name, value in keywords.items() if name not in taken}
-        scope.names[args.kwarg.arg] = UNKNOWN if entry else Dict(others_by_name, open=True)
+        scope.names[args.kwarg.arg] = UNKNOWN if entry else Dict(others_by_name, open=not whole)
 
 
 def evaluate_defaults(context: Context, args: ast.arguments) -> None:

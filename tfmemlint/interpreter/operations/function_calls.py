@@ -9,12 +9,15 @@ from tfmemlint.interpreter.context import NO_CELL_CHANGED, Context
 from tfmemlint.interpreter.limits import (
     MAX_CALL_DEPTH,
     MAX_COUNTED_RECURSIONS,
+    MAX_DICTIONARIES_MADE,
     MAX_RECURSIONS,
     MAX_RUNS_OF_HARMLESS_FUNCTION,
 )
 from tfmemlint.interpreter.observer import Surrender
+from tfmemlint.interpreter.operations.bindings import set_field_of
 from tfmemlint.interpreter.operations.commands import command_arguments
 from tfmemlint.interpreter.operations.contents import content_of, forget_contents, mark_escaped
+from tfmemlint.interpreter.operations.dict_objects import ANY_NAME, is_dict
 from tfmemlint.interpreter.operations.function_bodies import function_name, is_graph_function, run_function, unit_of
 from tfmemlint.interpreter.operations.generators import coroutine, generator
 from tfmemlint.interpreter.operations.settled_calls import (
@@ -80,7 +83,8 @@ def call_function(
     if plain and not is_module_getattr(function):
         counted_as = key[:2] if isinstance(key, tuple) else key
         context.harmless_runs[counted_as] = context.harmless_runs.get(counted_as, 0) + 1
-        if context.harmless_runs[counted_as] > MAX_RUNS_OF_HARMLESS_FUNCTION:
+        makes = function_name(function.node) == "__init__" and is_dict(context, function.bound or UNKNOWN)
+        if context.harmless_runs[counted_as] > (MAX_DICTIONARIES_MADE if makes else MAX_RUNS_OF_HARMLESS_FUNCTION):
             return _leave_out(context, function, args, keywords)
     outer = len(context.outer_bindings)
     before, reads, changed, noisy, given = (
@@ -116,6 +120,7 @@ def _leave_out(context: Context, function: Function, args: Sequence[Value], keyw
         forget_contents(context, value)
     if isinstance(function.bound, Instance):
         context.incomplete.add(function.bound)
+        set_field_of(context, function.bound, ANY_NAME, UNKNOWN)
     forget_fields(context, function)
     cells = context.altered_cells.get(id(function.node), ())
     held = [value for (holder, _), value in context.heap.items() if holder is function.bound]

@@ -7,12 +7,13 @@ import ast
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.bindings import set_field_of
 from tfmemlint.interpreter.operations.contents import alter, cells_of, forget_contents, mark_escaped
+from tfmemlint.interpreter.operations.dict_objects import put_held
 from tfmemlint.interpreter.operations.dicts import set_key
 from tfmemlint.interpreter.operations.environment import set_env
 from tfmemlint.interpreter.operations.lists import extend, set_place
 from tfmemlint.interpreter.operations.objects import call_special
 from tfmemlint.interpreter.operations.protos import set_proto_item
-from tfmemlint.interpreter.values import UNKNOWN, Class, Const, Dict, Instance, Made, Proto, Ref, Seq, Value
+from tfmemlint.interpreter.values import UNKNOWN, Class, Const, Dict, Instance, Made, OwnDict, Proto, Ref, Seq, Value
 from tfmemlint.knowledge.purposes import REAL_KEYS
 
 ITEMS = "[]"
@@ -28,6 +29,9 @@ def set_item(context: Context, target: ast.Subscript, value: Value) -> None:
         set_field_of(context, base, ITEMS, UNKNOWN)
         if call_special(context, base, "__setitem__", [key, value], target) is not None:
             return
+        if isinstance(base, Instance) and put_held(context, base, key, value):
+            mark_escaped(context, value)
+            return
     if base == Ref("os.environ"):
         if isinstance(key, Const) and isinstance(key.value, str):
             written = getattr(context.statement, "value", None)
@@ -42,6 +46,8 @@ def set_item(context: Context, target: ast.Subscript, value: Value) -> None:
                 given=context.span(given) if given is not None else None,
             )
         return
+    if isinstance(base, OwnDict) and isinstance(key, Const) and isinstance(key.value, str):
+        set_field_of(context, base.owner, key.value, value)
     if isinstance(base, Proto):
         set_proto_item(context, base, key, value, context.span(target))
         return

@@ -11,6 +11,7 @@ from tfmemlint.interpreter.operations.bindings import set_field_of
 from tfmemlint.interpreter.operations.classes import ENUMS, MEMBERS, class_member, derives_from, lineage, member_after
 from tfmemlint.interpreter.operations.contents import mark_escaped
 from tfmemlint.interpreter.operations.dataclass_init import make_record, takes_fields, written_init
+from tfmemlint.interpreter.operations.dict_objects import fill, is_dict
 from tfmemlint.interpreter.operations.function_calls import call_function
 from tfmemlint.interpreter.operations.named_calls import call_by_name
 from tfmemlint.interpreter.operations.objects import call_special
@@ -61,6 +62,8 @@ def _initialize(
         after = class_member(context, cls, "__attrs_post_init__")
         if isinstance(after, Function) and context.state is not None:
             call_function(context, replace(after, bound=instance), [], {}, node)
+    elif init is None and is_dict(context, instance):
+        fill(context, instance, args, keywords)
     elif isinstance(init, Ref):
         call_by_name(context, Invocation(init.name.removesuffix("().__init__"), node, list(args), keywords, []))
     else:

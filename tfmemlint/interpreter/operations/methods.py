@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.dict_objects import held
 from tfmemlint.interpreter.operations.generators import drain
 from tfmemlint.interpreter.operations.objects import call_special
 from tfmemlint.interpreter.operations.protocols import collected
@@ -29,6 +30,7 @@ def arguments(
     values: list[Value] = []
     keywords: dict[str, Value] = {}
     args: list[Arg] = []
+    context.whole_calls.add(id(node))
     for part in node.args:
         star = isinstance(part, ast.Starred)
         inner = part.value if isinstance(part, ast.Starred) else part
@@ -48,9 +50,18 @@ def arguments(
             keywords[keyword.arg] = value
         elif isinstance(value, Dict):
             keywords.update({key: given for key, given in value.items.items() if isinstance(key, str)})
+            if value.open:
+                context.whole_calls.discard(id(node))
+        elif isinstance(value, Instance) and (content := held(context, value)) is not None:
+            keywords.update({key: given for key, given in content.items.items() if isinstance(key, str)})
+            if content.open:
+                context.whole_calls.discard(id(node))
         elif isinstance(value, Instance):
+            context.whole_calls.discard(id(node))
             for method in ("keys", "__getitem__"):
                 call_special(context, value, method, [UNKNOWN] if method != "keys" else [], keyword.value)
+        else:
+            context.whole_calls.discard(id(node))
         if written:
             of = keyword.value
             args.append(Arg(value, context.span(of), context.text(of), keyword.arg, star, None if star else of))

@@ -23,7 +23,8 @@ def named_in_module(context: Context, module: Module, name: str) -> Value | None
         # What it has by now depends on who imported it first.
         context.circular_imports.add(module.name)
     found = module.scope.names.get(name)
-    if found is None and module.scope.unit is not None:
+    if found is None:
+        # Also of a directory without `__init__.py`, which has no code of its own.
         full = f"{module.name}.{name}"
         inner = context.units.get(full)
         if inner is not None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.call_effects import call_result
 from tfmemlint.interpreter.operations.classes import class_member, is_all_known, metaclass_of
+from tfmemlint.interpreter.operations.dict_objects import ANY_NAME, attribute_held, inherited
 from tfmemlint.interpreter.operations.function_calls import call_function
 from tfmemlint.interpreter.operations.paths import for_each_option
 from tfmemlint.interpreter.values import (
@@ -20,15 +21,19 @@ from tfmemlint.interpreter.values import (
     Choice,
     Class,
     Const,
+    Dict,
     Function,
     Instance,
+    OwnDict,
     Partial,
     Property,
     Ref,
+    Seq,
     Value,
 )
 
 _PROPERTIES = frozenset({"property", "functools.cached_property", "cached_property", "abc.abstractproperty"})
+_DATA = (Const, Seq, Dict)
 _BOUND = (Function, Partial, Choice)
 
 
@@ -50,12 +55,19 @@ def plain_member(context: Context, instance: Instance, name: str, node: ast.AST,
             return field
         return bound_to(context, found, instance, instance.cls, node)
     found = class_member(context, instance.cls, name)
+    if found is not None and isinstance(found, _DATA) and (instance, ANY_NAME) in context.heap:
+        return UNKNOWN
     if found is not None:
         return bound_to(context, found, instance, instance.cls, node)
     if name == "__class__":
         return instance.cls
+    own = inherited(context, instance, name) or attribute_held(context, instance, name)
+    if own is not None:
+        return own
     if name == "__dict__":
+        complete = instance not in context.incomplete
         context.incomplete.add(instance)
+        return OwnDict(instance, complete)
     if ask and _lacks(context, instance):
         asked = call_special(context, instance, "__getattr__", [Const(name)], node)
         if asked is not None:
@@ -114,6 +126,9 @@ def special(context: Context, value: Value, name: str) -> Value | None:
             return replace(found, bound=cls if "classmethod" in names else value)
         case Partial() | Choice():
             return found
+        case Ref(called) if called.startswith("dict."):
+            # `__getattr__ = dict.__getitem__` in the body of the class.
+            return inherited(context, value, called.removeprefix("dict."))
         case Instance():
             return found
         case _:

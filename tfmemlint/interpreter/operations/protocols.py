@@ -14,6 +14,7 @@ from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Catching
 from tfmemlint.interpreter.operations.classes import ENUMS, MEMBERS, class_member, derives_from, lineage, metaclass_of
+from tfmemlint.interpreter.operations.dict_objects import is_dict, item_held
 from tfmemlint.interpreter.operations.generators import consume
 from tfmemlint.interpreter.operations.items import ITEMS
 from tfmemlint.interpreter.operations.objects import call_first_special, call_special, special
@@ -24,7 +25,6 @@ from tfmemlint.interpreter.values import UNKNOWN, Class, Const, Function, Instan
 from tfmemlint.knowledge.data_model import BINARY, COMPARED, IN_PLACE, UNARY
 
 DECLINED = Ref("NotImplemented")
-_DICTS = frozenset({"dict", "collections.OrderedDict", "collections.UserDict", "collections.defaultdict"})
 
 
 def is_own(value: Value) -> bool:
@@ -147,7 +147,8 @@ def get_item(context: Context, base: Value, key: Value, node: ast.AST) -> Value 
     if result is not None:
         return result
     if isinstance(base, Instance):
-        return _missing_item(context, base, key, node)
+        own = item_held(context, base, key)
+        return own if own is not None else _missing_item(context, base, key, node)
     if not isinstance(base, Class):
         return None
     if derives_from(context, base, ENUMS):
@@ -158,7 +159,7 @@ def get_item(context: Context, base: Value, key: Value, node: ast.AST) -> Value 
 
 def _missing_item(context: Context, base: Instance, key: Value, node: ast.AST) -> Value | None:
     """Ask ``__missing__`` of a subclass of ``dict`` for a key that it does not have, or may not have."""
-    if special(context, base, "__missing__") is None or not derives_from(context, base.cls, _DICTS):
+    if special(context, base, "__missing__") is None or not is_dict(context, base):
         return None
     if context.heap.get((base, ITEMS)) is None:
         return call_special(context, base, "__missing__", [key], node)

@@ -53,7 +53,11 @@ def settled_key(context: Context, function: Function, args: Sequence[Value], key
 
 
 def _plain(value: Value | None) -> object:
-    """Return what tells a constant from others; None for all other values."""
+    """Return what tells a constant from others, or an object from those of other types; None for all other values."""
+    if isinstance(value, Dict):
+        return Dict
+    if isinstance(value, Instance):
+        return id(value.cls.node)
     if isinstance(value, Const) and isinstance(value.value, (str, int, float, type(None))):
         return type(value.value), value.value
     return None

@@ -59,6 +59,7 @@ from tfmemlint.interpreter.values.leaves import (
     Made,
     NumberedName,
     OptionParser,
+    OwnDict,
     Ref,
     Unknown,
 )
@@ -93,6 +94,7 @@ __all__ = [
     "ModuleInstance",
     "NumberedName",
     "OptionParser",
+    "OwnDict",
     "Partial",
     "Property",
     "Proto",

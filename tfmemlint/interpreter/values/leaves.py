@@ -67,6 +67,17 @@ class OptionParser(Unknown):
     readers: list[tuple[Any, Any]] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnDict(Unknown):
+    """The ``__dict__`` of an object of the program, ``owner``.
+
+    ``complete``: all attributes of the owner were known before it was asked for.
+    """
+
+    owner: Any
+    complete: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Const:
     """A Python constant: int, float, str, bytes, bool, None."""
