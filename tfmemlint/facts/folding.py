@@ -10,8 +10,8 @@ from typing import Any
 
 MAX_LENGTH = 10_000
 """Characters or items of a constant that is known."""
-MAX_BITS = 4_096
-"""Bits of an integer that is known: less than the 4,300 digits from which Python refuses to write one out."""
+MAX_BITS = 1_023
+"""Bits of an integer that is known: each such integer can be turned into a float, as rules do to calculate with it."""
 _LARGEST_POWER = 64
 _WIDTH = re.compile(r"[0-9]{5}|\*")
 """The parts of a format that make a text of any length: a width of five digits, or one that is an argument."""
