@@ -258,25 +258,6 @@ def test_the_last_of_many_changes_counts(root: Path) -> None:
     edit_in(root, use)
 
 
-def test_a_request_can_be_cancelled(root: Path) -> None:
-    async def use(editor: Editor) -> None:
-        await editor.open("late.py", LATE)
-        pending = [
-            editor.client.protocol.send_request(
-                types.TEXT_DOCUMENT_HOVER,
-                types.HoverParams(types.TextDocumentIdentifier(editor.uri("late.py")), types.Position(4, 30)),
-                msg_id=f"hover-{number}",
-            )
-            for number in range(5)
-        ]
-        for number in range(5):
-            editor.client.cancel_request(types.CancelParams(f"hover-{number}"))
-        del pending
-        assert "too late" in await editor.hover("late.py", 4, 30), "it goes on"
-
-    edit_in(root, use)
-
-
 def test_no_code_of_the_project_is_run(root: Path, tmp_path: Path) -> None:
     plant(root, tmp_path / "canary", ["pygls", "lsprotocol", "cattrs", "yaml", "libcst", "asyncio", "helper"])
     program = f"open({str(tmp_path / 'canary')!r}, 'w')\nimport helper\n{LATE}"
