@@ -32,6 +32,7 @@ LAYERS = (
     "intents",
     "text_checks",
     "rulekit",
+    "history",
     "fixes",
     "deployment",
     "interpreter",

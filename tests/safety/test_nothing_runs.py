@@ -17,6 +17,7 @@ from tfmemlint.cli.main import main
 
 COMMANDS = (
     ("check", "--no-cache"),
+    ("check", "--no-cache", "--since", "HEAD"),
     ("fix", "--diff", "--no-cache"),
     ("plan",),
     ("fix", "--no-cache"),
@@ -122,7 +123,14 @@ def test_no_process_is_started_and_no_code_of_the_project_is_run(tmp_path: Path)
     programs = ROOT / "fixtures" / "programs"
     for folder in sorted(programs.iterdir())[::25]:
         shutil.copytree(folder, top / folder.name)
-    for words in (["check", "."], ["check", "."], ["plan", "."], ["fix", "--diff", "."], ["fix", "--allow-dirty", "."]):
+    for words in (
+        ["check", "."],
+        ["check", "--since", "HEAD", "."],
+        ["check", "."],
+        ["plan", "."],
+        ["fix", "--diff", "."],
+        ["fix", "--allow-dirty", "."],
+    ):
         done = subprocess.run(
             [sys.executable, "-c", AUDITED, *words],
             cwd=top,

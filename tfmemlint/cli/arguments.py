@@ -47,6 +47,12 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     add("--show-target", action="store_true", help="print the release that each file is judged for, and why")
     add("--watch", action="store_true", help="check again whenever a file changes, until interrupted")
     add(
+        "--since",
+        metavar="REV",
+        help="report only what the checked-out branch brings: not what it had when it left REV (a branch, tag or"
+        " commit); git is not run",
+    )
+    add(
         "--shard",
         metavar="I/N",
         type=_shard,
@@ -89,7 +95,7 @@ def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --verify: where to run",
     )
     add("--python", metavar="PATH", help="with --verify: the interpreter that has TensorFlow (default: this one)")
-    parser.set_defaults(fix=True, show_target=False, add_ignore=None, watch=False, shard=None)
+    parser.set_defaults(fix=True, show_target=False, add_ignore=None, watch=False, shard=None, since=None)
 
 
 def _common(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:

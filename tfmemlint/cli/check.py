@@ -48,6 +48,8 @@ def _run(arguments: argparse.Namespace) -> int:
             return _show_target(arguments, context, options.nearest, output_format)
         with _gates(arguments, context) as context:
             results, failed = _results(arguments, options, context)
+        if arguments.since is not None:
+            _leave_out_known(arguments, results)
         if options.nearest.top.baseline is not None or arguments.update_baseline:
             from tfmemlint.cli.old_findings import leave_out_old
             from tfmemlint.reporters.baseline import BaselineError
@@ -124,17 +126,44 @@ def _context(arguments: argparse.Namespace, options: OptionsByFile, output_forma
     )
 
 
+def _leave_out_known(arguments: argparse.Namespace, results: list[FileResult]) -> None:
+    """Leave the findings that a branch brings.
+
+    Raises:
+        ConfigError: a configuration file can't be followed.
+        _Stopped: the past can't be read.
+    """
+    from tfmemlint.cli.since import HistoryError, leave_out_known
+    from tfmemlint.config.command_line import nearest_of
+    from tfmemlint.engine.options_by_file import OptionsByFile
+
+    def judge(arguments: argparse.Namespace) -> list[FileResult]:
+        options = OptionsByFile(nearest_of(arguments, _of_migrate(arguments)), migrate=arguments.migrate)
+        context = _context(arguments, options, format_named("concise"))
+        return _results(arguments, options, dataclasses.replace(context, explain_fixes="never", shard=None))[0]
+
+    try:
+        leave_out_known(arguments, results, judge)
+    except HistoryError as error:
+        raise _Stopped(f"--since: {error}") from None
+
+
 def _refuse_what_needs_all(arguments: argparse.Namespace) -> None:
-    """Refuse options that need the files that other parts of the run judge.
+    """Refuse options that need all files and findings, where a part of them is asked for.
 
     Raises:
         _Stopped: there is one.
     """
-    if arguments.shard is None:
+    asked = [("--shard", arguments.shard), ("--since", arguments.since)]
+    part = next((option for option, value in asked if value is not None), None)
+    if part is None:
         return
-    for option, given in (("--fix", arguments.fix), ("- (standard input)", "-" in arguments.paths)):
+    others = [("--fix", arguments.fix), ("- (standard input)", "-" in arguments.paths)]
+    if part == "--since":
+        others.append(("--update-baseline", arguments.update_baseline))
+    for option, given in others:
         if given:
-            raise _Stopped(f"--shard judges a part of a project: it can't be used with {option}")
+            raise _Stopped(f"{part} asks for a part of the findings: it can't be used with {option}")
 
 
 class _Stopped(Exception):

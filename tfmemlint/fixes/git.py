@@ -51,7 +51,7 @@ def objection(path: str) -> str:
     objection. Nor does a file that git is told to ignore.
     """
     real = os.path.realpath(path)
-    repository = _repository_of(real)
+    repository = repository_of(real)
     if repository is None:
         return ""
     relative = os.path.relpath(real, repository.root).replace(os.sep, "/")
@@ -108,7 +108,7 @@ def _indexes(repository: Repository) -> Iterator[Index]:
     yield read_index(os.path.join(repository.directory, "index"), size)
 
 
-def _repository_of(path: str) -> Repository | None:
+def repository_of(path: str) -> Repository | None:
     """Return the repository whose working tree a file is in; None for none.
 
     A directory that merely looks like a repository (``HEAD``, ``objects`` and ``refs`` without ``.git``) is none: that

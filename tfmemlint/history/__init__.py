@@ -1,0 +1,1 @@
+"""What git has of a project's past, read as data: git is never run."""
