@@ -64,7 +64,7 @@ class MemoryTakenBeforeConfig(Rule):
 
     Ground
     ------
-    Only the allocator in TensorFlow's C++ part shows this; without a GPU nothing is to be seen.
+    Only the allocator in TensorFlow's C++ part shows this; without a GPU there is nothing to see.
     """
 
     code = "TFM107"

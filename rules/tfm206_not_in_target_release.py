@@ -43,9 +43,9 @@ class NotInTargetRelease(Rule):
 
     What it does
     ------------
-    Finds names that came later than the targeted release, or went before it, and says since or until when they exist.
-    The target is what the project asks for, or ``target-version``, or else the newest release that has the names of the
-    program.
+    Finds names that came later than the targeted release, or were removed before it, and says since or until when
+    they exist. The target is what the project asks for, or ``target-version``, or else the newest release that has
+    the names of the program.
 
     By default only names that configure or report GPU memory are reported, at each use. All others are reported, each
     at its first use in a file, where the user asks for them: by ``--migrate``, by ``--target-version``, or by selecting

@@ -37,7 +37,7 @@ class MadeUpMember(Rule):
     Why it matters
     --------------
     The line raises ``AttributeError``, often only on the machine that has a GPU. A device has a ``name`` and a
-    ``device_type``, and tells nothing of its memory. It is a named tuple: its ``index`` is the method of a tuple, not
+    ``device_type``, and says nothing about its memory. It is a named tuple: its ``index`` is the method of a tuple, not
     the device's number.
 
     Example

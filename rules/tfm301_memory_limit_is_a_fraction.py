@@ -26,7 +26,7 @@ class MemoryLimitIsAFraction(Rule):
     What it does
     ------------
     Finds a ``memory_limit`` of 0, ``nan``, ``inf`` or a number between 0 and 1. Constants are folded first: ``0.3 *
-    1024`` is 307 MiB, and fine.
+    1024`` is 307 MiB, which is fine.
 
     Why it matters
     --------------

@@ -40,7 +40,7 @@ class MemoryLimitUnit(Rule):
     strings and lists; and, as a warning, numbers up to 64, which are nearly always gigabytes. Where the number is
     not known, its type and its unit may be: what the environment, ``argparse`` without ``type`` and ``configparser``
     return are strings; NVML and psutil count bytes; a name such as ``limit_gb`` says its unit, and arithmetic changes
-    it.
+    the unit.
 
     Why it matters
     --------------
@@ -74,7 +74,7 @@ class MemoryLimitUnit(Rule):
 
     Ground
     ------
-    Python accepts any number; what it does shows in the allocator of TensorFlow's C++ part only.
+    Python accepts any number; its effect shows only in the allocator of TensorFlow's C++ part.
     """
 
     code = "TFM302"

@@ -66,7 +66,7 @@ class VisibleDevicesArgument(Rule):
 
     Seen as
     -------
-    ``ValueError: Unrecognized device: 'GPU:0'``, or, out of the first tensor,
+    ``ValueError: Unrecognized device: 'GPU:0'``, or, at the first tensor,
     ``NotFoundError: No CPU devices are available in this process``
     """
 

@@ -1,4 +1,4 @@
-"""TFM317: set_logical_device_configuration gets something else than one physical device."""
+"""TFM317: set_logical_device_configuration gets something other than one physical device."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class LimitOnNoGpu(Rule):
-    """set_logical_device_configuration gets something else than one physical device.
+    """set_logical_device_configuration gets something other than one physical device.
 
     What it does
     ------------

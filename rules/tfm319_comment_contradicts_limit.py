@@ -48,7 +48,7 @@ class CommentContradictsLimit(Rule):
     Why it matters
     --------------
     TensorFlow reads the number. Whoever reads the comment expects that memory is left for another process, which then
-    fails for want of memory.
+    runs out of memory.
 
     Example
     -------

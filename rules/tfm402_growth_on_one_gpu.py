@@ -28,8 +28,8 @@ class GrowthOnOneGpu(Rule):
 
     Why it matters
     --------------
-    With one GPU the program works. With two or more, TensorFlow raises when the runtime starts: at the first tensor,
-    far from the line that causes it. This is the most common real bug of its kind in public code.
+    With one GPU the program works. With two or more, TensorFlow raises an error when the runtime starts: at the
+    first tensor, far from the line that causes it. This is the most common real bug of its kind in public code.
 
     Example
     -------

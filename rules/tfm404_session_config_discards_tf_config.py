@@ -61,7 +61,7 @@ class SessionConfigDiscardsTfConfig(Rule):
 
     Ground
     ------
-    Only the allocator in TensorFlow's C++ part shows this; without a GPU nothing is to be seen.
+    Only the allocator in TensorFlow's C++ part shows this; without a GPU there is nothing to see.
     """
 
     code = "TFM404"

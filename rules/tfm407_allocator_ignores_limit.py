@@ -66,7 +66,7 @@ class AllocatorIgnoresLimit(Rule):
 
     Seen as
     -------
-    Of reports, with ``cuda_malloc``: ``ValueError: Allocator stats not available for device 'GPU:0'``
+    For reports, with ``cuda_malloc``: ``ValueError: Allocator stats not available for device 'GPU:0'``
     """
 
     code = "TFM407"

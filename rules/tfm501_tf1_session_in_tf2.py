@@ -46,8 +46,8 @@ class Tf1SessionInTf2(Rule):
 
     What it does
     ------------
-    Finds ``tf.Session``, ``tf.ConfigProto``, ``tf.GPUOptions`` and their kin, which left in 2.0. The fix spells them by
-    ``tf.compat.v1`` and turns graph mode on, since with the rename alone the session's graph would be empty.
+    Finds ``tf.Session``, ``tf.ConfigProto``, ``tf.GPUOptions`` and related names, which 2.0 removed. The fix uses
+    their names in ``tf.compat.v1`` and turns graph mode on: with new names alone, the session's graph would be empty.
 
     By default it reports those that have options about GPU memory. A session without any is reported where the user
     asks for such names: by ``--migrate``, by ``--target-version``, or by selecting this rule.

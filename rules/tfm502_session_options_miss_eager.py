@@ -36,9 +36,9 @@ class SessionOptionsMissEager(Rule):
 
     Why it matters
     --------------
-    Eager code and Keras never use such a session. The options work by a side effect only: the session creates the GPU
-    devices of the process, and whatever creates them first sets their options. Once the runtime has started, the
-    options have no effect, and nothing is raised.
+    Eager code and Keras never use such a session. The options take effect only as a side effect: the session
+    creates the GPU devices of the process, and whatever creates them first sets their options. Once the runtime has
+    started, the options have no effect, and nothing is raised.
 
     Example
     -------

@@ -39,8 +39,8 @@ class KerasSetSession(Rule):
     Why it matters
     --------------
     TensorFlow 2.0 removed ``tf.keras.backend.set_session``, 2.16 removed ``tf.compat.v1.keras.backend.set_session``,
-    and Keras 3 has neither. In releases that still have it, eager Keras does not run in the session: its options work
-    by a side effect only, and only if nothing has created the GPU devices before.
+    and Keras 3 has neither. In releases that still have it, eager Keras does not run in the session: its options take
+    effect only as a side effect, and only if nothing has created the GPU devices before.
 
     Example
     -------

@@ -32,7 +32,7 @@ class KerasTensorflowBackend(Rule):
 
     Why it matters
     --------------
-    The import raises ``ModuleNotFoundError``: nothing of the program runs, its memory configuration least of all.
+    The import raises ``ModuleNotFoundError``: nothing of the program runs, not even its memory configuration.
 
     Example
     -------

@@ -30,10 +30,10 @@ class KerasSessionReset(Rule):
 
     Why it matters
     --------------
-    Keras has no session on TensorFlow 2, and ``get_session`` and ``set_session`` are gone since 2.16. Where they are
-    left, ``get_session`` makes the GPU devices, so that the GPU options of the new session come too late. A process
-    gives memory back to the GPU only when it ends. Of all the steps only ``clear_session`` is of use: it forgets the
-    models, whose memory later ones use again.
+    Keras has no session on TensorFlow 2, and ``get_session`` and ``set_session`` are gone since 2.16. Where they
+    still exist, ``get_session`` makes the GPU devices, so that the GPU options of the new session come too late. A
+    process gives memory back to the GPU only when it ends. Of these steps only ``clear_session`` is useful: it
+    forgets the models, whose memory later ones use again.
 
     Example
     -------

@@ -22,7 +22,7 @@ class UnusedSuppression(Rule):
     What it does
     ------------
     Finds codes in ``# noqa: TFM101``, ``# tfmemlint: ignore[TFM101]`` and ``# tfmemlint: file-ignore[TFM101]`` that
-    silence nothing. All rules are asked for that, those that are not selected among them.
+    silence nothing. All rules are run for this, also those that are not selected.
 
     Why it matters
     --------------

@@ -20,7 +20,7 @@ class SuppressionWithoutReason(Rule):
     What it does
     ------------
     Finds ``# tfmemlint: ignore[TFM101]``, ``# tfmemlint: file-ignore[TFM101]`` and ``# noqa: TFM101`` without a text
-    behind them. A project that requires reasons selects this rule: ``extend-select = ["TFM905"]``.
+    after them. A project that requires reasons selects this rule: ``extend-select = ["TFM905"]``.
 
     Why it matters
     --------------

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Make ``docs/errors.md``: each message that TensorFlow raises about GPU memory, its cause, its rule, its fix.
+"""Make ``docs/errors.md``: each message that TensorFlow raises about GPU memory, its cause, its rule, its fix; and the
+same in Chinese.
 
 The messages are those that were seen when the fixtures were run on TensorFlow (``docs/evidence``), with the releases on
-which they were seen. ``--check`` writes nothing and ends with 1 where the page is not what the evidence says.
+which they were seen. ``--check`` writes nothing and ends with 1 where a page is not what the evidence says.
 """
 
 from __future__ import annotations
@@ -21,10 +22,14 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from tfmemlint.reporters.language import LANGUAGES  # noqa: E402
 from tfmemlint.reporters.page import plain_literals  # noqa: E402
+from tfmemlint.reporters.page_texts import page_text  # noqa: E402
 from tfmemlint.rulekit.rule import Rule, rules  # noqa: E402
+from tools.error_words import WORDS  # noqa: E402
 
-PAGE = ROOT / "docs" / "errors.md"
+PAGES = {"": "docs/errors.md", **{folder: f"docs/{name}/errors.md" for name, folder in LANGUAGES.items()}}
+"""By the folder of the language in ``tfmemlint/locale``, the path of the page."""
 EVIDENCE = ("edge", "driver")
 NO_CAUSE = ("TFM9",)
 """Rules about the run itself: their fixtures raise for reasons of their own."""
@@ -32,29 +37,6 @@ OWN_EXCEPTIONS = ("AssertionError",)
 """Exceptions that the programs of the fixtures raise themselves."""
 FIRST = ("RuntimeError", "ValueError")
 """The exceptions that stand first, as most people come with them; the others follow by the number of programs."""
-ADDED = {
-    "ResourceExhaustedError: OOM when allocating tensor": (
-        "**The GPU, or its limit, has no room for one more tensor.** [My GPU is full](gpu-memory.md) says who may have "
-        "taken the memory; [`tfmemlint fit`](fit.md) says what a training needs, without a GPU. Two of the causes are "
-        "defects of the configuration:"
-    ),
-}
-"""Words before the rules of a message: where most causes are no defect of the configuration."""
-
-HEAD = """# I have an error
-
-Find your message below: press Ctrl+F and type a part of it that has no name or number of yours. Each message was
-raised by TensorFlow when the tests ran a program with that defect; *seen on* lists the releases
-([evidence](evidence/README.md) has every program). The message tells where TensorFlow noticed; the cause is mostly
-elsewhere:
-
-```console
-tfmemlint check train.py                       # finds the cause, in any module
-tfmemlint fix --diff --unsafe-fixes train.py   # shows the rewrite
-```
-
-`…` is a text of your program. If **nothing is raised**, and the GPU is full, read [My GPU is full](gpu-memory.md)."""
-
 _RAISED = re.compile(r"^(?:starting the runtime after )?it raised (?P<quote>['\"])(?P<text>.*)", re.DOTALL)
 _PLAIN = re.compile(r"^(?P<text>\w+Error: .*)", re.DOTALL)
 _OURS = re.compile(r"'[^']*'|\"[^\"]*\"|(?<=device: )[\[(]?PhysicalDevice.*|(?<=device: )LogicalDevice.*|\b\d+\b")
@@ -95,24 +77,24 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tools/make_errors.py", description="Make docs/errors.md.")
     parser.add_argument("--check", action="store_true", help="write nothing; fail where the page is out of date")
     check = parser.parse_args().check
-    text = page()
-    if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text:
-        return 0
-    print(f"{'out of date' if check else 'written'}: docs/errors.md")
-    if check:
+    stale = [(ROOT / path, page(folder)) for folder, path in PAGES.items()]
+    stale = [(path, text) for path, text in stale if not path.exists() or path.read_text(encoding="utf-8") != text]
+    for path, text in stale:
+        print(f"{'out of date' if check else 'written'}: {path.relative_to(ROOT).as_posix()}")
+        if not check:
+            path.write_text(text, encoding="utf-8", newline="\n")
+    if check and stale:
         print("run: python tools/make_errors.py", file=sys.stderr)
-        return 1
-    PAGE.write_text(text, encoding="utf-8", newline="\n")
-    return 0
+    return 1 if check and stale else 0
 
 
-def page() -> str:
-    """Return the text of the page."""
-    parts = [HEAD]
+def page(folder: str = "") -> str:
+    """Return the text of the page, in the language of a folder of ``tfmemlint/locale``."""
+    parts = [WORDS[folder]["head"]]
     for heading, messages in _by_exception().items():
         parts.append(f"## {heading}")
-        parts += [_entry(skeleton, message) for skeleton, message in messages]
-    parts += [_nothing_raised(), _log()]
+        parts += [_entry(skeleton, message, folder) for skeleton, message in messages]
+    parts += [_nothing_raised(folder), _log(folder)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -203,57 +185,47 @@ def _weight(skeleton: str) -> int:
     return _weights()[skeleton]
 
 
-def _entry(skeleton: str, message: Message) -> str:
-    texts = sorted(message.variants)
+def _entry(skeleton: str, message: Message, folder: str) -> str:
+    words, texts = WORDS[folder], sorted(message.variants)
     heading = texts[0] if len(texts) == 1 else skeleton
     lines = [f"### {_code(heading)}"]
     if len(texts) > 1:
         rows = [
-            f"| {_code(text.partition(': ')[2] or text)} | {', '.join(map(_linked, sorted(codes)))} | {_range(at)} |"
+            f"| {_code(text.partition(': ')[2] or text)} | {', '.join(map(_linked, sorted(codes)))} |"
+            f" {_range(at, folder)} |"
             for text, (codes, at) in sorted(message.variants.items())
         ]
-        lines.append("\n".join(["| as raised | rule | seen on |", "|---|---|---|", *rows]))
-    lines += [ADDED[heading]] if heading in ADDED else []
-    lines += [_cause(code) for code in message.codes]
+        lines.append("\n".join([words["table"], "|---|---|---|", *rows]))
+    lines += [words[heading]] if heading in words else []
+    lines += [_cause(code, folder) for code in message.codes]
     if len(texts) == 1:
-        lines.append(f"Seen {_on(message.releases)}.")
+        seen = words["seen" if message.releases else "seen in the tests"]
+        lines.append(seen.format(releases=_range(message.releases, folder)))
     return "\n\n".join(lines)
 
 
-def _cause(code: str) -> str:
-    rule = _rule(code)
-    why = plain_literals(rule.page().sections["Why it matters"].split("\n\n")[0])
-    summary = plain_literals(" ".join(rule.page().summary.split()))
-    page = f"[{code}](rules/{code}.md) has an example, and what to write instead."
-    return f"**{summary}** {why}\n{page} {_FIX[rule.fixable]}"
+def _cause(code: str, folder: str) -> str:
+    words, rule = WORDS[folder], _rule(code)
+    why = page_text(plain_literals(rule.page().sections["Why it matters"].split("\n\n")[0]), folder)
+    return f"**{_summary(code, folder)}** {why}\n{words['page'].format(rule=_linked(code), fix=words[rule.fixable])}"
 
 
-_FIX = {
-    "always": "`tfmemlint fix` rewrites it.",
-    "sometimes": "`tfmemlint fix` rewrites it where the intent is clear.",
-    "never": "There is no rewrite: what is right depends on the program.",
-}
+def _summary(code: str, folder: str) -> str:
+    return page_text(plain_literals(" ".join(_rule(code).page().summary.split())), folder)
 
 
-def _nothing_raised() -> str:
+def _nothing_raised(folder: str) -> str:
     """Return the section about programs that run, and take the whole GPU all the same."""
     codes = {
         str(case["fixture"]).partition("/")[0]
         for case in _cases("driver")
         if case["side"] == "failing" and case["expected"] == "memory: all"
     }
-    rows = [
-        f"| {plain_literals(' '.join(_rule(code).page().summary.split()))} | {_linked(code)} |"
-        for code in sorted(codes)
-    ]
-    head = (
-        "## No message, and the GPU is full\n\nThese programs ran to their end on TensorFlow's own allocator, which "
-        "took all of the free memory, or nearly all:"
-    )
-    return "\n".join([head, "", "| cause | rule |", "|---|---|", *rows])
+    rows = [f"| {_summary(code, folder)} | {_linked(code)} |" for code in sorted(codes)]
+    return "\n".join([WORDS[folder]["nothing"], "|---|---|", *rows])
 
 
-def _log() -> str:
+def _log(folder: str) -> str:
     """Return the section about messages that TensorFlow only logs."""
     rows = []
     for rule in rules():
@@ -261,7 +233,7 @@ def _log() -> str:
         if "n the log" in seen:
             logged = re.findall(r"``([^`]+)``", seen.partition("n the log")[2])
             rows += [f"| `{text}` | {_linked(rule.code)} |" for text in logged]
-    return "\n".join(["## In the log alone", "", "| message | rule |", "|---|---|", *rows])
+    return "\n".join([WORDS[folder]["log"], "|---|---|", *rows])
 
 
 @lru_cache(maxsize=1)
@@ -281,15 +253,11 @@ def _linked(code: str) -> str:
     return f"[{code}](rules/{code}.md)"
 
 
-def _on(releases: list[str]) -> str:
-    return f"on TensorFlow {_range(releases)}" if releases else "in the tests"
-
-
-def _range(releases: set[str] | list[str]) -> str:
+def _range(releases: set[str] | list[str], folder: str) -> str:
     if not releases:
-        return "in the tests"
+        return WORDS[folder]["in the tests"]
     names = sorted(releases, key=_as_numbers)
-    return ", ".join(names) if len(names) < 3 else f"{names[0]} to {names[-1]}"
+    return ", ".join(names) if len(names) < 3 else WORDS[folder]["range"].format(first=names[0], last=names[-1])
 
 
 def _as_numbers(release: str) -> tuple[int, ...]:

@@ -39,19 +39,25 @@ def main() -> int:
     arguments = parser.parse_args()
     stale = 0
     for folder in LANGUAGES.values():
-        source = ROOT / "tfmemlint" / "locale" / folder / "LC_MESSAGES" / "tfmemlint.po"
-        compiled = source.with_suffix(".mo")
-        data = polib.pofile(str(source)).to_binary()
-        if not compiled.exists() or compiled.read_bytes() != data:
-            stale += 1
-            print(f"{'out of date' if arguments.check else 'written'}: {compiled.relative_to(ROOT).as_posix()}")
-            if not arguments.check:
-                compiled.write_bytes(data)
+        for source in sorted((ROOT / "tfmemlint" / "locale" / folder / "LC_MESSAGES").glob("*.po")):
+            stale += _compile(source, write=not arguments.check)
         if arguments.missing:
             for code, text in missing(catalogue(folder)):
                 if code.startswith(arguments.missing.upper()):
                     print(f"{folder}: {code}: {text}")
     return 1 if arguments.check and stale else 0
+
+
+def _compile(source: Path, *, write: bool) -> bool:
+    """Return True if the compiled catalogue is out of date, which is written then."""
+    compiled = source.with_suffix(".mo")
+    data = polib.pofile(str(source)).to_binary()
+    if compiled.exists() and compiled.read_bytes() == data:
+        return False
+    print(f"{'written' if write else 'out of date'}: {compiled.relative_to(ROOT).as_posix()}")
+    if write:
+        compiled.write_bytes(data)
+    return True
 
 
 def messages() -> Iterator[tuple[str, str]]:

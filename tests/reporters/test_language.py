@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,10 +13,16 @@ import pytest
 from tests.checkout import ROOT
 from tfmemlint.reporters import language
 from tfmemlint.reporters.catalogue import catalogue
+from tfmemlint.reporters.page import markdown
+from tfmemlint.reporters.page_texts import untranslated
+from tfmemlint.rulekit.rule import rules
 from tools.make_messages import messages, missing
 
 COMPLETE = ("TFM",)
 """The rules whose messages are all translated; `tools/make_messages.py --missing TFM` lists what is missing."""
+
+CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 PROGRAM = """\
 import tensorflow as tf
@@ -30,6 +37,23 @@ for gpu in tf.config.list_physical_devices("GPU"):
 def test_no_message_of_a_complete_family_is_untranslated(folder: str) -> None:
     found = [f"{code}: {text}" for code, text in missing(catalogue(folder)) if code.startswith(COMPLETE)]
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("folder", language.LANGUAGES.values())
+def test_no_page_of_a_rule_has_an_untranslated_paragraph(folder: str) -> None:
+    own = [rule for rule in rules() if type(rule).__module__.startswith("tfmemlint.rules.")]
+    found = [f"{rule.code}: {text}" for rule in own for text in untranslated(markdown(rule), folder)]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("folder", language.LANGUAGES.values())
+def test_a_translated_page_has_the_code_of_the_english_one(folder: str) -> None:
+    for rule in rules():
+        english, other = (
+            {" ".join(code.split()) for code in CODE.findall(FENCE.sub("", markdown(rule, name)))}
+            for name in ("", folder)
+        )
+        assert english == other, rule.code
 
 
 @pytest.mark.parametrize("folder", language.LANGUAGES.values())

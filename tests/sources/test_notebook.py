@@ -393,7 +393,7 @@ def test_a_cell_that_fails_when_it_is_run_again_is_advice(
     twice = f"{hide}tf.config.set_visible_devices([], 'GPU')"
     Path("a.ipynb").write_bytes(notebook("import tensorflow as tf", twice, "x = tf.ones([2])"))
     main(["check", "--select", "TFM707", "--output-format", "concise", "-q", "."])
-    assert capsys.readouterr().out.startswith("a.ipynb:cell 2:2:1: advice: TFM707 Run again, this cell fails")
+    assert capsys.readouterr().out.startswith("a.ipynb:cell 2:2:1: advice: TFM707 This cell fails when it is run again")
     main(["check", "--output-format", "concise", "-q", "."])
     assert "TFM707" not in capsys.readouterr().out
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 from tfmemlint.model.finding import Severity
 from tfmemlint.reporters.destination import FULL, JSON
+from tfmemlint.reporters.language import LANGUAGES, language
+from tfmemlint.reporters.page_texts import page_text
 from tfmemlint.reporters.paint import STYLES, colourful, columns, write
 
 if TYPE_CHECKING:
@@ -30,12 +32,25 @@ _FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 _LITERAL = re.compile(r"``([^`\n]+(?:\n[^`\n]+)?)``")
 
 
-def markdown(rule: Rule) -> str:
-    """Return the page as a Markdown file, as it is published."""
-    page = rule.page()
-    parts = [f"# {rule.code}: {rule.name}", plain_literals(page.summary), _facts(rule)]
-    parts.extend(f"## {heading}\n\n{plain_literals(body)}" for heading, body in page.sections.items())
+def markdown(rule: Rule, folder: str = "") -> str:
+    """Return the page as a Markdown file, as it is published; in the language of a folder of ``tfmemlint/locale``."""
+    parts = [f"# {rule.code}: {rule.name}"]
+    for heading, body in _sections(rule, folder):
+        parts.append(f"## {heading}\n\n{body}" if heading else body)
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _sections(rule: Rule, folder: str) -> Iterator[tuple[str, str]]:
+    """Yield what stands above the first heading, and each section with its heading."""
+    page = rule.page()
+    texts = {"": f"{page.summary}\n\n{_facts(rule)}", **page.sections}
+    for heading, body in texts.items():
+        yield page_text(heading, folder), page_text(plain_literals(body), folder)
+
+
+def _folder() -> str:
+    """Return the folder of the user's language, "" for English."""
+    return LANGUAGES.get(language(), "")
 
 
 def show(rule: Rule, stream: IO[str], *, output_format: str = FULL, color: bool | None = None) -> None:
@@ -58,13 +73,14 @@ def show_list(rules: Sequence[Rule], stream: IO[str], *, color: bool | None = No
     """Print a line for each rule: its code, its severity, its name and its summary."""
     from tfmemlint.reporters.paint import Segment, painter
 
+    folder = _folder()
     code_width = max(len(rule.code) for rule in rules)
     name_width = max(len(rule.name) for rule in rules)
     painter(stream, color)(
         [
             Segment(rule.code.ljust(code_width), rule.severity.value, rule.url()),
             Segment(f"  {rule.severity.value.ljust(7)}  {rule.name.ljust(name_width)}  "),
-            Segment(" ".join(plain_literals(rule.page().summary).split()), "dim"),
+            Segment(page_text(" ".join(plain_literals(rule.page().summary).split()), folder), "dim"),
         ]
         for rule in rules
     )
@@ -72,7 +88,7 @@ def show_list(rules: Sequence[Rule], stream: IO[str], *, color: bool | None = No
 
 def _pages(rules: Sequence[Rule], stream: IO[str], color: bool | None) -> None:
     if not colourful(stream, color):
-        write(stream, "\n".join(markdown(rule) for rule in rules))
+        write(stream, "\n".join(markdown(rule, _folder()) for rule in rules))
         return
     from rich.console import Console
     from rich.markdown import Markdown
@@ -90,13 +106,12 @@ def _pages(rules: Sequence[Rule], stream: IO[str], color: bool | None) -> None:
         theme=Theme({"markdown.code": "cyan"}),
     )
     for number, rule in enumerate(rules):
-        page = rule.page()
         link = f" link {rule.url()}" if linked else ""
         console.print("\n" * bool(number), end="")
         console.print(Text.assemble((rule.code, STYLES[rule.severity.value] + link), " ", (rule.name, "bold")))
-        for heading, body in {"": f"{page.summary}\n\n{_facts(rule)}", **page.sections}.items():
+        for heading, body in _sections(rule, _folder()):
             console.print(Text(f"\n{heading}" if heading else "", style="bold"))
-            console.print(Markdown(plain_literals(body), code_theme="ansi_dark", hyperlinks=linked))
+            console.print(Markdown(body, code_theme="ansi_dark", hyperlinks=linked))
 
 
 def _facts(rule: Rule) -> str:
