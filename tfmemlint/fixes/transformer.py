@@ -25,6 +25,22 @@ from tfmemlint.fixes.trivia import (
 )
 
 
+class _Indented(cst.CSTTransformer):
+    """Gives blocks without an indentation of their own one."""
+
+    def __init__(self, indent: str) -> None:
+        super().__init__()
+        self._indent = indent
+
+    def on_leave(  # type: ignore[override]
+        self, original_node: cst.CSTNode, updated_node: cst.CSTNode
+    ) -> cst.CSTNode:
+        """Give the block the indentation."""
+        if isinstance(updated_node, cst.IndentedBlock) and updated_node.indent is None:
+            return updated_node.with_changes(indent=self._indent)
+        return updated_node
+
+
 @dataclass(slots=True)
 class Changes:
     """The changes to make, by the nodes of the shared tree.
@@ -128,6 +144,8 @@ class ChangeTransformer(cst.CSTTransformer):
         handles = [node for line in original.body for node in (line, *_small(line))]
         if not top and not any(self.changes.concerns(handle) for handle in handles):
             return updated
+        if isinstance(original, cst.IndentedBlock) and original.indent is not None:
+            self._indent_new_blocks(handles, original.indent)
         pieces = [
             piece
             for index, (before, after) in enumerate(zip(original.body, updated.body, strict=True))
@@ -143,6 +161,19 @@ class ChangeTransformer(cst.CSTTransformer):
             # The last statement is gone: without this, blank lines would end the file or the block.
             footer.pop()
         return updated.with_changes(body=body, footer=footer)
+
+    def _indent_new_blocks(self, handles: Sequence[cst.CSTNode], indent: str) -> None:
+        """Give blocks in new lines the indentation of the block that they go to, where it is not that of the file."""
+        changes, indented = self.changes, _Indented(indent)
+        for handle in handles:
+            for new in (changes.swapped, changes.after):
+                if handle in new:
+                    new[handle] = [cast("Line", line.visit(indented)) for line in new[handle]]
+            if handle in changes.before:
+                changes.before[handle] = [
+                    node if node in changes.moved else cast("cst.CSTNode", node.visit(indented))
+                    for node in changes.before[handle]
+                ]
 
     def _suite(self, original: cst.SimpleStatementSuite, updated: cst.SimpleStatementSuite) -> cst.BaseSuite:
         changes = self.changes
