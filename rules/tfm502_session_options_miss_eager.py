@@ -12,6 +12,8 @@ from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.rulekit.explain import (
     carriers,
     constants_of,
+    grows_already,
+    grows_in_part,
     line,
     options_intent,
     plain_options,
@@ -101,12 +103,19 @@ class SessionOptionsMissEager(Rule):
                 )
                 if late
                 else (),
-                details={"options": options, "values": constants_of(session.fields)},
+                details={
+                    "options": options,
+                    "grown": grows_already(session),
+                    "grown_in_part": grows_in_part(session),
+                    "values": constants_of(session.fields),
+                },
                 anchors=carriers(session),
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Set the same options with ``tf.config``."""
+        """Set the same options with ``tf.config``; where it has set growth for one GPU, that is corrected first."""
+        if finding.details["grown_in_part"]:
+            raise editor.Withheld("growth is set for some GPUs above: set it for every GPU there first")
         from tfmemlint.fixes.rewrites import sessions
 
         sessions.replace_session(editor, finding)

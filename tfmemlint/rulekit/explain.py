@@ -301,3 +301,8 @@ def grows_already(event: Event) -> bool:
     """Return True if memory growth is on for every GPU where an event happens: nothing has to set it again."""
     setting = event.state.growth_of(EACH)
     return setting is not None and setting.value == Const(True)
+
+
+def grows_in_part(event: Event) -> bool:
+    """Return True if memory growth is on for some GPU, but not for every GPU, where an event happens."""
+    return not grows_already(event) and any(setting.value == Const(True) for setting in event.state.growth.values())
