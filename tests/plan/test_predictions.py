@@ -214,6 +214,24 @@ def test_conditions_are_told() -> None:
     assert not one.certain
 
 
+def test_conditions_about_attributes_are_told_as_they_are_written() -> None:
+    one = planned(
+        """
+        class Trainer:
+            def __init__(self, config):
+                self.config = config
+
+            def run(self):
+                if self.config.mode == "train":
+                    for gpu in tf.config.list_physical_devices("GPU"):
+                        tf.config.experimental.set_memory_growth(gpu, True)
+        """,
+        10,
+        name="Trainer.run",
+    )
+    assert one.prediction.condition == "if self.config.mode == 'train'"
+
+
 def test_a_setting_that_another_takes_the_place_of() -> None:
     code = """
     gpus = tf.config.list_physical_devices("GPU")

@@ -25,7 +25,7 @@ IGNORING_TF_CONFIG = (LIST_LOCAL, "tf.test.is_gpu_available", "tf.test.gpu_devic
 """Functions that create the GPU devices with default options and ignore the settings of ``tf.config``. Seen in
 TensorFlow's own allocator over a simulated driver; a session without a ``ConfigProto`` does not ignore them."""
 
-_VERSIONS = re.compile(r"(?: @\d+| [\w.]+@[\d.]+#[\d.]+)+$")
+_VERSIONS = re.compile(r"(?: @\d+| [\w.]+@[\d.]+#[\d.]+| \w+=[\w.]+| \.\w+#\d+)+$")
 
 
 @dataclass(frozen=True)
