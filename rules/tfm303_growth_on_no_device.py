@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.values import Amount, Const, Device, DeviceName, Devices, Index, Seq, Value
+from tfmemlint.interpreter.values import Amount, Const, Device, DeviceName, Devices, Index, NumberedName, Seq, Value
 from tfmemlint.knowledge.functions import SET_GROWTH
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Purpose
@@ -140,6 +140,8 @@ def _judge_device(value: Value) -> tuple[str, str, str] | None:
             return "this is a device's name", _UNRECOGNISED, "name"
         case DeviceName() | Const(str()):
             return "this is a string", _UNRECOGNISED, "string"
+        case NumberedName() | Amount(type="str", sure=True):
+            return "this is a string", _UNRECOGNISED, ""
         case Const(bool()) | Const(None):
             return "this is not a device", _UNRECOGNISED, ""
         case Const(int()) | Index():

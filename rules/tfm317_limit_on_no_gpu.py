@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.values import Const, Device, DeviceName, Devices, Index, Seq, Value
+from tfmemlint.interpreter.values import Amount, Const, Device, DeviceName, Devices, Index, NumberedName, Seq, Value
 from tfmemlint.knowledge.functions import SET_LOGICAL
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.rulekit.explain import attribute_severity, handler_notes, limit_intent, short
@@ -110,6 +110,8 @@ def _judge(value: Value) -> tuple[str, str] | None:
             return "this is a device's name", "name"
         case DeviceName() | Const(str()):
             return "this is a string", "string"
+        case NumberedName() | Amount(type="str", sure=True):
+            return "this is a string", ""
         case Const(bool()) | Const(None):
             return "this is not a device", ""
         case Const(int()) | Index():

@@ -15,7 +15,7 @@ MAX_BITS = 1_023
 _LARGEST_POWER = 64
 _WIDTH = re.compile(r"[0-9]{5}|\*")
 """The parts of a format that make a text of any length: a width of five digits, or one that is an argument."""
-_NESTED_WIDTH = re.compile(r":[^{}]*\{")
+_NESTED_WIDTH = re.compile(r"\{[^{}]*:[^{}]*\{")
 """The same in a format string: ``{:>{width}}``."""
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {

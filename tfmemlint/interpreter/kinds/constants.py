@@ -11,7 +11,7 @@ from tfmemlint.interpreter.operations.constants import fold, index_constant, pla
 from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.operations.protocols import call_all, collected
 from tfmemlint.interpreter.registry import attribute_of, item_of, method
-from tfmemlint.interpreter.values import UNKNOWN, Const, Index, NumberedName, Value
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Index, NumberedName, Value
 from tfmemlint.knowledge.data_model import ASKED
 
 
@@ -60,4 +60,4 @@ def format_text(context: Context, base: Const, call: MethodCall) -> Value:
         return NumberedName(base.value[:-2], values[0])
     if context.state is not None:
         call_all(context, [*values, *keywords.values()], ASKED["format"], call.node)
-    return UNKNOWN
+    return Amount("str", source="a format")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.arithmetic import numbered
 from tfmemlint.interpreter.operations.bindings import bind
 from tfmemlint.interpreter.operations.conditions import decide, tell_test
 from tfmemlint.interpreter.operations.iteration import iterate, run_loop
 from tfmemlint.interpreter.operations.protocols import tested
 from tfmemlint.interpreter.registry import visits
-from tfmemlint.interpreter.values import UNKNOWN, Const, Count, Device, DeviceName, Devices, Index, Value
+from tfmemlint.interpreter.values import UNKNOWN, Const, Count, Device, DeviceName, Devices, Index, Indices, Ref, Value
 
 
 @visits(ast.For, ast.AsyncFor)
@@ -53,15 +54,62 @@ def _counters(context: Context, node: ast.For | ast.AsyncFor, iterable: Value) -
     return found
 
 
-def _is_bound_once(loop: ast.For | ast.AsyncFor, name: str) -> bool:
+def _is_bound_once(loop: ast.For | ast.AsyncFor | ast.While, name: str) -> bool:
     """True if nothing in a loop binds a name but one statement, and no pass ends early."""
     nodes = [node for statement in loop.body for node in ast.walk(statement)]
     stores = sum(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in nodes)
     return stores == 1 and not any(isinstance(node, (ast.Continue, ast.Break, ast.Global)) for node in nodes)
 
 
+def _runs_as_range(context: Context, node: ast.While) -> bool:
+    """Interpret ``while i < len(gpus): ...; i += 1`` as ``for i in range(i, len(gpus)): ...``; False for other loops.
+
+    The counter is a number before the loop, and its last statement alone changes it.
+    """
+    match node.test:
+        case ast.Compare(ast.Name(name), [ast.Lt() | ast.LtE() | ast.NotEq() as op], [bound]):
+            pass
+        case ast.Compare(bound, [ast.Gt() | ast.GtE() as op], [ast.Name(name)]):
+            pass
+        case _:
+            return False
+    match node.body[-1]:
+        case ast.AugAssign(target=ast.Name(counter), op=ast.Add(), value=ast.Constant(value=1)):
+            pass
+        case ast.Assign([ast.Name(counter)], ast.BinOp(ast.Name(added), ast.Add(), ast.Constant(value=1))):
+            counter = counter if added == counter else ""
+        case _:
+            return False
+    before = context.scope.lookup(name)
+    if counter != name or not isinstance(before, Const) or type(before.value) is not int or node.orelse:
+        return False
+    names = {part.id for part in ast.walk(bound) if isinstance(part, ast.Name)}
+    if not _is_bound_once(node, name) or "len" not in names:
+        return False
+    stop = context.evaluate(bound)
+    if isinstance(op, (ast.LtE, ast.GtE)):
+        stop = numbered(ast.Add(), stop, Const(1)) or UNKNOWN
+    counted = context.call(Ref("range"), [before, stop], {}, node)
+    if not isinstance(counted, Indices) or context.state is None:
+        return False
+    rebound = context.bound_names(node.body)
+    body = node.body[:-1]
+    iterate(
+        context,
+        node,
+        counted,
+        lambda value: bind(context, name, value),
+        lambda: context.execute(body),
+        rebound,
+    )
+    bind(context, name, UNKNOWN)
+    return True
+
+
 @visits(ast.While)
 def visit_while(context: Context, node: ast.While) -> None:
+    if _runs_as_range(context, node):
+        return
     first = tested(context, context.evaluate(node.test), node.test)
     if context.state is None:
         return

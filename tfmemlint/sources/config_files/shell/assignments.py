@@ -10,6 +10,8 @@ from tfmemlint.sources.config_files.shell.lexer import Word
 
 _EXPANDED = re.compile(r"\A(?:[^'\"]*:)?~|\A[^'\"]*\{[^'\"]*(?:,|\.\.)[^'\"]*\}")
 """Unquoted values that a shell expands: ``~``, ``{a,b}``."""
+_LOOKS_LIKE_NAME = re.compile(r"[^\x00-\x20\x7f!-/:-@\[-^`{-~]+(?=\+?=)")
+"""Letters, digits and underscores, and whatever is not ASCII."""
 
 
 class Given(NamedTuple):
@@ -33,8 +35,8 @@ def assignment(word: Word, how: str = "prefix") -> Given | None:
     whole = ""
     if len(raw) > 1 and raw[0] in "'\"" and raw[-1] == raw[0] and raw[0] not in raw[1:-1]:
         whole, raw, shift = raw[0], raw[1:-1], 1
-    name = NAME.match(raw)
-    if name is None or not raw.startswith(("=", "+="), name.end()):
+    name = _name(raw)
+    if name is None:
         return None
     value = None
     after = name.end() + (2 if raw[name.end()] == "+" else 1)
@@ -53,6 +55,25 @@ def assignment(word: Word, how: str = "prefix") -> Given | None:
     elif value != given:
         quote = None
     return Given(name[0], value, start, start + name.end(), start + after, start + len(raw), quote, how)
+
+
+def _name(raw: str) -> re.Match[str] | None:
+    """Match the name that a word assigns to: also one that merely looks like a name, with invisible or full-width
+    characters in it, which a shell refuses (``not a valid identifier``)."""
+    name = NAME.match(raw)
+    if name is not None and raw.startswith(("=", "+="), name.end()):
+        return name
+    name = _LOOKS_LIKE_NAME.match(raw)
+    if name is None or name[0].isascii():
+        return None
+    import unicodedata  # imported only if needed: nearly no file needs it
+
+    plain = "".join(
+        character
+        for character in unicodedata.normalize("NFKC", name[0])
+        if unicodedata.category(character) not in ("Cf", "Cc")
+    )
+    return name if NAME.fullmatch(plain) and plain != name[0] else None
 
 
 def _inner(quote: str | None) -> str | None:
