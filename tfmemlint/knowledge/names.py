@@ -300,16 +300,21 @@ def _configuring(target: Target) -> dict[str, str]:
     }
 
 
-@lru_cache(maxsize=8192)
 def _unlisted(name: str, target: Target) -> bool:
     """Return True if the table does not list ``name`` although it may exist."""
+    place = _open_place(name)
+    if place is None:
+        return False
+    found = _range(place) if place else None
+    return found is None or _covers(found, target)
+
+
+@lru_cache(maxsize=8192)
+def _open_place(name: str) -> str | None:
+    """Return the module with names that the table does not list which ``name`` is in: "" if it may exist anyway."""
     if name in _UNLISTED or _private(name):
-        return True
-    for place in _OPEN:
-        if _under(name, (place,)):
-            found = _range(place)
-            return found is None or _covers(found, target)
-    return False
+        return ""
+    return next((place for place in _OPEN if _under(name, (place,))), None)
 
 
 def _private(name: str) -> bool:
