@@ -32,11 +32,11 @@ def for_the_site(text: str, path: Path) -> str:
     return text
 
 
-def sections(index: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield the headings of an index, each with the pages that are listed below it."""
+def sections(index: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the headings of an index, each with the pages that are listed below it and what the index calls them."""
     parts = _HEADING.split(index.read_text(encoding="utf-8"))
     for caption, body in zip(parts[1::2], parts[2::2], strict=True):
-        if pages := [match["page"] for match in _LISTED.finditer(body)]:
+        if pages := {match["page"]: match["title"] for match in _LISTED.finditer(body)}:
             yield caption, pages
 
 
@@ -61,8 +61,9 @@ def anchors(text: str) -> set[str]:
     }
 
 
-def _toctree(caption: str, pages: list[str]) -> str:
-    return f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(pages) + "\n```\n"
+def _toctree(caption: str, pages: dict[str, str]) -> str:
+    entries = "\n".join(f"{title} <{page}>" for page, title in pages.items())
+    return f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{entries}\n```\n"
 
 
 def _target(target: str, page: Path) -> str:
