@@ -19,7 +19,7 @@ CLEAN, FAILED = 0, 2
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Give ``parser`` the options of ``rule``."""
     add = parser.add_argument
-    add("selector", nargs="?", metavar="RULE", help="a code, a beginning of codes, or a name, such as TFM101 or TFM1")
+    add("selector", nargs="?", metavar="RULE", help="a code, a prefix of codes, or a name, such as TFM101 or TFM1")
     add("--all", action="store_true", help="explain all rules")
     add("--output-format", choices=(FULL, JSON), default=FULL, help="full, or json (default: full)")
 

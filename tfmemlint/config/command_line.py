@@ -23,7 +23,7 @@ def add_config_arguments(parser: argparse._ActionsContainer) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="take options from this file instead of the nearest one, or from KEY = VALUE besides",
+        help="take options from this file instead of the nearest one; or KEY = VALUE: set one option",
     )
     parser.add_argument("--isolated", action="store_true", help="read no configuration file")
 
