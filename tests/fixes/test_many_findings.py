@@ -7,6 +7,7 @@ from collections import Counter
 import libcst as cst
 import pytest
 
+from tests.processor_time import assert_linear
 from tfmemlint.engine.check_source import check_source
 from tfmemlint.fixes.concrete_tree import tree_of
 from tfmemlint.fixes.loop import Options, fix_source
@@ -16,6 +17,20 @@ from tfmemlint.rulekit.rule import rules
 from tfmemlint.sources import Source
 
 DEFAULT = [rule for rule in rules() if rule.severity is not Severity.ADVICE]
+LATE = """
+gpus_{0} = tf.config.list_physical_devices("GPU")
+for gpu in gpus_{0}:
+    tf.config.experimental.set_memory_growth(gpu, True)
+"""
+NEVER_RUN = """
+def work_{0}():
+    x = tf.zeros([{0}])
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.set_memory_growth(gpu, True)
+    return x
+
+"""
+BROKEN_LINES = "tf.config.experimental.set_memory_limit(0, 0 * {0} + 1024)\n"
 HEAD = "import tensorflow as tf\n\n"
 FUNCTION = 'def used_{}():\n    return tf.config.experimental.get_memory_info("GPU:0")["used"]\n\n\n'
 
@@ -50,3 +65,29 @@ def test_the_file_is_parsed_once_and_only_what_changes_is_visited(
     assert counts["checks"] == 2
     assert counts["parses"] == 1
     assert counts["functions"] <= 2 * findings, "each rewrite visits its own function"
+
+
+def _fix(count: int, start: str, each: str) -> None:
+    source = Source("many.py", HEAD + start + "".join(each.format(number) for number in range(count)))
+    fixed = fix_source(
+        source,
+        rules=DEFAULT,
+        target=Target.newest(),
+        check=lambda source: check_source(source, DEFAULT, Target.newest()),
+        options=Options(unsafe=True),
+    )
+    # Calls that set the same value again are right as soon as the first of them is in time.
+    assert fixed.applied and not fixed.findings
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("start", "each"),
+    [
+        pytest.param("START = tf.zeros([2])\n", LATE, id="late calls"),
+        pytest.param("", NEVER_RUN, id="functions that nothing calls"),
+        pytest.param("", BROKEN_LINES, id="new code in several lines"),
+    ],
+)
+def test_twice_as_many_findings_cost_twice_as_much(start: str, each: str) -> None:
+    assert_linear(lambda: _fix(60, start, each), lambda: _fix(120, start, each))

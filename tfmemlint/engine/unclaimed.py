@@ -43,7 +43,10 @@ def said_once(found: Sequence[Finding], rules: Sequence[Rule], program: Program)
         message=f"TF1 code: on TensorFlow {target} the options of {where} do not work: {first.message}",
         notes=(*first.notes, _NOT_KNOWN),
     )
-    return [said if finding is first else finding for finding in found if finding is first or finding not in about]
+    replaced = set(map(id, about))
+    return [
+        said if finding is first else finding for finding in found if finding is first or id(finding) not in replaced
+    ]
 
 
 def reached_by_release(program: Program, found: list[Finding], rules: Sequence[Rule]) -> list[Finding]:

@@ -140,7 +140,7 @@ class ImportAdder:
         return text.strip()
 
     def _free(self, name: str) -> str:
-        taken = self._imports.taken() | set(self._added.values())
+        taken = self._imports.taken | set(self._added.values())
         if name not in taken:
             return name
         for tail in ("_", "_2", "_3"):

@@ -10,6 +10,7 @@ import difflib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -26,13 +27,36 @@ class _Part:
     last: int
 
 
-def tidy_blank_lines(old: str, new: str) -> str:
-    """Return ``new`` with the blank lines between statements of its top level put right where lines have changed."""
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """The blank lines that a file has.
+
+    Attributes:
+        around_definitions: mostly between its definitions. below_imports: below its imports at least.
+    """
+
+    around_definitions: int
+    below_imports: int
+
+
+@lru_cache(maxsize=16)
+def habits_of(text: str) -> Habits:
+    """Return the blank lines that a file has; those of PEP 8 where nothing shows it."""
+    try:
+        parts = _parts(text, text.split("\n"))
+    except SyntaxError:
+        return Habits(2, 1)
+    return Habits(_around_definitions(parts), _below_imports(parts))
+
+
+def tidy_blank_lines(old: str, new: str, habits: Habits) -> str:
+    """Return ``new`` with the blank lines between statements of its top level put right where lines have changed.
+
+    ``old`` and ``new`` are whole statements of a file with these ``habits``.
+    """
     lines = new.split("\n")
     fresh, touched = _changed_lines(old.split("\n"), lines)
     parts = _parts(new, lines)
-    around_definitions = _habit(old)
-    below_imports = _gap_below_imports(old)
     gaps: list[tuple[int, int, int]] = []
     for above, below in pairwise(parts):
         gap = below.first - above.last - 1
@@ -42,7 +66,7 @@ def tidy_blank_lines(old: str, new: str) -> str:
         if any(lines[number].strip() for number in range(above.last + 1, below.first)):
             # Comments that belong to neither: their place is their author's.
             continue
-        wanted = _wanted(above, below, gap, fresh, around_definitions, below_imports)
+        wanted = _wanted(above, below, gap, fresh, habits)
         if wanted != gap:
             gaps.append((above.last + 1, below.first, wanted))
     for start, end, count in reversed(gaps):
@@ -50,18 +74,19 @@ def tidy_blank_lines(old: str, new: str) -> str:
     return "\n".join(lines)
 
 
-def _wanted(above: _Part, below: _Part, gap: int, fresh: set[int], around_definitions: int, below_imports: int) -> int:
+def _wanted(above: _Part, below: _Part, gap: int, fresh: set[int], habits: Habits) -> int:
     """Return the number of blank lines between two statements."""
     if isinstance(above.node, _DEFINITIONS) or isinstance(below.node, _DEFINITIONS):
         one_liners = above.last == above.first and below.last == below.first
-        return gap if one_liners and isinstance(above.node, _DEFINITIONS) else around_definitions
+        return gap if one_liners and isinstance(above.node, _DEFINITIONS) else habits.around_definitions
     imports = isinstance(above.node, _IMPORTS), isinstance(below.node, _IMPORTS)
     if imports == (True, True):
         return min(gap, 1)
     if any(imports):
         if not _is_fresh(above, fresh) and not _is_fresh(below, fresh):
             return min(gap, 2)
-        return below_imports if _is_fresh(below, fresh) else max(below_imports, min(gap, 2))
+        least = habits.below_imports
+        return least if _is_fresh(below, fresh) else max(least, min(gap, 2))
     moved = _is_fresh(above, fresh), _is_fresh(below, fresh)
     if moved == (True, True):
         return min(gap, 1)
@@ -100,13 +125,7 @@ def _changed_lines(old: Sequence[str], new: Sequence[str]) -> tuple[set[int], se
     return fresh, fresh | gone
 
 
-def _habit(text: str) -> int:
-    """Return the number of blank lines that a file has around its definitions: mostly 2."""
-    lines = text.split("\n")
-    try:
-        parts = _parts(text, lines)
-    except SyntaxError:
-        return 2
+def _around_definitions(parts: Sequence[_Part]) -> int:
     gaps = Counter(
         below.first - above.last - 1
         for above, below in pairwise(parts)
@@ -115,13 +134,7 @@ def _habit(text: str) -> int:
     return gaps.most_common(1)[0][0] if gaps else 2
 
 
-def _gap_below_imports(text: str) -> int:
-    """Return the number of blank lines that a file has below its imports at least: 1, if it has no such place."""
-    lines = text.split("\n")
-    try:
-        parts = _parts(text, lines)
-    except SyntaxError:
-        return 1
+def _below_imports(parts: Sequence[_Part]) -> int:
     gaps = [
         below.first - above.last - 1
         for above, below in pairwise(parts)

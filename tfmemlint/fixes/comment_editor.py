@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from tfmemlint.fixes.withheld import Withheld
-from tfmemlint.model.finding import Applicability, Span
+from tfmemlint.model.finding import Applicability, Edit, Span
 from tfmemlint.sources.suppressions import NOQA, Suppression, read_suppressions
 
 
@@ -20,6 +20,7 @@ class CommentEditor:
         self.applicability = Applicability.SAFE
         self.message = ""
         self.needs: set[str] = set()
+        self.edits: tuple[Edit, ...] | None = None
         self._lines = text.split("\n")
 
     def safe(self, message: str) -> None:

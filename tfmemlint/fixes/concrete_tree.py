@@ -6,9 +6,11 @@ import ast
 import io
 import tokenize
 import warnings
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import TypeAlias, cast
 
 import libcst as cst
@@ -24,6 +26,7 @@ Statement: TypeAlias = cst.BaseStatement | cst.BaseSmallStatement
 """A whole line, a compound statement, or one of several small statements that share a line."""
 
 _COMPOUND = (cst.If, cst.For, cst.While, cst.With, cst.Try, cst.TryStar, cst.FunctionDef, cst.ClassDef, cst.Match)
+_PARTS = (cst.Else, cst.If, cst.ExceptHandler, cst.ExceptStarHandler, cst.Finally, cst.MatchCase)
 
 MAX_CHARACTERS = 2**20
 """Characters of a text that is rewritten. The concrete parser takes about 10 s and 1 GiB for as many; programs that
@@ -78,6 +81,8 @@ class ConcreteTree:
         assert found is not None
         self.parents = found
         self._codes: dict[cst.CSTNode, str] = {}
+        self._spans: dict[cst.CSTNode, Span] = {}
+        self._starts: dict[cst.CSTNode, tuple[list[tuple[int, int]], list[Statement]]] = {}
         self._at: dict[Span, list[cst.CSTNode]] = {}
         for node, place in self.ranges.items():
             self._at.setdefault(_span(place), []).append(node)
@@ -87,33 +92,41 @@ class ConcreteTree:
                 self._at.setdefault(Span(start.row, start.column, end.end_row, end.end_column), []).append(node)
 
     @cached_property
+    def places(self) -> dict[cst.CSTNode, int]:
+        """Return the index of each line of the top level."""
+        return {line: index for index, line in enumerate(self.module.body)}
+
+    @cached_property
+    def rows(self) -> list[int]:
+        """Return how many rows are above each line of the top level, with the comments above it."""
+        counts = (self.code_of_line(line).count("\n") for line in (*self.module.header, *self.module.body))
+        return list(accumulate(counts, initial=0))[len(self.module.header) :]
+
+    @cached_property
     def quote(self) -> str:
         """Return the quote of most of the file's short strings; ``"``, as formatters write it, if it has none."""
         strings = (node for node in self.ranges if isinstance(node, cst.SimpleString))
         quotes = Counter(node.quote for node in strings if len(node.quote) == 1)
         return "'" if quotes["'"] and quotes["'"] >= quotes['"'] else '"'
 
-    def code_of_module(self, module: cst.Module) -> str:
-        """Return the text of a changed module; statements that did not change are written once for all rewrites."""
-        parts: list[str] = []
-        for line in (*module.header, *module.body, *module.footer):
-            code = self._codes.get(line)
-            if code is None:
-                code = self.module.code_for_node(line)
-                if line in self.parents:
-                    self._codes[line] = code
-            parts.append(code)
-        text = "".join(parts)
-        if module.has_trailing_newline:
-            return text or module.default_newline
-        return text.removesuffix("\n")
+    def code_of_line(self, line: cst.CSTNode) -> str:
+        """Return the text of a line of a module's top level; that of a line of this tree is made once."""
+        code = self._codes.get(line)
+        if code is None:
+            code = self.module.code_for_node(line)
+            if line in self.parents:
+                self._codes[line] = code
+        return code
 
     def span(self, node: cst.CSTNode) -> Span:
         """Return the position of ``node``, from its first decorator if it is a definition."""
-        span = _span(self.ranges[node])
-        if isinstance(node, (cst.FunctionDef, cst.ClassDef)) and node.decorators:
-            first = self.span(node.decorators[0])
-            return Span(first.row, first.column, span.end_row, span.end_column)
+        span = self._spans.get(node)
+        if span is None:
+            span = _span(self.ranges[node])
+            if isinstance(node, (cst.FunctionDef, cst.ClassDef)) and node.decorators:
+                first = self.span(node.decorators[0])
+                span = Span(first.row, first.column, span.end_row, span.end_column)
+            self._spans[node] = span
         return span
 
     def at(self, span: Span) -> list[cst.CSTNode]:
@@ -148,16 +161,33 @@ class ConcreteTree:
     def statement_at(self, span: Span) -> Statement:
         """Return the smallest whole statement that contains ``span``."""
         best: Statement | None = None
-        for node in self.ranges:
-            if not isinstance(node, (cst.BaseSmallStatement, cst.SimpleStatementLine, *_COMPOUND)):
-                continue
-            if self.span(node).contains(span):
-                found = self.statement_of(node)
-                if best is None or self.span(best).contains(self.span(found)):
-                    best = found
+        blocks: list[Block] = [self.module]
+        while blocks:
+            found = self._in_block(blocks.pop(), span)
+            if found is not None:
+                best, blocks = found, _blocks_of(found)
         if best is None:
             raise reading_differs(span)
         return best
+
+    def _in_block(self, block: Block, span: Span) -> Statement | None:
+        """Return the statement of a block that contains ``span``; the first of several that share the line, if no
+        single one does.
+        """
+        if block not in self._starts:
+            statements = self.statements(block)
+            starts = [(found.row, found.column) for found in map(self.span, statements)]
+            self._starts[block] = starts, statements
+        starts, statements = self._starts[block]
+        index = bisect_right(starts, (span.row, span.column)) - 1
+        if index < 0:
+            return None
+        if self.span(statements[index]).contains(span):
+            return statements[index]
+        line = self.parents.get(statements[index])
+        if isinstance(line, cst.SimpleStatementLine) and len(line.body) > 1 and self.span(line).contains(span):
+            return line.body[0]
+        return None
 
     def emptied_by(self, statement: Statement) -> Statement:
         """Return the outermost loop, condition or handler that does nothing without ``statement``; else
@@ -226,6 +256,19 @@ class ConcreteTree:
 _DEVICE_QUERIES = frozenset({"list_physical_devices", "get_visible_devices", "len", "range", "enumerate"})
 
 
+def _blocks_of(statement: cst.CSTNode) -> list[Block]:
+    """Return the blocks right within a compound statement; nothing for any other."""
+    found: list[Block] = []
+    pending = list(statement.children) if isinstance(statement, _COMPOUND) else []
+    while pending:
+        child = pending.pop()
+        if isinstance(child, (cst.IndentedBlock, cst.SimpleStatementSuite)):
+            found.append(child)
+        elif isinstance(child, _PARTS):
+            pending.extend(child.children)
+    return found
+
+
 def _nodes(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     yield node
     for child in node.children:
@@ -285,6 +328,16 @@ def comments_of(text: str) -> tuple[str, ...]:
 
 def _span(place: CodeRange) -> Span:
     return Span(place.start.line, place.start.column + 1, place.end.line, place.end.column + 1)
+
+
+@lru_cache(maxsize=8)
+def syntax_nodes(text: str) -> tuple[ast.AST, ...]:
+    """Return all nodes of the plain syntax tree of ``text``. All rewrites of the text share them.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError: Python can't parse it.
+    """
+    return tuple(ast.walk(ast.parse(text)))
 
 
 @lru_cache(maxsize=16)

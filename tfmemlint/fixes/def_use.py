@@ -41,6 +41,13 @@ class DefUse:
     star: bool = False
     bodies: dict[str, DefUse] = field(default_factory=dict)
 
+    def copy(self) -> DefUse:
+        """Return the same names, which can be changed apart from these; the bodies of functions are shared."""
+        return DefUse(
+            set(self.reads), set(self.binds), set(self.touches), set(self.declared), list(self.called),
+            set(self.keys), self.environment, self.leaves, self.star, dict(self.bodies),
+        )  # fmt: skip
+
 
 def def_use_of(code: str) -> DefUse:
     """Return the definitions and uses in ``code``, which begins at the left margin."""

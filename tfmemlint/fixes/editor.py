@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,7 +10,6 @@ from typing import ClassVar, TypeVar
 import libcst as cst
 
 from tfmemlint.fixes.add_imports import ImportAdder
-from tfmemlint.fixes.blank_lines import tidy_blank_lines
 from tfmemlint.fixes.concrete_tree import ConcreteTree, Statement, comments_in, comments_of, reading_differs, tree_of
 from tfmemlint.fixes.f_strings import fit_quotes
 from tfmemlint.fixes.hoist import Hoist
@@ -24,14 +22,15 @@ from tfmemlint.fixes.import_sorter_guards import (
     is_sortable_import,
 )
 from tfmemlint.fixes.imports import imports_of, is_import
-from tfmemlint.fixes.line_length import keep_length, usual_length
+from tfmemlint.fixes.line_length import usual_length
+from tfmemlint.fixes.new_text import text_of
 from tfmemlint.fixes.rewrites import memory_sizes
 from tfmemlint.fixes.rewrites.memory_sizes import SIZE_UNKNOWN, TOTAL_UNKNOWN
 from tfmemlint.fixes.transformer import Changes, ChangeTransformer
 from tfmemlint.fixes.trivia import parse
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.model.finding import Applicability, Finding, Span
+from tfmemlint.model.finding import Applicability, Edit, Finding, Span
 
 NodeT = TypeVar("NodeT", bound=cst.CSTNode)
 
@@ -46,7 +45,7 @@ class Editor:
         gpu_memory_mib: the memory of a GPU in MiB, where the user has told it.
         read_gpu_memory: code may ask NVML for the memory of a GPU, where the user has not.
         line_length: the characters that a new line may have: as the project says, else as the file has them.
-        applicability, message, needs: as in `Fix`.
+        applicability, message, needs: as in `Fix`. edits: the changes, once `finish` has made them.
     """
 
     Withheld: ClassVar[type[Withheld]] = Withheld
@@ -77,6 +76,7 @@ class Editor:
         self.applicability = Applicability.SAFE
         self.message = ""
         self.needs: set[str] = set()
+        self.edits: tuple[Edit, ...] | None = None
         self._changes = Changes()
         self._imports = imports_of(self._tree)
         self._imports_added = ImportAdder(self._tree, self._imports)
@@ -410,14 +410,12 @@ class Editor:
             new.setdefault(new_import.beside, []).extend(lines)
         self._changes.gap = self._imports_added.blank_lines_below()
         transformer = ChangeTransformer(self._changes, self._tree.parents)
-        module = self.module.visit(transformer)
-        assert isinstance(module, cst.Module)
+        module = transformer.transform(self.module)
         if self._changes.nodes() - transformer.done - self._rendered:
             raise Withheld("two of its changes concern the same code")
-        text = self._tree.code_of_module(module)
-        if self._changes.moved or self._put_up:
-            text = tidy_blank_lines(self.text, text)
-        text = keep_length(self.text, text, self.line_length)
+        tidy = bool(self._changes.moved) or self._put_up
+        made = text_of(self._tree, module, tidy=tidy, characters=self.line_length)
+        text = made.text
         if _lines_with_comments(self.text) - _lines_with_comments(text):
             after = comments_of(text)
             lost = Counter(comments_of(self.text)) - Counter(after)
@@ -425,10 +423,7 @@ class Editor:
             kept = "  ".join([*after, *(comment.replace(f", {E402}", "") for comment in after)])
             if any(comment not in kept for comment in lost):
                 raise Withheld("a comment would be lost")
-        try:
-            ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError) as error:
-            raise Withheld("the new code would not parse") from error
+        self.edits = made.edits
         return text
 
     def _calls(self, call: cst.Call, names: Sequence[str]) -> bool:

@@ -12,6 +12,7 @@ import libcst as cst
 from tfmemlint.fixes.concrete_tree import ConcreteTree, Statement
 from tfmemlint.fixes.def_use import HARMLESS, DefUse, def_use_of
 from tfmemlint.fixes.imports import ImportBindings, imported_module, is_import
+from tfmemlint.fixes.statement_names import names_of
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding, Span, Step
 from tfmemlint.project.search import is_installed
@@ -170,12 +171,9 @@ class Hoist:
         self.imports = imports
         self.foreign = foreign
         self.import_prints = import_prints or _may_print
-        self.bodies: dict[str, DefUse] = {}
-        self.declared: set[str] = set()
-        for statement in tree.statements(tree.module):
-            names = self.read(statement)
-            self.bodies |= names.bodies
-            self.declared |= names.declared
+        self._names = names_of(tree)
+        self.bodies = self._names.bodies
+        self.declared = self._names.declared
 
     def plan(self, statements: Sequence[Statement], above: Statement) -> list[Statement]:
         """Return what moves above ``above``, in order: ``statements``, and the statements in between that they need.
@@ -260,7 +258,7 @@ class Hoist:
 
     def read(self, statement: Statement) -> DefUse:
         """Return the definitions and uses of names in a statement."""
-        return def_use_of(self.tree.code(statement))
+        return self._names.read(statement)
 
     def entry_of(self, node: Statement | None, names: DefUse, row: int) -> HoistEntry:
         """Return a statement with all that it does through the functions of this file that it calls."""
@@ -297,9 +295,8 @@ class Hoist:
         parts: list[list[HoistEntry]] = []
         block, last = within, max(statements, key=tree.span)
         while True:
-            before = [statement for statement in tree.statements(block) if tree.span(statement) <= tree.span(last)]
-            if block is not within:
-                before = [statement for statement in before if statement is not last]
+            every = tree.statements(block)
+            before = every[: every.index(last) + (block is within)]
             parts.insert(
                 0, [self.entry_of(statement, self.read(statement), tree.span(statement).row) for statement in before]
             )
@@ -370,8 +367,7 @@ class Hoist:
         """True if anything but the loops that bind a name reads it. Then the order of the two matters."""
         if name in entry.names.reads or name in other.names.reads:
             return True
-        anywhere = self.tree.statements(self.tree.block_of(entry.node)) if entry.node is not None else []
-        return any(name in self.read(each).reads for each in anywhere)
+        return entry.node is not None and self._names.is_read_in(name, self.tree.block_of(entry.node))
 
     def unrelated_call(self, names: DefUse, *, allow_pure: bool = False, seen: frozenset[str] = frozenset()) -> str:
         """Return the first call that is not about configuration, or "".

@@ -6,13 +6,13 @@ import ast
 import builtins
 import sys
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
 from tfmemlint.facts.names import canonical
-from tfmemlint.fixes.concrete_tree import ConcreteTree, comments_in
+from tfmemlint.fixes.concrete_tree import ConcreteTree, comments_in, syntax_nodes
 
 _MAX_ALIASES = 8
 """The number of aliases through which a name is resolved; a bound against cycles, without a deeper reason."""
@@ -70,14 +70,15 @@ class ImportBindings:
         for child in node.children:
             self._collect(child)
 
-    def taken(self) -> set[str]:
+    @cached_property
+    def taken(self) -> frozenset[str]:
         """Return the names that a new import can't use: those that are bound in any scope.
 
         A name that is only read may be waiting for this import, unless the file has a star import that may bind it.
         """
         found = set(dir(builtins))
         star = False
-        for node in ast.walk(ast.parse(self.tree.text)):
+        for node in syntax_nodes(self.tree.text):
             match node:
                 case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
                     found.add(name)
@@ -92,18 +93,19 @@ class ImportBindings:
                 case ast.Global(names=names) | ast.Nonlocal(names=names):
                     found.update(names)
         if star:
-            found |= {node.id for node in ast.walk(ast.parse(self.tree.text)) if isinstance(node, ast.Name)}
-        return found
+            found |= {node.id for node in syntax_nodes(self.tree.text) if isinstance(node, ast.Name)}
+        return frozenset(found)
 
     def is_from_star(self, name: str) -> bool:
         """True if the file reads ``name``, binds it nowhere, and has a star import that may bind it.
 
         The interpreter took such a ``tf`` for TensorFlow.
         """
-        tree = ast.parse(self.tree.text)
-        star = any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in ast.walk(tree))
-        uses = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name]
-        return star and bool(uses) and all(isinstance(node.ctx, ast.Load) for node in uses)
+        nodes = syntax_nodes(self.tree.text)
+        if not any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in nodes):
+            return False
+        uses = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
+        return bool(uses) and all(isinstance(node.ctx, ast.Load) for node in uses)
 
     def resolve(self, dotted: str) -> str:
         """Return the canonical name of a dotted name, through imports and aliases such as ``exp = tf.config``."""

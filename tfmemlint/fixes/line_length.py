@@ -8,7 +8,9 @@ from __future__ import annotations
 import io
 import re
 import tokenize
+from collections.abc import Container
 from dataclasses import dataclass
+from functools import lru_cache
 
 _BLACK_CHARACTERS = 88
 """Black's default. Black writes double quotes: a file with others is not formatted by it."""
@@ -29,6 +31,7 @@ _KEY_CHARACTERS = 20
 _OPENING, _CLOSING = "([{", ")]}"
 
 
+@lru_cache(maxsize=16)
 def usual_length(text: str, quote: str) -> int:
     """Return how long the lines of a file may be whose project does not say it; ``quote`` is the one that it uses."""
     own = max((len(line) for line in text.split("\n") if "#" not in line), default=0)
@@ -36,12 +39,11 @@ def usual_length(text: str, quote: str) -> int:
     return max(usual, min(own, _LONGEST_CHARACTERS))
 
 
-def keep_length(old: str, new: str, characters: int) -> str:
-    """Return ``new`` with the lines broken that are longer than ``characters`` and are not in ``old``.
+def keep_length(known: Container[str], new: str, characters: int) -> str:
+    """Return ``new`` with the lines broken that are longer than ``characters`` and are not ``known``.
 
     A line that can't be broken stays as it is.
     """
-    known = set(old.split("\n"))
     lines = new.split("\n")
     if not any(len(line) > characters and line not in known for line in lines):
         return new

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from tfmemlint.fixes.edits import apply, difference, overlap
@@ -104,7 +105,7 @@ def compute(source: Source, finding: Finding, rule: Fixer, target: Target, optio
         return _withheld(finding, str(reason))
     except Exception as error:
         return _withheld(finding, f"the rewriter failed: {type(error).__name__}: {error}")
-    edits = difference(source.text, new)
+    edits = editor.edits if editor.edits is not None else difference(source.text, new)
     if not edits:
         return _withheld(finding, "the rewriter found nothing to change")
     needs = tuple(sorted(editor.needs))
@@ -449,6 +450,7 @@ def _keys_in_new_text(places: dict[Place, str], old: str, new: str) -> dict[Plac
     return found
 
 
+@lru_cache(maxsize=4)
 def _rows(old: str, new: str) -> dict[int, int]:
     """Return the new row of each line of ``old`` that is still in ``new``."""
     rows: dict[int, int] = {}

@@ -41,6 +41,7 @@ class TextEditor:
         self.applicability = Applicability.SAFE
         self.message = ""
         self.needs: set[str] = set()
+        self.edits: tuple[Edit, ...] | None = None
         self._edits: list[Edit] = []
         self._lines = text.split("\n")
         self._wanted: list[tuple[str, str | None]] = []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import islice, takewhile
+from operator import is_
 from typing import cast
 
 import libcst as cst
@@ -109,7 +110,8 @@ class ChangeTransformer(cst.CSTTransformer):
         super().__init__()
         self.changes = changes
         self._around: set[cst.CSTNode] = set()
-        for node in changes.nodes():
+        self._changed = changes.nodes()
+        for node in self._changed:
             around: cst.CSTNode | None = node
             while around is not None and around not in self._around:
                 self._around.add(around)
@@ -117,6 +119,16 @@ class ChangeTransformer(cst.CSTTransformer):
         self.done: set[cst.CSTNode] = set()
         self._carried: dict[cst.CSTNode, Line] = {}
         self._heads: dict[cst.CSTNode, list[cst.EmptyLine]] = {}
+
+    def transform(self, module: cst.Module) -> cst.Module:
+        """Return the module with all changes; its lines in which nothing changes are the same nodes."""
+        body = [
+            cast("Line", line.visit(self)) if line in self._around or self._is_concerned(line) else line
+            for line in module.body
+        ]
+        new = self._block(module, module.with_changes(body=body))
+        assert isinstance(new, cst.Module)
+        return new
 
     def on_visit(self, node: cst.CSTNode) -> bool:
         """Visit only the inside of nodes that are kept, and in which something changes."""
@@ -141,18 +153,30 @@ class ChangeTransformer(cst.CSTTransformer):
 
     def _block(self, original: cst.Module | cst.IndentedBlock, updated: cst.Module | cst.IndentedBlock) -> cst.CSTNode:
         top = self.changes.top if isinstance(original, cst.Module) else {}
-        handles = [node for line in original.body for node in (line, *_small(line))]
-        if not top and not any(self.changes.concerns(handle) for handle in handles):
+        concerned = [index for index, line in enumerate(original.body) if self._is_concerned(line)]
+        if not top and not concerned:
             return updated
         if isinstance(original, cst.IndentedBlock) and original.indent is not None:
+            handles = [node for index in concerned for node in (original.body[index], *_small(original.body[index]))]
             self._indent_new_blocks(handles, original.indent)
+        # All that is above the first change, or below the last, stays as it is.
+        places = [*concerned, *(max(index, 0) for index in top)]
+        start, end = min(places), max(places) + 2
+        if -1 in top:
+            start = 0
         pieces = [
             piece
-            for index, (before, after) in enumerate(zip(original.body, updated.body, strict=True))
+            for index, (before, after) in enumerate(
+                zip(original.body[start:end], updated.body[start:end], strict=True), start
+            )
             for piece in self._pieces(before, cast("Line", after), index)
         ]
         body, rest = self._assemble(pieces, top)
-        if body and isinstance(original, cst.Module) and not original.header and not top.get(-1):
+        if updated.body[end:] and rest:
+            raise AssertionError("the last of the pieces takes what remains")
+        body = [*cast("Sequence[Line]", updated.body[:start]), *body, *cast("Sequence[Line]", updated.body[end:])]
+        first = body and isinstance(original, cst.Module) and not original.header and not top.get(-1)
+        if first and body[0] is not original.body[0]:
             body[0] = _at_the_top(body[0], original.body[0])
         if not body and isinstance(original, cst.IndentedBlock):
             body, rest = [parse("pass")[0].with_changes(leading_lines=rest)], []
@@ -174,6 +198,10 @@ class ChangeTransformer(cst.CSTTransformer):
                     node if node in changes.moved else cast("cst.CSTNode", node.visit(indented))
                     for node in changes.before[handle]
                 ]
+
+    def _is_concerned(self, line: cst.CSTNode) -> bool:
+        """True if a line of a block as a whole, or one of the statements that share it, is changed."""
+        return line in self._changed or not self._changed.isdisjoint(_small(line))
 
     def _suite(self, original: cst.SimpleStatementSuite, updated: cst.SimpleStatementSuite) -> cst.BaseSuite:
         changes = self.changes
@@ -228,11 +256,15 @@ class ChangeTransformer(cst.CSTTransformer):
             for handle in changes.moved.intersection(piece.handles):
                 self._carried[handle] = piece.line
         for number, piece in enumerate(pieces):
-            self._head(piece, pieces[number + 1 :] if number else None)
+            if not changes.moved.isdisjoint(piece.handles) and (number or piece.index):
+                self._head(piece, islice(pieces, number + 1, None))
         body: list[Line] = list(top.get(-1, ()))
         pending = self._gap(pieces[0].line) if body and pieces else []
         for number, piece in enumerate(pieces):
             handles = piece.handles
+            if not pending and piece.index not in top and self._changed.isdisjoint(handles):
+                body.append(piece.line)
+                continue
             self.done.update(handle for handle in handles if changes.concerns(handle))
             loose, tight = split_lines(piece.line.leading_lines)
             above = [own_line(note) for handle in handles for note in changes.above.get(handle, ())]
@@ -263,7 +295,11 @@ class ChangeTransformer(cst.CSTTransformer):
                 pending = []
             else:
                 leading = [*join_lines(pending, loose), *tight, *above]
-                body.append(with_comments(piece.line.with_changes(leading_lines=leading), notes))
+                # A line that stays as it is remains the same node, whose text is known.
+                same = len(leading) == len(piece.line.leading_lines) and not notes
+                same = same and all(map(is_, leading, piece.line.leading_lines))
+                line = piece.line if same else piece.line.with_changes(leading_lines=leading)
+                body.append(with_comments(line, notes) if notes else line)
                 pending = []
             for handle in handles:
                 body.extend(changes.after.get(handle, ()))
@@ -277,11 +313,9 @@ class ChangeTransformer(cst.CSTTransformer):
                 pending = self._gap(following.line) if following is not None else []
         return body, pending
 
-    def _head(self, piece: _Piece, below: Sequence[_Piece] | None) -> None:
+    def _head(self, piece: _Piece, below: Iterable[_Piece]) -> None:
         """Move the comment above a group of statements with them, if the whole group moves."""
         moved = self.changes.moved
-        if below is None or moved.isdisjoint(piece.handles):
-            return
         left, head, tight = group_comment(piece.line.leading_lines)
         group = takewhile(lambda candidate: not _opens_a_group(candidate.line), below)
         if head and not any(moved.isdisjoint(candidate.handles) for candidate in group):

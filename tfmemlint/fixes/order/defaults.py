@@ -81,7 +81,7 @@ def _field(editor: Editor, file: CodeFile) -> str:
             continue
         known = [file.tree.code(alias.name) for alias in node.names if alias.asname is None]
         if file.module_of(node) == "dataclasses" and node.lpar is None and "field" not in known:
-            if "field" in file.imports.taken():
+            if "field" in file.imports.taken:
                 break
             extend_import(editor, file, node, "field")
             return "field"

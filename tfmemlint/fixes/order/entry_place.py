@@ -127,7 +127,7 @@ def _spelled(
         raise Withheld(f"{file.path} has no import of {target.path}")
     if problem.files.module_leads_back(module, file.path) or problem.files.module_speaks(module):
         raise Withheld(f"the import of {module} does more than define")
-    taken = file.imports.taken()
+    taken = file.imports.taken
     if name in taken:
         raise Withheld(f"{name} is a name of {file.path} already")
     own = file.package

@@ -126,7 +126,7 @@ def _imports_below(found: Extracted, place: Statement) -> list[Statement]:
 
 
 def _free_name(file: CodeFile) -> str:
-    taken = file.imports.taken()
+    taken = file.imports.taken
     name = next((name for name in _NAMES if name not in taken), "")
     if not name:
         raise Withheld("there is no free name for a function that configures")

@@ -10,7 +10,6 @@ from functools import cached_property
 import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import ConcreteTree, Statement, tree_of
-from tfmemlint.fixes.def_use import DefUse
 from tfmemlint.fixes.hoist import ForeignCall, Hoist, changed_collections
 from tfmemlint.fixes.imports import ImportBindings, imports_of
 from tfmemlint.fixes.withheld import Withheld
@@ -182,7 +181,7 @@ class Files:
         unrelated = file.hoist.unrelated_call(names, seen=frozenset({target.name}))
         if not unrelated and names.declared:
             unrelated = f"{dotted}(...), which sets {min(names.declared)}"
-        entry = file.hoist.entry_of(None, _copy(names), 0)
+        entry = file.hoist.entry_of(None, names.copy(), 0)
         state = (entry.changes - changed_collections(names)) | (changed_collections(names) & names.touches)
         if not unrelated and state:
             unrelated = f"{dotted}(...), which changes {min(state)}"
@@ -287,7 +286,7 @@ class Files:
                 else:
                     names = file.hoist.read(statement)
                     if only_heard:
-                        entry = file.hoist.entry_of(None, _copy(names), 0)
+                        entry = file.hoist.entry_of(None, names.copy(), 0)
                         heard = _SPEAKS.intersection(name.rpartition(".")[2] for name in names.called)
                         if heard or entry.calls_print or entry.names.environment:
                             return min(heard, default="print")
@@ -296,10 +295,3 @@ class Files:
                 if found:
                     return f"{found} in {where}" if " in " not in found else found
         return ""
-
-
-def _copy(names: DefUse) -> DefUse:
-    return DefUse(
-        set(names.reads), set(names.binds), set(names.touches), set(names.declared), list(names.called),
-        set(names.keys), names.environment, names.leaves, names.star, names.bodies,
-    )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from tfmemlint.fixes.call_context import device_of, own_statement, set_applicability, wrap_arguments
-from tfmemlint.fixes.concrete_tree import walk
+from tfmemlint.fixes.concrete_tree import syntax_nodes, walk
 from tfmemlint.fixes.rewrites.render_intent import all_gpus, free_name, growth, growth_for_all, in_mib, spell
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
@@ -235,7 +235,7 @@ def _item_of(editor: Editor, device: cst.BaseExpression) -> cst.Subscript | None
     if isinstance(device, cst.Subscript):
         return device
     name = editor.code(device)
-    bound = [node for node in ast.walk(ast.parse(editor.text)) if isinstance(node, ast.Name) and node.id == name]
+    bound = [node for node in syntax_nodes(editor.text) if isinstance(node, ast.Name) and node.id == name]
     if sum(not isinstance(node.ctx, ast.Load) for node in bound) != 1:
         return None
     for line in editor.module.body:
@@ -252,7 +252,7 @@ def drop_import(editor: Editor, finding: Finding) -> None:
     if not isinstance(whole, cst.ImportFrom) or isinstance(whole.names, cst.ImportStar):
         raise Withheld("it is not a plain import")
     local = editor.code(alias.asname.name if alias.asname is not None else alias.name)
-    if any(isinstance(node, ast.Name) and node.id == local for node in ast.walk(ast.parse(editor.text))):
+    if any(isinstance(node, ast.Name) and node.id == local for node in syntax_nodes(editor.text)):
         raise Withheld(f"{local} is used")
     kept = [other for other in whole.names if other is not alias]
     if kept:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from tfmemlint.fixes.call_context import index_guard, own_statement, set_applicability, text_at
+from tfmemlint.fixes.concrete_tree import syntax_nodes
 from tfmemlint.fixes.rewrites import made_up_optimizers, memory_reports
 from tfmemlint.fixes.rewrites.render_intent import (
     all_gpus,
@@ -83,7 +84,7 @@ def _is_gpu(editor: Editor, argument: cst.BaseExpression) -> bool:
     if not isinstance(argument, cst.Name):
         return False
     given: list[object] = []
-    for node in ast.walk(ast.parse(editor.text)):
+    for node in syntax_nodes(editor.text):
         if isinstance(node, ast.Assign) and any(
             isinstance(part, ast.Name) and part.id == argument.value
             for target in node.targets

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 from textwrap import indent
 from typing import TYPE_CHECKING
 
+from tfmemlint.fixes.concrete_tree import syntax_nodes
 from tfmemlint.fixes.rewrites import memory_sizes
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.knowledge import names
@@ -65,9 +67,7 @@ def share_for_all(editor: Editor, share: str, gpus: str = "") -> str:
 
 def free_name(editor: Editor, wanted: str) -> str:
     """Return ``wanted``, or a similar name that the file does not use: a loop must not overwrite a variable."""
-    nodes = list(ast.walk(ast.parse(editor.text)))
-    used = {node.id for node in nodes if isinstance(node, ast.Name)}
-    used |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    used = _used_names(editor.text)
     for name in (wanted, f"physical_{wanted}", f"each_{wanted}"):
         if name not in used:
             return name
@@ -75,6 +75,13 @@ def free_name(editor: Editor, wanted: str) -> str:
     while f"{wanted}_{number}" in used:
         number += 1
     return f"{wanted}_{number}"
+
+
+@lru_cache(maxsize=8)
+def _used_names(text: str) -> frozenset[str]:
+    nodes = syntax_nodes(text)
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return frozenset(used | {node.arg for node in nodes if isinstance(node, ast.arg)})
 
 
 def in_mib(editor: Editor, amount: str, unit: str, device: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from tfmemlint.fixes.concrete_tree import syntax_nodes
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
 
@@ -98,7 +99,7 @@ def _parsed(text: str) -> ast.Module:
 def _assigned(editor: Editor) -> dict[str, list[ast.expr]]:
     """Return all values that are ever assigned to each plain name of the file."""
     found: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(ast.parse(editor.text)):
+    for node in syntax_nodes(editor.text):
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, ast.Name):
