@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.rulekit.rule import Rule
+from tfmemlint.rulekit.suppression_rule import SuppressionRule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.comment_editor import CommentEditor
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.interpreter.program import Program
-    from tfmemlint.knowledge.releases import Target
-    from tfmemlint.rulekit.correction import Correction
 
 
-class UnusedSuppression(Rule):
+class UnusedSuppression(SuppressionRule):
     """A comment silences a rule that finds nothing there.
 
     What it does
@@ -34,20 +30,8 @@ class UnusedSuppression(Rule):
     severity = Severity.ADVICE
     fixable = "always"
     fixes_comments = True
-    triggers = (r"(?i:(?:noqa|tfmemlint:)[^\n]*TFM\d)", "tfmemlint:")
-    any_file = True
-
-    def check(self, program: Program) -> Iterator[Finding]:
-        """Yield nothing: the engine reports this finding."""
-        yield from ()
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Take the code out of the comment, or the comment away."""
         editor.safe("Remove it from the comment")
         cast("CommentEditor", editor).drop_code(finding.span)
-
-    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
-        """Return what to write instead."""
-        from tfmemlint.rulekit.correction import of_text
-
-        return of_text(finding, text, target)

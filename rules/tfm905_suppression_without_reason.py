@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
-from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.rulekit.rule import Rule
-
-if TYPE_CHECKING:
-    from tfmemlint.interpreter.program import Program
-    from tfmemlint.knowledge.releases import Target
-    from tfmemlint.rulekit.correction import Correction
+from tfmemlint.model.finding import Severity
+from tfmemlint.rulekit.suppression_rule import SuppressionRule
 
 
-class SuppressionWithoutReason(Rule):
+class SuppressionWithoutReason(SuppressionRule):
     """A comment silences a finding and does not say why.
 
     What it does
@@ -30,15 +22,3 @@ class SuppressionWithoutReason(Rule):
     code = "TFM905"
     name = "suppression-without-reason"
     severity = Severity.ADVICE
-    triggers = (r"(?i:(?:noqa|tfmemlint:)[^\n]*TFM\d)", "tfmemlint:")
-    any_file = True
-
-    def check(self, program: Program) -> Iterator[Finding]:
-        """Yield nothing: the engine reports this finding."""
-        yield from ()
-
-    def correction(self, finding: Finding, text: str, target: Target) -> Correction:
-        """Return what to write instead."""
-        from tfmemlint.rulekit.correction import of_text
-
-        return of_text(finding, text, target)

@@ -106,9 +106,11 @@ def test_a_line_without_room_is_left_and_said(late: Path, capsys: pytest.Capture
     text = LATE.replace(FIRST, 'x = """\n"""; ' + FIRST).replace(SECOND, SECOND.rstrip() + "; \\\ny = 2\n")
     late.write_text(text)
     check("--add-ignore", "old")
-    compile(late.read_text(), "late.py", "exec")
-    left = check()
-    assert left == (FOUND if "ignore" not in late.read_text() else CLEAN) or "can't be added" in capsys.readouterr().err
+    added = late.read_text()
+    compile(added, "late.py", "exec")
+    assert "line 7: a comment that silences it can't be added to its line" in capsys.readouterr().err
+    assert added == text.replace("(gpus[0], True)\n", "(gpus[0], True)  # tfmemlint: ignore[TFM101] old\n")
+    assert check() == FOUND
 
 
 def test_the_exit_code_of_a_fix_says_that_something_changes(late: Path) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from tfmemlint.engine.cache import digest
 from tfmemlint.engine.entry_points import console_entry, library_entry
-from tfmemlint.engine.settling import Settling
+from tfmemlint.engine.settled_programs import SettledPrograms
 from tfmemlint.facts.mentions import CONFIGURES, Leading
 from tfmemlint.facts.prefilter import about_tensorflow, configures
 from tfmemlint.interpreter.modules import ModuleStore
@@ -61,7 +61,7 @@ def find_programs(
     found = []
     contents: dict[str, str] = {}
     acting = frozenset(path for path in near if hot.on_import(path))
-    settling = Settling(store, data, configuring_paths, acting)
+    settled = SettledPrograms(store, data, configuring_paths, acting)
     for path in sorted(near):
         closure = made.closure(path).union(*(made.closure(conftest) for conftest in tests.get(path, ())))
         if len(closure) == 1 or not any(made.modules[module].uses for module in closure) or given.isdisjoint(closure):
@@ -74,7 +74,7 @@ def find_programs(
             for module in files - contents.keys():
                 contents[module] = digest(data(module) or b"")
             store.contents[path] = {module: contents[module] for module in files}
-            store.settled_by[path] = settling.files(path, closure, hot)
+            store.settled_by[path] = settled.files(path, closure, hot)
     # From here on the texts of thousands of modules would only take memory.
     store.forget_mentions()
     hot.forget()

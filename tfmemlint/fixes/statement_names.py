@@ -25,7 +25,11 @@ class StatementNames:
 
     def _read(self, statement: Statement) -> DefUse:
         if statement not in self._names:
-            self._names[statement] = def_use_of(self.tree.code(statement))
+            alone = statement
+            if isinstance(statement, cst.BaseSmallStatement):
+                # What follows on its line may begin below a backslash.
+                alone = statement.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
+            self._names[statement] = def_use_of(self.tree.code(alone))
         return self._names[statement]
 
     def is_read_in(self, name: str, block: Block) -> bool:

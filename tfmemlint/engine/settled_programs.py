@@ -20,7 +20,7 @@ _OTHER = re.compile(OTHER_WORDS.encode()).search
 
 
 @dataclass(slots=True)
-class Settling:
+class SettledPrograms:
     """The files with which programs are settled.
 
     Attributes:
