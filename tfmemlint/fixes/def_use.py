@@ -62,8 +62,10 @@ def target_names(target: ast.AST) -> set[str]:
 
 
 class _Collector:
-    def __init__(self) -> None:
+    def __init__(self, first: str = "self") -> None:
         self.names = DefUse()
+        # The first parameter of the function that the code is in, as far as that is seen.
+        self._first = first
         self._hidden: list[set[str]] = []
         self._depth = 0
         self._loops = 0
@@ -140,6 +142,10 @@ class _Collector:
         if not name and isinstance(node.func, ast.Attribute):
             name = f"(...).{node.func.attr}"
         self.names.called.append(name)
+        if name == "super" and not node.args:
+            # A method of a base class reads and changes the object, which is not named.
+            self._read(self._first)
+            self.names.touches.add(self._first)
         if isinstance(node.func, ast.Attribute) and node.func.attr not in READS_ONLY:
             self._touch(node.func.value)
         if name not in HARMLESS and not name.startswith("tf."):
@@ -188,6 +194,7 @@ class _Collector:
             for decorator in node.decorator_list:
                 self.visit(decorator)
         inside: set[str] = set()
+        first = self._first
         if isinstance(node, ast.ClassDef):
             for base in [*node.bases, *node.keywords]:
                 self.visit(base)
@@ -197,8 +204,9 @@ class _Collector:
                     self.visit(default)
             every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]
             inside = {argument.arg for argument in every if argument is not None}
+            first = next((argument.arg for argument in every[:-2] if argument is not None), first)
         body: list[ast.stmt] = [ast.Expr(node.body)] if isinstance(node, ast.Lambda) else node.body
-        inner = _Collector()
+        inner = _Collector(first)
         with inner._hiding(inside):
             inner.block(body)
         local = inner.names.binds - inner.names.declared
