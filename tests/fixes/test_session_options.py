@@ -75,7 +75,7 @@ def test_a_return_in_the_midst_of_a_function_still_leaves_it() -> None:
     [
         ("for _ in range(2):\n" + indented(GROWTH) + SESSION, "in a loop"),
         ("try:\n" + indented(GROWTH) + "except AttributeError:\n    pass\n" + SESSION, "a handler"),
-        (GROWTH + "sess = tf.compat.v1.Session(config=config) if x else None\n" + END, "a statement that does more"),
+        (GROWTH + "if tf.compat.v1.Session(config=config):\n    print(1)\n" + END, "a statement that does more"),
         (
             "if x == 1:\n" + indented(GROWTH) + "elif x == 2:\n"
             "    config.gpu_options.per_process_gpu_memory_fraction = 0.5\n" + SESSION,
