@@ -104,6 +104,186 @@ REPAIRED: dict[str, Repaired] = {
                 """
         },
     ),
+    "a constant that two functions use is made by a function": Repaired(
+        {
+            "train.py": """
+                import sys
+
+                import tensorflow as tf
+
+                # doubles everything
+                SCALE = tf.constant(2.0)
+
+
+                @tf.function
+                def up(x):
+                    return x * SCALE
+
+
+                def down(x):
+                    return [x / each for each in (SCALE,)][0]
+
+
+                def main(argv):
+                    growth = "--no-growth" not in argv
+                    if growth:
+                        for gpu in tf.config.list_physical_devices("GPU"):
+                            tf.config.experimental.set_memory_growth(gpu, True)
+                    print(float(up(tf.constant(1.0))), float(down(tf.constant(1.0))))
+
+
+                main(sys.argv[1:])
+                """,
+        },
+        "Make SCALE by make_scale(), when it is used",
+        {
+            "train.py": """
+                import sys
+
+                import tensorflow as tf
+
+
+                # doubles everything
+                def make_scale():
+                    return tf.constant(2.0)
+
+
+                @tf.function
+                def up(x):
+                    return x * make_scale()
+
+
+                def down(x):
+                    return [x / each for each in (make_scale(),)][0]
+
+
+                def main(argv):
+                    growth = "--no-growth" not in argv
+                    if growth:
+                        for gpu in tf.config.list_physical_devices("GPU"):
+                            tf.config.experimental.set_memory_growth(gpu, True)
+                    print(float(up(tf.constant(1.0))), float(down(tf.constant(1.0))))
+
+
+                main(sys.argv[1:])
+                """
+        },
+    ),
+    "a constant that is asked of the class becomes a static method": Repaired(
+        {
+            "train.py": """
+                import sys
+
+                import tensorflow as tf
+
+
+                class Scaler:
+                    FACTOR = tf.constant(2.0)
+
+                    @classmethod
+                    def scale(cls, x):
+                        return x * cls.FACTOR
+
+                    def show(self):
+                        return float(self.FACTOR)
+
+
+                def main(argv):
+                    growth = "--no-growth" not in argv
+                    if growth:
+                        for gpu in tf.config.list_physical_devices("GPU"):
+                            tf.config.experimental.set_memory_growth(gpu, True)
+                    print(float(Scaler.scale(1.0)), Scaler().show(), float(Scaler.FACTOR))
+
+
+                main(sys.argv[1:])
+                """,
+        },
+        "Make Scaler.FACTOR a static method, which makes the tensor when it is used",
+        {
+            "train.py": """
+                import sys
+
+                import tensorflow as tf
+
+
+                class Scaler:
+                    @staticmethod
+                    def FACTOR():
+                        return tf.constant(2.0)
+
+                    @classmethod
+                    def scale(cls, x):
+                        return x * cls.FACTOR()
+
+                    def show(self):
+                        return float(self.FACTOR())
+
+
+                def main(argv):
+                    growth = "--no-growth" not in argv
+                    if growth:
+                        for gpu in tf.config.list_physical_devices("GPU"):
+                            tf.config.experimental.set_memory_growth(gpu, True)
+                    print(float(Scaler.scale(1.0)), Scaler().show(), float(Scaler.FACTOR()))
+
+
+                main(sys.argv[1:])
+                """
+        },
+    ),
+    "what a base class may set stays below its own": Repaired(
+        {
+            "train.py": """
+                import tensorflow as tf
+
+
+                class Base:
+                    def __init__(self):
+                        self.growth = False
+                        self.step = tf.Variable(0)
+
+
+                class Trainer(Base):
+                    def __init__(self):
+                        super().__init__()
+                        self.growth = True
+                        for gpu in tf.config.list_physical_devices("GPU"):
+                            tf.config.experimental.set_memory_growth(gpu, self.growth)
+
+
+                print(Trainer().growth)
+                """,
+        },
+        "Take configure_gpus() out of __init__() and call it above super().__init__()",
+        {
+            "train.py": """
+                import tensorflow as tf
+
+
+                class Base:
+                    def __init__(self):
+                        self.growth = False
+                        self.step = tf.Variable(0)
+
+
+                def configure_gpus():
+                    growth = True
+                    for gpu in tf.config.list_physical_devices("GPU"):
+                        tf.config.experimental.set_memory_growth(gpu, growth)
+
+
+                class Trainer(Base):
+                    def __init__(self):
+                        configure_gpus()
+                        super().__init__()
+                        self.growth = True
+
+
+                print(Trainer().growth)
+                """
+        },
+    ),
     "an import of two modules becomes two": Repaired(
         {
             "lib/__init__.py": "",

@@ -60,7 +60,7 @@ def tidy_blank_lines(old: str, new: str, habits: Habits) -> str:
     gaps: list[tuple[int, int, int]] = []
     for above, below in pairwise(parts):
         gap = below.first - above.last - 1
-        region = range(above.last, below.first + 1)
+        region = range(above.last, below.node.lineno)
         if below.node.lineno == above.node.lineno or not any(number in touched for number in region):
             continue
         if any(lines[number].strip() for number in range(above.last + 1, below.first)):

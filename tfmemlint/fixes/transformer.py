@@ -159,11 +159,9 @@ class ChangeTransformer(cst.CSTTransformer):
         if isinstance(original, cst.IndentedBlock) and original.indent is not None:
             handles = [node for index in concerned for node in (original.body[index], *_small(original.body[index]))]
             self._indent_new_blocks(handles, original.indent)
-        # All that is above the first change, or below the last, stays as it is.
+        # All that is above the first change, or below the last, stays as it is; imports join the one above them.
         places = [*concerned, *(max(index, 0) for index in top)]
-        start, end = min(places), max(places) + 2
-        if -1 in top:
-            start = 0
+        start, end = max(min(places) - 1, 0), max(places) + 2
         pieces = [
             piece
             for index, (before, after) in enumerate(

@@ -1,6 +1,7 @@
-"""Strategy: a tensor in the body of a class becomes a property that makes it.
+"""Strategy: a tensor in the body of a class becomes a property that makes it, or a static method.
 
-Only where the tensor is the same each time, and nothing but instances (``self.NAME``) uses it.
+Only where the tensor is the same each time. A property, where nothing but instances (``self.NAME``) uses it; where the
+class itself is asked (``cls.NAME``, ``Net.NAME``), a static method, which all of them call.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tfmemlint.fixes.hoist_out_of_function import importer_of
+from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem
 from tfmemlint.fixes.order.tensors import is_constant_tensor
 from tfmemlint.fixes.withheld import Withheld
@@ -37,21 +39,42 @@ def make_property(problem: OrderProblem) -> Iterator[Candidate]:
     name = target.value
     if importer_of(file.path):
         raise Withheld(f"other files may use {owner.name.value}.{name}")
-    inside = tree.span(owner)
-    for use in tree.ranges:
-        if not isinstance(use, cst.Name) or use.value != name or use is target:
-            continue
-        attribute = tree.parents.get(use)
-        plain = isinstance(attribute, cst.Attribute) and attribute.attr is use and tree.code(attribute.value) == "self"
-        parent = tree.parents.get(attribute) if attribute is not None else None
-        if not plain or not inside.contains(tree.span(use)) or isinstance(parent, (cst.AssignTarget, cst.AugAssign)):
-            raise Withheld(f"line {tree.span(use).row} uses {name} otherwise")
+    uses = _uses(file, owner, target)
     if re.search(rf"['\"]{name}['\"]", tree.text):
         raise Withheld(f"{name} is used by its name")
     editor = problem.editor(file)
-    code = f"@property\ndef {name}(self):\n    return {tree.code(node.value)}\n"
-    editor.replace_statement(statement, code)
-    text = editor.finish()
-    yield Candidate(
-        {file.path: text}, f"Make {owner.name.value}.{name} a property, which makes the tensor when it is used"
-    )
+    value = tree.code(node.value)
+    what = f"Make {owner.name.value}.{name} a {{}}, which makes the tensor when it is used"
+    if all(tree.code(use.value) == "self" for use in uses):
+        editor.replace_statement(statement, f"@property\ndef {name}(self):\n    return {value}\n")
+        yield Candidate({file.path: editor.finish()}, what.format("property"))
+        return
+    editor.replace_statement(statement, f"@staticmethod\ndef {name}():\n    return {value}\n")
+    for use in uses:
+        editor.replace(use, f"{tree.code(use)}()")
+    yield Candidate({file.path: editor.finish()}, what.format("static method"))
+
+
+def _uses(file: CodeFile, owner: cst.ClassDef, target: cst.Name) -> list[cst.Attribute]:
+    """Return the places where a class attribute is read.
+
+    Raises:
+        Withheld: it is read as that of anything but the class and its instances, or it is written.
+    """
+    tree = file.tree
+    inside = tree.span(owner)
+    found: list[cst.Attribute] = []
+    for node in tree.ranges:
+        if not isinstance(node, cst.Name) or node.value != target.value or node is target:
+            continue
+        use = tree.parents.get(node)
+        holders = {"self", "cls", owner.name.value} if inside.contains(tree.span(node)) else {owner.name.value}
+        read = isinstance(use, cst.Attribute) and use.attr is node and tree.code(use.value) in holders
+        around = tree.parents.get(use) if use is not None else None
+        if not read or isinstance(around, (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.Del)):
+            raise Withheld(f"line {tree.span(node).row} uses {target.value} otherwise")
+        assert isinstance(use, cst.Attribute)
+        if tree.function_of(use) is tree.module and not isinstance(tree.parents.get(use), cst.BaseExpression | cst.Arg):
+            raise Withheld(f"line {tree.span(node).row} uses {target.value} otherwise")
+        found.append(use)
+    return found

@@ -59,7 +59,9 @@ def extract(problem: OrderProblem) -> Iterator[Candidate]:
     top = file.tree.block_of(place) is file.tree.module if same else False
     if problem.file.tree.block_of(place) is problem.file.tree.module and (other := importer_of(problem.file.path)):
         raise Withheld(f"{other} imports {problem.file.path}, and would configure the GPUs too")
-    gone = same and top and _leaves_work(found)
+    # In the very function that it is taken out of, one call is enough.
+    within = same and file.tree.function_of(place) is found.function
+    gone = within or (same and top and _leaves_work(found))
     _check_names(problem, found)
     given = ", ".join(found.parameters.values())
     editor = problem.editor(file)

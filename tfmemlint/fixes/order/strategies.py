@@ -11,6 +11,7 @@ from tfmemlint.fixes.order.defer_import import defer_import
 from tfmemlint.fixes.order.environment import force_growth
 from tfmemlint.fixes.order.extract import extract
 from tfmemlint.fixes.order.leave_block import leave_block
+from tfmemlint.fixes.order.module_constant import make_function
 from tfmemlint.fixes.order.move_call import move_in_scope, move_to_top_level
 from tfmemlint.fixes.order.move_starter import move_starter_down
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem, Strategy
@@ -22,7 +23,7 @@ from tfmemlint.fixes.withheld import Withheld
 def change_starter(problem: OrderProblem) -> Iterator[Candidate]:
     """Change what starts the runtime: out of a definition, down, or into the functions that use it."""
     reason: Withheld | None = None
-    for strategy in (take_out_of_definition, make_property, move_starter_down, defer_import):
+    for strategy in (take_out_of_definition, make_property, move_starter_down, make_function, defer_import):
         try:
             yield from strategy(problem)
         except Withheld as found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import symtable
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -69,6 +70,7 @@ def uses_of(file: CodeFile, name: str) -> Iterator[Use]:
         Withheld: it can't be said which function a place belongs to, or another scope has the same name.
     """
     tree = file.tree
+    _check_not_local(tree.text, name)
     for node in tree.ranges:
         if not isinstance(node, cst.Name) or node.value != name:
             continue
@@ -86,6 +88,21 @@ def uses_of(file: CodeFile, name: str) -> Iterator[Use]:
         if isinstance(parent, cst.AssignTarget):
             continue
         yield Use(node, outermost_function(file, node))
+
+
+def _check_not_local(text: str, name: str) -> None:
+    """Refuse where a function has a variable of its own of this name.
+
+    Raises:
+        Withheld: it has.
+    """
+    pending = [symtable.symtable(text, "code", "exec")]
+    while pending:
+        scope = pending.pop()
+        pending.extend(scope.get_children())
+        own = (symbol for symbol in scope.get_symbols() if symbol.get_name() == name)
+        if scope.get_type() == "function" and any(symbol.is_local() for symbol in own):
+            raise Withheld(f"{name} has another meaning in line {scope.get_lineno()}")
 
 
 def outermost_function(file: CodeFile, node: cst.CSTNode) -> cst.FunctionDef | None:
