@@ -1,4 +1,4 @@
-"""What the statements of a file define and use, found once for all rewrites of the file."""
+"""The names that the statements of a file define and use, found once for all rewrites of the file."""
 
 from __future__ import annotations
 
