@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import ProtoMade
-from tfmemlint.interpreter.values import Const
+from tfmemlint.interpreter.values import Amount, Const
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
@@ -78,9 +78,13 @@ class FractionOutOfRange(Rule):
             before = {"ConfigProto": "gpu_options.", "GPUOptions": ""}.get(short(proto.name))
             share = proto.fields.get(f"{before}{_SHARE}")
             span = proto.field_spans.get(f"{before}{_SHARE}")
-            if before is None or span is None or not isinstance(share, Const):
+            if before is None or span is None or not isinstance(share, (Const, Amount)):
                 continue
-            value = share.value
+            value = share.value if isinstance(share, Const) else share.default
+            by_default = isinstance(share, Amount)
+            if by_default and (value is None or value < _MIN_PERCENT):
+                # 0 and negative numbers stand for "no limit", and are asked for.
+                continue
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 continue
             if value > 0 and f"{before}experimental.virtual_devices" in proto.fields:
@@ -96,6 +100,8 @@ class FractionOutOfRange(Rule):
                     continue
                 judged = found
             what, outcome, advice, severity = judged
+            if by_default:
+                what, severity = f"{what}, and it is that by default", Severity.WARNING
             percent = _MIN_PERCENT <= value <= _MAX_PERCENT
             yield self.finding(
                 program,
@@ -106,7 +112,7 @@ class FractionOutOfRange(Rule):
                 intent=Intent(Purpose.FRACTION, "every GPU", value / 100 if percent else value),
                 outcome=outcome,
                 advice=advice,
-                fixable=percent and advice.startswith("Write"),
+                fixable=percent and advice.startswith("Write") and not by_default,
                 noqa_row=span.end_row,
                 details={"value": value},
             )

@@ -7,10 +7,22 @@ from collections.abc import Sequence
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import FLAGS, as_number, memory_of, option_value
-from tfmemlint.interpreter.operations.classes import lineage
+from tfmemlint.interpreter.operations.classes import lineage, metaclass_of
 from tfmemlint.interpreter.operations.environment import read_variable
 from tfmemlint.interpreter.registry import Invocation, builtin, models
-from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Dict, Fields, Instance, OptionParser, Ref, Seq, Value
+from tfmemlint.interpreter.values import (
+    UNKNOWN,
+    Amount,
+    Class,
+    Const,
+    Dict,
+    Fields,
+    Instance,
+    OptionParser,
+    Ref,
+    Seq,
+    Value,
+)
 from tfmemlint.knowledge import units
 from tfmemlint.knowledge.functions import TENSORFLOW_FLAGS
 
@@ -42,7 +54,7 @@ def is_instance(context: Context, call: Invocation) -> Value | None:
             kinds = kind.items if isinstance(kind, Seq) else (kind,)
             return Const(False) if all(of in (Ref("int"), Ref("float"), Ref("bool")) for of in kinds) else None
         case [Const() | Dict() as value, kind]:
-            return _is_of(value, kind.items if isinstance(kind, Seq) else (kind,))
+            return _is_of(context, value, kind.items if isinstance(kind, Seq) else (kind,))
         case [Instance(cls), kind]:
             # An object of a class may well be one of a class that is derived from it.
             kinds = kind.items if isinstance(kind, Seq) else (kind,)
@@ -54,9 +66,11 @@ def is_instance(context: Context, call: Invocation) -> Value | None:
 _PLAIN = {kind.__name__: kind for kind in (str, bytes, int, float, bool, dict, list, tuple, set)}
 
 
-def _is_of(value: Const | Dict, kinds: Sequence[Value]) -> Value | None:
-    """Tell whether a constant or a dictionary is of one of these built-in types; None if one of them is another."""
-    names = [kind.name if isinstance(kind, Ref) else "" for kind in kinds]
+def _is_of(context: Context, value: Const | Dict, kinds: Sequence[Value]) -> Value | None:
+    """Tell whether a constant or a dictionary is of one of these types; None if one is neither built in nor the
+    program's own."""
+    plain = [kind for kind in kinds if not (isinstance(kind, Class) and metaclass_of(context, kind) is None)]
+    names = [kind.name if isinstance(kind, Ref) else "" for kind in plain]
     if not all(name in _PLAIN for name in names):
         return None
     own = dict if isinstance(value, Dict) else type(value.value)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Frame, Return
+from tfmemlint.interpreter.operations.contents import new_container
 from tfmemlint.interpreter.operations.paths import either_of, evaluating, join_names, joined_heap
 from tfmemlint.interpreter.scopes import Scope
 from tfmemlint.interpreter.state import join_states
@@ -154,7 +155,9 @@ def _bind_parameters(
     if args.kwarg is not None:
         taken = {arg.arg for arg in (*positional, *args.kwonlyargs)}
         others_by_name = {name: value for name, value in keywords.items() if name not in taken}
-        scope.names[args.kwarg.arg] = UNKNOWN if entry else Dict(others_by_name, open=not whole)
+        given = Dict(others_by_name, open=not whole)
+        # A dictionary of its own, which the function may change.
+        scope.names[args.kwarg.arg] = UNKNOWN if entry else new_container(context, given) if whole else given
 
 
 def evaluate_defaults(context: Context, args: ast.arguments) -> None:
