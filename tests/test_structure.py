@@ -19,6 +19,7 @@ LAYERS = (
     "server",
     "mcp",
     "testing",
+    "estate",
     "api",
     "doctor",
     "fit",

@@ -27,6 +27,7 @@ _ELSEWHERE = {
     "server": ("tfmemlint.server.command", "serve an editor: findings as you type, fixes, and the effect of a call"),
     "mcp": ("tfmemlint.mcp.command", "serve a program that writes code, over the Model Context Protocol"),
     "merge": ("tfmemlint.cli.merge", "join reports of check, such as those of several machines"),
+    "estate": ("tfmemlint.estate.command", "check many repositories, and report on all of them"),
     "debug": ("tfmemlint.debug.command", "show what the analysis sees in a program"),
     "doctor": ("tfmemlint.doctor.command", "show what this machine has, and what is missing"),
     "rule": ("tfmemlint.cli.rule", "list the rules, or explain some"),

@@ -18,18 +18,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.context import reset_project_caches
-from tfmemlint.history.objects import History, HistoryError
+from tfmemlint.history.objects import History, HistoryError, is_read
 from tfmemlint.reporters.fingerprints import fingerprints
 from tfmemlint.reporters.say import say
 from tfmemlint.sources import Source, walk
-from tfmemlint.sources.kinds import NOTEBOOK, PYTHON, kind_of
+from tfmemlint.sources.kinds import NOTEBOOK, PYTHON
 from tfmemlint.sources.walking import Choice
 
 if TYPE_CHECKING:
     from tfmemlint.engine.results import FileResult
 
 SMALL_BYTES = 2**20
-"""Bytes of a file without a kind (a requirement file, a configuration) beyond which it is not looked at."""
+"""Bytes of a file beyond which it is not compared with others."""
 SIMILAR = 0.5
 """The part of the lines of a file that is still there if it was moved: git's own threshold."""
 MAX_MOVED = 50
@@ -75,7 +75,7 @@ def _base_fingerprints(
         top = os.path.join(os.path.realpath(directory), os.path.basename(history.root) or "root")
         os.makedirs(os.path.join(top, ".git"))
         files = history.files(base)
-        history.write(files, top, _is_read)
+        history.write(files, top, is_read)
         _copy_ignored(history.root, top)
         moved = _moved(history.root, top, {file.path for file in files}, paths)
         old = copy.copy(arguments)
@@ -97,16 +97,6 @@ def _base_fingerprints(
     # What was read of the project's configuration is that of the base.
     reset_project_caches()
     return names
-
-
-def _is_read(path: str) -> bool:
-    """True if a check may read more of a file than its name."""
-    name = os.path.basename(path)
-    return (
-        kind_of(name) is not None
-        or os.path.splitext(name)[1] in (".cfg", ".ini", ".toml", ".txt", ".lock", "")
-        or (name.startswith("."))
-    )
 
 
 def _copy_ignored(root: str, top: str) -> None:

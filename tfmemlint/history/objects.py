@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from tfmemlint.fixes.git import repository_of
+from tfmemlint.sources.kinds import kind_of
 
 if TYPE_CHECKING:
     from dulwich.repo import BaseRepo
@@ -24,6 +25,8 @@ MISSING = "needs the package dulwich: pip install 'tfmemlint[since]'"
 _STEPS = re.compile(r"(.*?)((?:[~^]\d{0,6})*)", re.DOTALL)
 _STEP = re.compile(r"([~^])(\d*)")
 """Find the way from a commit to one of those before it: ``~2``, ``^``."""
+_READ = frozenset({".cfg", ".ini", ".lock", ".toml", ".txt", ""})
+"""The endings of configurations and requirements; that of scripts without one."""
 _NEVER = frozenset({"", ".", "..", ".git"})
 """Parts of names that no commit of git's own making has, and that would lead out of a folder, or into ``.git``."""
 
@@ -65,6 +68,17 @@ class History:
             raise HistoryError(f"{path}: is in no git repository")
         self.root = os.path.realpath(found.root)
         self._repo = _open(found.directory, found.common, found.digest_name)
+
+    @classmethod
+    def of_bare(cls, directory: str) -> History:
+        """Open a repository without a working tree.
+
+        Raises:
+            HistoryError: dulwich is not installed.
+        """
+        made = cls.__new__(cls)
+        made.root, made._repo = "", _open(directory, directory, "sha1")
+        return made
 
     def commit(self, revision: str) -> str:
         """Return the name of the commit that a revision means: a branch, a tag, ``HEAD~2``, a digest.
@@ -157,6 +171,13 @@ class History:
         # The last to be made: nothing is written through a link.
         for file, path in links:
             _link(os.fsdecode(self.read(file)), path, top)
+
+
+def is_read(path: str) -> bool:
+    """True if a check may read more of a file than its name."""
+    name = os.path.basename(path)
+    ending = os.path.splitext(name)[1]
+    return kind_of(name) is not None or name.startswith(".") or ending in _READ
 
 
 def _place(top: str, name: str) -> str | None:
