@@ -95,7 +95,9 @@ def sarif(records: Sequence[Record]) -> bytes:
     """Return one run of SARIF: an invocation for each repository, whose files are relative to a base of its own."""
     rules = {rule["id"]: rule for record in records for rule in record.get("rules", ())}
     numbers = {code: number for number, code in enumerate(sorted(rules))}
-    results, invocations, bases = [], [], {}
+    results: list[Record] = []
+    invocations: list[Record] = []
+    bases: dict[str, Record] = {}
     for record in records:
         base = _base(record["name"])
         source = str(record["source"])

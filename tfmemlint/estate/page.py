@@ -92,7 +92,14 @@ def _rules(findings: Sequence[Record], last: Sequence[Record] | None) -> str:
         fixes = Counter(row["fix"] for row in found)
         name = found[0]["name"] if found else ""
         numbers = (len(found), len({row["repository"] for row in found}), fixes["safe"], fixes["unsafe"])
-        rows.append((escape(code), escape(name), *map(str, numbers), _change(len(found), before and before[code])))
+        rows.append(
+            (
+                escape(code),
+                escape(name),
+                *map(str, numbers),
+                _change(len(found), None if before is None else before[code]),
+            )
+        )
     heads = ("Rule", "", "Findings", "Repositories", "Safe fixes", "Unsafe fixes", "Change")
     return _table(heads, rows, texts=2)
 
@@ -105,7 +112,7 @@ def _repositories(repositories: Sequence[Record], last: Sequence[Record] | None)
         problem = f' <b class="bad">{escape(row["outcome"])}</b>' if row["outcome"] != "checked" else ""
         problem += f" <small>{escape(row['problem'])}</small>" if row["problem"] else ""
         numbers = [row[name] for name in ("files", "errors", "warnings", "advice", "safe_fixes", "unsafe_fixes")]
-        change = _change(row["findings"], before and before[row["repository"]])
+        change = _change(row["findings"], None if before is None else before[row["repository"]])
         rows.append((f"{escape(row['repository'])} {place}{problem}", *map(str, numbers), change))
     heads = ("Repository", "Files", "Errors", "Warnings", "Advice", "Safe fixes", "Unsafe fixes", "Change")
     return _table(heads, rows, texts=1)

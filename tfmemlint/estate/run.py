@@ -33,7 +33,7 @@ class EstateError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked about each repository.
+    """The options and limits of each repository.
 
     Attributes:
         options: fields of `tfmemlint.api.request.Options`.

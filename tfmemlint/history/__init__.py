@@ -1,1 +1,1 @@
-"""What git has of a project's past, read as data: git is never run."""
+"""The past of a project, read from git's objects as data: git is never run."""
