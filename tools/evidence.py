@@ -152,7 +152,8 @@ def table(folder: Path) -> str:
         "Every fixture, run on TensorFlow by `python tools/evidence.py`: what its header claims, held against what was",
         "seen. A check is one side of a fixture (the failing or the fixed one) on a machine with so many GPUs. The",
         "JSON files beside this page have each of them. [allocator.md](allocator.md) has the behaviour of TensorFlow's",
-        "allocator on the simulated driver, scenario by scenario.",
+        "allocator on the simulated driver, scenario by scenario. A run with fewer checks is older: fixtures that were",
+        "written since are not among them.",
         "",
         "| ground | device | driver | TensorFlow | Python | checks | as expected | otherwise |"
         " about another release | not to be seen here |",

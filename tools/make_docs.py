@@ -11,7 +11,7 @@ import argparse
 import json
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 DOCS = ROOT / "docs"
 FOLDERS = {"rules": "", **{f"{name}/rules": folder for name, folder in LANGUAGES.items()}}
 """The folders of pages below ``docs``, each with the folder of its language in ``tfmemlint/locale``, "" for English."""
-GROUNDS = {"edge": "at its Python edge, with simulated GPUs", "driver": "with its own allocator, on a simulated driver"}
+GROUNDS = {
+    "edge": "checks at TensorFlow's Python edge, with simulated GPUs",
+    "driver": "checks with TensorFlow's own allocator, on a simulated driver",
+}
 
 GROUPS = {
     "TFM1": "Too late: configuration after the runtime has started",
@@ -128,15 +131,15 @@ def _evidence(rule: Rule) -> Iterator[str]:
     lines = []
     for ground, words in GROUNDS.items():
         seen = _cases(ground).get(rule.code, [])
-        releases = sorted({name for case in seen for names in case["seen"].values() for name in names}, key=_as_numbers)
+        counts = Counter(name for case in seen for names in case["seen"].values() for name in names)
         if seen:
             wrong = sum(text.startswith("NOT AS EXPECTED") for case in seen for text in case["seen"])
             result = "all as expected" if not wrong else f"all but {wrong} as expected"
-            shown = releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}"
-            lines.append(f"- TensorFlow {shown}, {words}: {len(seen)} checks, {result}")
+            releases = ", ".join(f"{counts[name]} on {name}" for name in sorted(counts, key=_as_numbers))
+            lines.append(f"- {words}: {releases}; {result}")
     if lines:
         where = "[Evidence](../evidence/README.md) says how; [recall](../recall.md) lists the programs."
-        yield "## Evidence\n\nThe failing and the fixed programs of this rule, run on TensorFlow:\n\n" + "\n".join(
+        yield "## Evidence\n\nThe programs of this rule, run on several releases of TensorFlow:\n\n" + "\n".join(
             [*lines, "", where, ""]
         )
 
