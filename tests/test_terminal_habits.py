@@ -136,7 +136,7 @@ def test_watching_checks_again_after_each_change(
     monkeypatch.setattr(watchfiles, "watch", changes)
     assert main(["check", "--watch", "--output-format", "concise", "late.py"]) == CLEAN
     first, second = capsys.readouterr().out.split("Found 1 error.")
-    assert "late.py:5:1: TFM101" in first and second.endswith("All checks passed!\n")
+    assert "late.py:5:1: error: TFM101" in first and second.endswith("All checks passed!\n")
     assert main(["check", "--watch", "gone.py"]) == FAILED
 
 
