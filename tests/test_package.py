@@ -106,7 +106,9 @@ def test_a_release_has_one_version_and_what_it_is_read_by(release: Path, wheel: 
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert metadata.endswith(readme), "the README is the page of the release"
     extras = {line.removeprefix("Provides-Extra: ") for line in metadata.splitlines() if "Provides-Extra" in line}
-    assert extras == {"completion", "docs", "estate", "mcp", "server", "since", "tensorflow", "test", "watch"}
+    assert extras == {
+        *("completion", "docs", "estate", "mcp", "pictures", "server", "since", "tensorflow", "test", "watch")
+    }
 
 
 def test_the_source_distribution_holds_no_more_than_the_checkout(sdist: Path) -> None:

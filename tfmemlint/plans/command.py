@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("paths", nargs="*", metavar="PATH", help="files or directories (default: .)")
     add_config_arguments(parser)
     add("--json", action="store_true", help=argparse.SUPPRESS)  # as it was called before
+    add("--html", metavar="FILE", help="write the plan as a page with pictures, too (needs matplotlib)")
     add_output_arguments(parser, json="the plan as plain data")
     add(
         "--target-version",
@@ -57,6 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
     from tfmemlint.engine.options_by_file import OptionsByFile
     from tfmemlint.plans.make import plan_paths
 
+    if arguments.html and _lacks_pictures():
+        return FAILED
     try:
         options = OptionsByFile(nearest_of(arguments))
         context = RunContext(**options.options_of(options.nearest.top), by_file=options)
@@ -71,6 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
             _show(plan, stream, as_json=arguments.json or arguments.output_format == JSON)
     except OutputError as error:
         say(str(error))
+        return FAILED
+    if arguments.html and not _draw(plan, arguments.html):
         return FAILED
     if context.target is None and _is_old(plan):
         say("some of this is code for an older TensorFlow; say which one it runs on: --target-version 1.15")
@@ -87,6 +92,28 @@ def _is_old(plan: Plan) -> bool:
     of_another_release = codes_where(lambda rule: rule.of_another_release)
     stops = (entry.stop for file in plan.files for entry in file.entries if not file.target_is_stated)
     return any(stop is not None and not of_another_release.isdisjoint(stop.rules) for stop in stops)
+
+
+def _lacks_pictures() -> bool:
+    """Return True, and say what to install, if pictures can't be drawn."""
+    from tfmemlint.reporters.pictures.charts import MISSING, is_missing
+
+    if is_missing():
+        say(MISSING)
+        return True
+    return False
+
+
+def _draw(plan: Plan, path: str) -> bool:
+    """Write the page with pictures, and return whether that worked."""
+    from tfmemlint.plans.data import as_data
+    from tfmemlint.plans.pictures import as_page
+    from tfmemlint.reporters.pictures.page import write
+
+    problem = write(path, as_page(as_data(plan)))
+    if problem:
+        say(problem)
+    return not problem
 
 
 def _show(plan: Plan, stream: IO[str], *, as_json: bool) -> None:

@@ -9,7 +9,16 @@ from typing import IO, TYPE_CHECKING
 
 from tfmemlint.config.command_line import add_config_arguments
 from tfmemlint.reporters.say import say
-from tfmemlint.verify.shared_options import add_options, folder, print_report, progress, sandbox, seconds, size
+from tfmemlint.verify.shared_options import (
+    add_options,
+    folder,
+    missing_for_pictures,
+    print_report,
+    progress,
+    sandbox,
+    seconds,
+    size,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " where it is given, here or in a configuration file",
     )
     add_config_arguments(parser)
+    add("--html", metavar="FILE", help="write the proofs as a page with pictures, too (needs matplotlib)")
     add_options(parser, timeout=60, cwd="an empty one", json="the verdicts")
     add("-v", "--verbose", action="store_true", help="show the slices, and the output of every program that failed")
 
@@ -75,6 +85,10 @@ def run(arguments: argparse.Namespace) -> int:
     from tfmemlint.verify.result import GroundError
     from tfmemlint.verify.sandbox_options import variables
 
+    lacking = missing_for_pictures(arguments.html)
+    if lacking:
+        say(lacking)
+        return FAILED
     try:
         conditions = RunOptions(
             gpus=_number(arguments.gpus),
@@ -129,6 +143,14 @@ def run(arguments: argparse.Namespace) -> int:
         show(proofs, where, stream, verbose=arguments.verbose)
 
     failed = not print_report(arguments, lambda: as_json(proofs, where), show_all) or failed
+    if arguments.html:
+        from tfmemlint.reporters.pictures.page import write
+        from tfmemlint.verify.pictures import as_page
+
+        problem = write(arguments.html, as_page(as_json(proofs, where)))
+        if problem:
+            say(problem)
+            failed = True
     return FAILED if failed else exit_code(proofs)
 
 

@@ -59,6 +59,13 @@ def add_options(parser: argparse.ArgumentParser, *, timeout: float, cwd: str, js
     add_output_arguments(parser, json=f"{json} as plain data")
 
 
+def missing_for_pictures(html: str | None) -> str:
+    """Return why ``--html FILE`` can't be followed; "" if it can, or isn't asked for."""
+    from tfmemlint.reporters.pictures.charts import MISSING, is_missing
+
+    return MISSING if html and is_missing() else ""
+
+
 def print_report(arguments: argparse.Namespace, as_json: Callable[[], str], show: Callable[[IO[str]], None]) -> bool:
     """Print a report in the format, and to the place, that the options name; return whether that worked.
 
