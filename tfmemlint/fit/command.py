@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.fit.gpu_models import GPU_MODELS, gpu_model
 from tfmemlint.reporters.say import say
-from tfmemlint.verify.shared_options import add_options, folder, print_report, progress, sandbox, seconds, size
+from tfmemlint.verify.shared_options import (
+    add_options,
+    folder,
+    missing_for_pictures,
+    print_report,
+    progress,
+    sandbox,
+    seconds,
+    size,
+)
 
 if TYPE_CHECKING:
     from tfmemlint.fit.runner import FitOptions
@@ -74,6 +83,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="search for the largest batch that fits, by running with it in place of {} in the script's arguments",
     )
+    add(
+        "--what-would-help",
+        action="store_true",
+        help="run it with mixed precision, with gradient checkpointing, and so on, and say what each saves",
+    )
     add("--compare", nargs=2, metavar=("BEFORE", "AFTER"), help="compare two results in JSON; runs nothing")
     add(
         "--jit",
@@ -82,6 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="off: XLA compiles nothing, even where the script or Keras asks for it; faster, with another peak"
         " (default: on)",
     )
+    add("--html", metavar="FILE", help="write the result as a page with pictures, too (needs matplotlib)")
     add_options(parser, timeout=600, cwd="this one", json="what was found")
     add("-v", "--verbose", action="store_true", help="show the script's output, too")
 
@@ -90,6 +105,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the script, and return the exit code."""
     if arguments.compare:
         return _compare(arguments)
+    lacking = missing_for_pictures(arguments.html)
+    if lacking:
+        return _failed(lacking)
     if arguments.script is None:
         return _failed("name the script to run, or two results with --compare")
     from tfmemlint.fit.measure import measure, measure_largest
@@ -122,6 +140,13 @@ def run(arguments: argparse.Namespace) -> int:
         lambda: json.dumps(as_data(arguments.script, found), indent=2) + "\n",
         lambda stream: show(arguments.script, found, stream, verbose=arguments.verbose),
     )
+    if arguments.html:
+        from tfmemlint.fit.pictures import as_page
+        from tfmemlint.reporters.pictures.page import write
+
+        problem = write(arguments.html, as_page(as_data(arguments.script, found)))
+        if problem:
+            return _failed(problem)
     return exit_code(found) if printed else FAILED
 
 
@@ -180,6 +205,7 @@ def _conditions(arguments: argparse.Namespace) -> FitOptions:
         sandbox=sandbox(arguments),
         check_limit=arguments.check_limit,
         jit=arguments.jit == "on",
+        what_helps=arguments.what_would_help,
         gpu_model=named.name if named is not None else "",
     )
 

@@ -17,6 +17,7 @@ from tfmemlint.fit.find_batch import FIRST, BatchSearch, Trial, search, with_bat
 from tfmemlint.fit.observation import MIB, FitRun
 from tfmemlint.fit.oom_messages import memory_line
 from tfmemlint.fit.runner import FitOptions, Runner, steps_words
+from tfmemlint.fit.what_helps import ChangedRun, try_changes
 from tfmemlint.verify.sandbox_options import hint
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class FitResult:
             the first one ran out of memory. limit: see `LimitSearch`; None if it wasn't requested.
         problem: why nothing is known, or "". tensorflow: the release.
         batches: the search for the largest batch, which this is a measurement of; None if it wasn't requested.
+        helps: the runs with changes that could lower the memory; None if they weren't requested.
     """
 
     conditions: FitOptions
@@ -66,6 +68,7 @@ class FitResult:
     problem: str = ""
     notes: list[str] = field(default_factory=list)
     batches: BatchSearch | None = None
+    helps: list[ChangedRun] | None = None
 
     @property
     def measured(self) -> FitRun:
@@ -97,6 +100,8 @@ def measure(script: Path, code: str, ground: Ground, conditions: FitOptions, say
         found.outcome = FitOutcome.FITS
     if conditions.check_limit and found.outcome is not FitOutcome.UNKNOWN:
         found.limit = _search(runner, found.measured)
+    if conditions.what_helps and found.outcome is not FitOutcome.UNKNOWN:
+        found.helps = try_changes(runner, conditions, lambda seen: describe_failure(seen, conditions))
     return found
 
 

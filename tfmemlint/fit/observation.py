@@ -55,7 +55,8 @@ class FitRun:
     Attributes:
         result: how it ended. usage: what the driver recorded. devices: the logical GPUs, if any were used.
         steps: the training steps that ended. exhausted: the texts of the first out-of-memory errors.
-        times_exhausted: the number of these errors.
+        times_exhausted: the number of these errors. changed: False if it was run with a change that found nothing to
+            act on.
     """
 
     result: Result
@@ -64,6 +65,7 @@ class FitRun:
     steps: int
     exhausted: list[str]
     times_exhausted: int
+    changed: bool = True
 
     @property
     def failed(self) -> bool:
@@ -95,7 +97,9 @@ def observe(result: Result, usage: Usage, blocks: Mapping[int, Block]) -> FitRun
         peaks[device["name"]] = device["peak"]
     held = {name: complete(own, blocks) for name, own in told.get("held", {}).items()}
     devices = list(_devices(peaks, held, result.effective, usage))
-    return FitRun(result, usage, devices, steps, exhausted, told.get("times_exhausted", len(exhausted)))
+    return FitRun(
+        result, usage, devices, steps, exhausted, told.get("times_exhausted", len(exhausted)), told.get("changed", True)
+    )
 
 
 def _devices(

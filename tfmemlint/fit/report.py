@@ -13,6 +13,7 @@ from tfmemlint.fit.held import COPIED, named_share, shown
 from tfmemlint.fit.measure import FitOutcome, FitResult
 from tfmemlint.fit.observation import MIB, DeviceUsage, FitRun
 from tfmemlint.fit.oom_messages import memory_line, refused
+from tfmemlint.fit.report_changes import lines_of
 from tfmemlint.fit.runner import steps_words
 from tfmemlint.reporters.paint import Line, Segment, colourful, columns, painter, printable
 from tfmemlint.verify.sandbox_options import kept_apart, lacking
@@ -65,6 +66,7 @@ def as_data(script: str, found: FitResult) -> dict[str, Any]:
         if found.limit is None
         else {"works": found.limit.works, "fails": found.limit.fails, "runs": found.limit.runs},
         "batches": None if found.batches is None else asdict(found.batches),
+        "what_would_help": None if found.helps is None else [asdict(changed) for changed in found.helps],
         "unsimulated": seen.usage.unsimulated,
         "notes": found.notes,
         "sandbox": found.asked.result.sandbox,
@@ -86,6 +88,7 @@ def _device(device: DeviceUsage, found: FitResult) -> dict[str, Any]:
         "named_share": round(named_share(device.held), 4) if device.held else None,
         "largest": device.held["largest"] if device.held else None,
         "allocations": device.held["groups"] if device.held else None,
+        "over_time": device.held.get("over_time") if device.held else None,
     }
 
 
@@ -116,6 +119,7 @@ def _lines(script: str, found: FitResult, width: int, verbose: bool) -> list[Lin
         lines.append([*verdict, Segment(how if found.outcome is FitOutcome.FITS else f": {_refused(found)}")])
         lines += _devices(found, width)
     lines += _batches(found, width)
+    lines += lines_of(found)
     for note in [*_notes(found), *found.notes]:
         lines += _wrapped(note, width, "warning")
     if found.problem or verbose:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.fit.observation import FitRun, observe
 from tfmemlint.fit.xla_buffers import blocks_in
+from tfmemlint.verify.driver.build import minor_of
 from tfmemlint.verify.sandbox_options import Sandbox
 
 if TYPE_CHECKING:
@@ -27,6 +28,14 @@ PROGRESS_SECONDS = 0.5
 """The interval at which the progress is said."""
 _DUMP = "--xla_dump_to"
 """The flag with which XLA writes its plans of memory. A script that sets it by itself keeps its own folder."""
+_QUICK = (
+    "--xla_backend_optimization_level=0",
+    "--xla_llvm_disable_expensive_passes=true",
+    "--xla_gpu_disable_gpuasm_optimizations=true",
+)
+"""Flags that keep XLA from improving the code of kernels, which don't run. Buffers are planned before that."""
+_QUICK_SINCE = (2, 15)
+"""The oldest release of which it was seen that it knows all these flags: XLA ends the process on an unknown one."""
 _OBSERVER = "tfmemlint.fit.child.observe"
 _PASSED = ("KERAS_", "TF_", "XLA_")
 """Prefixes of the caller's variables that the script gets. Not CUDA's, which select the GPUs of another machine."""
@@ -46,6 +55,8 @@ class FitOptions:
         check_limit: search for the smallest memory limit by further runs. env: variables added to the script's.
         sandbox: what the script may reach of this machine; None for everything.
         jit: let XLA compile the functions that the script, or Keras, wants compiled. gpu_model: the GPUs' name, or "".
+        change: the change with which the script is run, or ""; see `tfmemlint.fit.what_helps`.
+        what_helps: run it with each change that could lower its memory.
     """
 
     memory_mib: int = 16384
@@ -61,6 +72,8 @@ class FitOptions:
     sandbox: Sandbox | None = field(default_factory=Sandbox)
     jit: bool = True
     gpu_model: str = ""
+    change: str = ""
+    what_helps: bool = False
 
 
 class Runner:
@@ -71,6 +84,10 @@ class Runner:
     ) -> None:
         self._script, self._code, self._ground, self._conditions = script, code, ground, conditions
         self._say = say
+
+    def with_options(self, conditions: FitOptions) -> Runner:
+        """Return a runner of the same script with other options."""
+        return Runner(self._script, self._code, self._ground, conditions, self._say)
 
     def run(self, what: str, *, lifted: bool = False, limit_mib: int | None = None, trace: bool = True) -> FitRun:
         """Run the script; ``what`` is said of it meanwhile."""
@@ -90,8 +107,10 @@ class Runner:
             env.update(conditions.env)
             env["TFMEMLINT_SIM_LOG"] = str(log)
             plans = Path(folder) / "xla"
-            if trace and _DUMP not in env.get("XLA_FLAGS", ""):
-                env["XLA_FLAGS"] = f"{env.get('XLA_FLAGS', '')} {_DUMP}={plans}".strip()
+            flags = [*_quick_flags(self._ground.version), env.get("XLA_FLAGS", "")]
+            if trace and _DUMP not in flags[-1]:
+                flags.append(f"{_DUMP}={plans}")
+            env["XLA_FLAGS"] = " ".join(flags).strip()
             env["TFMEMLINT_SIM_USED_MIB"] = ",".join([str(round(used))] * conditions.gpus)
             progress = Path(folder) / "steps"
             with _followed(progress, what, self._say):
@@ -113,12 +132,18 @@ class Runner:
                         "lifted": lifted,
                         "trace": trace,
                         "jit": conditions.jit,
+                        "change": conditions.change,
                         "progress": str(progress),
                     },
                 )
             from tfmemlint.verify.driver import read_log
 
             return observe(result, read_log(log), blocks_in(plans))
+
+
+def _quick_flags(tensorflow: str) -> tuple[str, ...]:
+    minor = minor_of(tensorflow)
+    return _QUICK if minor is not None and minor >= _QUICK_SINCE else ()
 
 
 @contextlib.contextmanager

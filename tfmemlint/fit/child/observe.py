@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tfmemlint.fit.child import changes, shortcuts
 from tfmemlint.fit.child.limit_overrides import override_limits
 from tfmemlint.fit.child.steps import StepCounter
 from tfmemlint.fit.child.trace import AllocationTrace
@@ -34,7 +35,8 @@ class Observer:
         Args:
             options: ``steps`` (end after this many training steps, 0 for never), ``limit_mib`` (a memory limit for
                 every logical GPU), ``lifted`` (no limits, growth), ``trace`` (record every allocation), ``jit``
-                (let XLA compile what the script wants compiled), ``progress`` (the file for the number of steps).
+                (let XLA compile what the script wants compiled), ``progress`` (the file for the number of steps),
+                ``change`` (a change that could lower the memory, or "").
             recorder: records what the runtime is configured with.
             note: writes a line into the journal of the run. enough: ends the run.
         """
@@ -47,6 +49,9 @@ class Observer:
         self._progress = Path(options["progress"])
         if not options["jit"]:
             _without_xla()
+        shortcuts.install()
+        self._change: str = options["change"]
+        changes.install(self._change)
         self._steps = StepCounter(options["steps"], self._after_step, enough)
         self._trace = AllocationTrace() if options["trace"] else None
         override_limits(options["limit_mib"], options["lifted"], recorder, self._on_devices)
@@ -63,6 +68,7 @@ class Observer:
             "error": self._trouble,
             "devices": [],
             "held": {},
+            "changed": not self._change or changes.applied(self._change),
             "whole": self._trace is not None and self._trace.running,
         }
         try:
@@ -96,6 +102,8 @@ class Observer:
 
     def _after_step(self, done: int) -> None:
         """Write what is known so far into the journal: a run that is killed can't report any more."""
+        if self._trace is not None:
+            self._trace.mark_step()
         self._take_peaks(self._logical_gpus())
         self._note(step=done, peaks=self._peaks)
         with contextlib.suppress(OSError):

@@ -8,8 +8,9 @@ import shutil
 import tempfile
 import threading
 import time
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,10 @@ MAX_TRACE_STEPS = 20
 """The number of training steps that the profiler records, as `MAX_TRACE_SECONDS`."""
 MAX_GROUPS = 4000
 """The groups of allocations that are reported; a bound without a deeper reason."""
+MAX_POINTS = 600
+"""The points of the course of memory that are reported: more than a picture has columns for."""
+_STEP = "tfmemlint_step"
+"""The name of the event that marks the end of a training step."""
 _LEVELS = {"host_tracer_level": 2, "device_tracer_level": 0, "python_tracer_level": 0}
 """Only the host is traced, as there is no GPU."""
 _COPIED = ("SameWorkerRecvDone", "RecvAsync", "_EagerConst", "EagerCopyToDevice")
@@ -57,6 +62,10 @@ class HeldMemory:
     """The most that was requested at a time, in the allocator's pieces of 256 bytes. No lower limit can work."""
     lasting: set[int] = field(default_factory=set)
     """The addresses of the blocks that were held to the end of the run."""
+    course: list[int] = field(default_factory=list)
+    """The most that was held in each of equally many allocations and releases, in their order."""
+    steps: list[float] = field(default_factory=list)
+    """The ends of the training steps among them, from 0 to 1."""
 
     def report(self, known: Mapping[int, VariableInfo]) -> dict[str, Any]:
         """Return it as plain data; ``known`` are the variables at the end of the run, by address."""
@@ -86,6 +95,7 @@ class HeldMemory:
             "asked": sum(block.asked for block in self.blocks),
             "asked_peak": self.asked_peak,
             "roles": dict(sorted(roles.items())),
+            "over_time": {"held": self.course, "steps": self.steps},
             "groups": [
                 {"role": role, "what": what, "type": kind, "shape": shape, "number": n, "asked": asked, "bytes": given}
                 for (role, what, kind, shape, _), (n, asked, given) in largest
@@ -136,19 +146,26 @@ class AllocationTrace:
                 with _silence():
                     self._session.export_to_tb()
 
+    def mark_step(self) -> None:
+        """Record that a training step ends."""
+        if self.running:
+            with module("tensorflow.python.profiler.trace").Trace(_STEP):
+                pass
+
     def read(self) -> dict[str, HeldMemory]:
         """Return the memory that each GPU's allocator held at its peak, by the device's name."""
         found: list[Event] = []
         for path in self._folder.rglob("*.xplane.pb"):
-            found += events(path.read_bytes(), ("MemoryAllocation", "MemoryDeallocation"))
+            found += events(path.read_bytes(), ("MemoryAllocation", "MemoryDeallocation", _STEP))
         shutil.rmtree(self._folder, ignore_errors=True)
         by_device: dict[str, list[Event]] = defaultdict(list)
+        steps = sorted(event.time_ps for event in found if event.name == _STEP)
         for event in found:
             allocator = str(event.values.get("allocator_name", ""))
             parts = allocator.split("_")
             if parts[0] == "GPU" and len(parts) > 1:
                 by_device[f"GPU:{parts[1]}"].append(event)
-        return {device: memory(own) for device, own in sorted(by_device.items())}
+        return {device: memory(own, steps) for device, own in sorted(by_device.items())}
 
 
 @contextlib.contextmanager
@@ -181,14 +198,15 @@ class _Idle:
         """Export nothing."""
 
 
-def memory(recorded: list[Event]) -> HeldMemory:
-    """Replay the allocations of one allocator."""
+def memory(recorded: list[Event], steps: Sequence[int] = ()) -> HeldMemory:
+    """Replay the allocations of one allocator; ``steps`` are the times at which training steps ended, in order."""
     recorded.sort(key=lambda event: event.time_ps)
     held: dict[int, Allocation] = {}
     found = HeldMemory()
     given = asked = 0
     peak_at: dict[int, Allocation] = {}
     highest = 0
+    heights: list[int] = []
     # Two passes: copying the held blocks at each new peak would take longer than all the rest.
     for last in (False, True):
         held.clear()
@@ -201,6 +219,8 @@ def memory(recorded: list[Event]) -> HeldMemory:
                 if block is not None:
                     given -= block.given
                     asked -= _rounded(block.asked)
+                if not last:
+                    heights.append(given)
                 continue
             block = Allocation(
                 address,
@@ -215,11 +235,16 @@ def memory(recorded: list[Event]) -> HeldMemory:
             asked += _rounded(block.asked)
             if not last:
                 found.peak, found.asked_peak = max(found.peak, given), max(found.asked_peak, asked)
+                heights.append(given)
             elif given == found.peak and not peak_at:
                 highest = given
                 peak_at = dict(held)
     assert highest == found.peak
     found.blocks = list(peak_at.values())
+    width = max(-(-len(heights) // MAX_POINTS), 1)
+    found.course = [max(heights[start : start + width]) for start in range(0, len(heights), width)]
+    times = [event.time_ps for event in recorded]
+    found.steps = [round(bisect_right(times, step) / len(times), 4) for step in steps] if times else []
     found.lasting = {address for address, block in peak_at.items() if held.get(address) is block}
     return found
 
