@@ -139,7 +139,7 @@ class Taken:
     """The largest that any of its processes was, in MiB."""
 
 
-ALONE = "from tfmemlint import run; run._with_programs = lambda items, *others: items\n"
+ALONE = "from tfmemlint.engine import front_end; front_end._add_programs = lambda *given: None\n"
 RUN = "import sys; from tfmemlint.cli.main import main; sys.exit(main())"
 
 

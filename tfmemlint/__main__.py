@@ -49,6 +49,11 @@ def _place(item: str) -> str:
 def main() -> int:
     """Run the command line; return the exit code."""
     _forget_working_directory(as_module=__name__ == "__main__")
+    from tfmemlint.cli.quick_check import quick_check
+
+    code = quick_check(sys.argv[1:], os.environ)
+    if code is not None:
+        return code
     from tfmemlint.cli.main import main as run
 
     return run()

@@ -304,8 +304,8 @@ def starts_using(path: str) -> frozenset[str]:
 
 
 def _graph(path: str) -> tuple[Graph | None, str]:
-    from tfmemlint.project.reaching import LARGEST_PROJECT, graph
-    from tfmemlint.project.roots import project_root
+    from tfmemlint.project.reaching import graph
+    from tfmemlint.project.roots import LARGEST_PROJECT, project_root
     from tfmemlint.sources import walk
 
     own = os.path.normpath(os.path.relpath(path))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") | frozenset(range(0x80, 0x100))
@@ -30,7 +29,6 @@ _called = re.compile(
 ).match
 
 
-@dataclass(frozen=True, slots=True)
 class Imported:
     """One import, as it stands in the code.
 
@@ -40,9 +38,22 @@ class Imported:
             be a module of its own.
     """
 
-    level: int
-    module: str
-    names: tuple[str, ...]
+    __slots__ = ("_key", "level", "module", "names")
+
+    def __init__(self, level: int, module: str, names: tuple[str, ...]) -> None:
+        self.level = level
+        self.module = module
+        self.names = names
+        self._key = level, module, names
+
+    def __repr__(self) -> str:
+        return f"Imported({self.level!r}, {self.module!r}, {self.names!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Imported) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
 
 
 def scan(data: bytes) -> tuple[Imported, ...]:

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from tfmemlint.facts.prefilter import configures
 from tfmemlint.project.imports import Imported, scan
 
-LARGEST_PROJECT = 20_000
-"""Files beyond which nobody looks for programs that import a module."""
 _ABOUT = (b"tensorflow", b"keras", b"tf.")
 
 

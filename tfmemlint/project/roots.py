@@ -11,6 +11,8 @@ from tfmemlint.project.listing import MARKERS, Listings, Probes
 from tfmemlint.project.search import SearchPath
 from tfmemlint.sources.regular import read_regular
 
+LARGEST_PROJECT = 20_000
+"""Files beyond which nobody looks for programs that import a module."""
 _DEEPEST = 64
 _SOURCES = ("src", "lib", "python")
 """Directories below a project's root in which packages are kept that are imported without that prefix."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from tfmemlint.project.listing import Listing, Listings
 
@@ -36,7 +35,6 @@ _DEEPEST = 3
 _LONGEST = 64
 
 
-@dataclass(frozen=True, slots=True)
 class Located:
     """A module of the project.
 
@@ -44,17 +42,39 @@ class Located:
         name: absolute. path: its file, a package's ``__init__.py``; None for a directory without one.
     """
 
-    name: str
-    path: str | None
-    is_package: bool
+    __slots__ = ("is_package", "name", "path")
+
+    def __init__(self, name: str, path: str | None, is_package: bool) -> None:
+        self.name = name
+        self.path = path
+        self.is_package = is_package
+
+    def __repr__(self) -> str:
+        return f"Located({self.name!r}, {self.path!r}, {self.is_package!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Located):
+            return NotImplemented
+        return (self.name, self.path, self.is_package) == (other.name, other.path, other.is_package)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.path, self.is_package))
 
 
-@dataclass(frozen=True, slots=True)
 class _Found:
     """``places``: where a package's modules are."""
 
-    path: str | None
-    places: tuple[str, ...]
+    __slots__ = ("path", "places")
+
+    def __init__(self, path: str | None, places: tuple[str, ...]) -> None:
+        self.path = path
+        self.places = places
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Found) and (self.path, self.places) == (other.path, other.places)
+
+    def __hash__(self) -> int:
+        return hash((self.path, self.places))
 
 
 _UNKNOWN = _Found(None, ())

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import IO, TYPE_CHECKING
 
-from tfmemlint.reporters.formats import FORMATS, Report, format_named
-
+TYPE_CHECKING = False  # a run that finds nothing imports no report
 if TYPE_CHECKING:
+    from typing import IO
+
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.model.finding import Finding
     from tfmemlint.reporters.paint import Line
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tfmemlint.rulekit.rule import Rule
     from tfmemlint.sources import Source
 
-__all__ = ["FORMATS", "close", "render", "statistics"]
+__all__ = ["close", "render", "statistics"]
 
 
 def render(
@@ -56,6 +56,7 @@ def render(
         ValueError: the format is not in `FORMATS`.
     """
     from tfmemlint.knowledge.releases import Target
+    from tfmemlint.reporters.formats import Report, format_named
     from tfmemlint.reporters.paint import columns, painter, write
 
     chosen = format_named(output_format)
@@ -101,6 +102,8 @@ def statistics(
 
     every = list(findings)
     names = {finding.code: finding.name for finding in every}
+    from tfmemlint.reporters.formats import format_named
+
     fixable = Counter(finding.code for finding in every if applicable(finding.fix, unsafe))
     counts = sorted(Counter(finding.code for finding in every).items(), key=lambda item: (-item[1], item[0]))
     if format_named(output_format).is_json:

@@ -1,17 +1,37 @@
-"""Reading regular files only, up to a size: the one door through which bytes of a checked tree come in."""
+"""Reading regular files only, up to a size: the one door through which bytes of a checked tree come in.
+
+It imports nothing that takes time: most files are done when their bytes were searched.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
-from typing import BinaryIO
+
+TYPE_CHECKING = False  # importing `typing` takes longer than searching a file
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 """Without O_NONBLOCK, opening a FIFO that nobody writes to never returns."""
 
+MAX_TEXT_BYTES = 32 * 2**20
+"""A larger file is data, not a program that a person wrote."""
+NOTEBOOK = ".ipynb"
+MAX_NOTEBOOK_BYTES = 256 * 2**20
+"""Most of a large notebook is output, which is skipped."""
 TEXT_BYTES = 4 * 2**20
 """Bytes; a larger ignore file, attributes file or the like was written by no person."""
+
+
+class Unreadable(Exception):
+    """A file that can't be read as Python text; the message states the reason, ``row`` the place (0: the whole
+    file)."""
+
+    def __init__(self, message: str, row: int = 0) -> None:
+        super().__init__(message)
+        self.row = row
 
 
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
@@ -51,3 +71,15 @@ def read_text(path: str | os.PathLike[str], limit_bytes: int = TEXT_BYTES) -> st
     except (OSError, ValueError):
         return ""
     return data.decode("utf-8", "replace") if len(data) <= limit_bytes else ""
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return a file's bytes.
+
+    Raises:
+        Unreadable: it can't be opened, or is not a regular file.
+    """
+    try:
+        return read_regular(path, (MAX_NOTEBOOK_BYTES if os.fspath(path).endswith(NOTEBOOK) else MAX_TEXT_BYTES) + 1)
+    except OSError as error:
+        raise Unreadable(error.strerror or str(error)) from None

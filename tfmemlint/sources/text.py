@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import codecs
 import io
-import os
 import re
 import tokenize
 from collections.abc import Iterator
@@ -13,25 +12,21 @@ from dataclasses import dataclass, field, replace
 
 from tfmemlint.model.finding import Span
 from tfmemlint.sources.line_changes import line_changes
-from tfmemlint.sources.regular import read_regular
+from tfmemlint.sources.regular import MAX_NOTEBOOK_BYTES, MAX_TEXT_BYTES, NOTEBOOK, Unreadable, read_bytes
 
-MAX_TEXT_BYTES = 32 * 2**20
-"""A larger file is data, not a program that a person wrote."""
-NOTEBOOK = ".ipynb"
-MAX_NOTEBOOK_BYTES = 256 * 2**20
-"""Most of a large notebook is output, which is skipped."""
+__all__ = [
+    "MAX_NOTEBOOK_BYTES",
+    "MAX_TEXT_BYTES",
+    "NOTEBOOK",
+    "Source",
+    "Unreadable",
+    "decode_python",
+    "normalized",
+    "read_bytes",
+]
 
 _ENDS = re.compile(r"\r\n|\r|\n")
 _COOKIE = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\f]*#.*?coding[:=]")
-
-
-class Unreadable(Exception):
-    """A file that can't be read as Python text; the message states the reason, ``row`` the place (0: the whole
-    file)."""
-
-    def __init__(self, message: str, row: int = 0) -> None:
-        super().__init__(message)
-        self.row = row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,15 +182,3 @@ def normalized(raw: str) -> tuple[str, tuple[str, ...] | str]:
         return raw, "\n"
     ends = _ENDS.findall(raw)
     return _ENDS.sub("\n", raw), ends[0] if len(set(ends)) == 1 else (*ends, "")
-
-
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Return a file's bytes.
-
-    Raises:
-        Unreadable: it can't be opened, or is not a regular file.
-    """
-    try:
-        return read_regular(path, (MAX_NOTEBOOK_BYTES if os.fspath(path).endswith(NOTEBOOK) else MAX_TEXT_BYTES) + 1)
-    except OSError as error:
-        raise Unreadable(error.strerror or str(error)) from None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 from tfmemlint.sources.gitattributes import Marks, repository
 from tfmemlint.sources.kinds import PYTHON, kind_of
 from tfmemlint.sources.regular import read_text
+
+TYPE_CHECKING = False  # `typing` and `dataclasses` take longer to import than a small file takes to be searched
+if TYPE_CHECKING:
+    from typing import Any
 
 LEFT_OUT = frozenset(
     {
@@ -27,15 +29,25 @@ LITTER = ".tfmemlint-"
 """Begins the names of files that are being written (`tfmemlint.fixes.write`)."""
 
 
-@dataclass(frozen=True, slots=True)
 class Excluding:
     """Patterns of files to leave out, as in ignore files, and the directory that they are relative to."""
 
-    root: str
-    patterns: tuple[str, ...]
+    __slots__ = ("patterns", "root")
+
+    def __init__(self, root: str, patterns: tuple[str, ...]) -> None:
+        self.root = root
+        self.patterns = patterns
+
+    def __repr__(self) -> str:
+        return f"Excluding({self.root!r}, {self.patterns!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Excluding) and (self.root, self.patterns) == (other.root, other.patterns)
+
+    def __hash__(self) -> int:
+        return hash((self.root, self.patterns))
 
 
-@dataclass(frozen=True, slots=True)
 class Choice:
     """The files to look for, below a directory until another choice holds.
 
@@ -46,13 +58,21 @@ class Choice:
         respect_gitattributes: leave out what a project marks as generated or vendored.
     """
 
-    kinds: Collection[str] = (PYTHON,)
-    exclude: tuple[Excluding, ...] = ()
-    respect_gitignore: bool = True
-    respect_gitattributes: bool = True
+    __slots__ = ("exclude", "kinds", "respect_gitattributes", "respect_gitignore")
+
+    def __init__(
+        self,
+        kinds: Collection[str] = (PYTHON,),
+        exclude: tuple[Excluding, ...] = (),
+        respect_gitignore: bool = True,
+        respect_gitattributes: bool = True,
+    ) -> None:
+        self.kinds = kinds
+        self.exclude = exclude
+        self.respect_gitignore = respect_gitignore
+        self.respect_gitattributes = respect_gitattributes
 
 
-@dataclass(slots=True)
 class Walk:
     """The result of a walk over the given paths.
 
@@ -65,12 +85,15 @@ class Walk:
         links: links to directories that were not followed, as they lead into what is walked anyway, or above it.
     """
 
-    files: list[str] = field(default_factory=list)
-    empty: list[str] = field(default_factory=list)
-    problems: list[tuple[str, str]] = field(default_factory=list)
-    marked: int = 0
-    litter: list[str] = field(default_factory=list)
-    links: list[str] = field(default_factory=list)
+    __slots__ = ("empty", "files", "links", "litter", "marked", "problems")
+
+    def __init__(self) -> None:
+        self.files: list[str] = []
+        self.empty: list[str] = []
+        self.problems: list[tuple[str, str]] = []
+        self.marked = 0
+        self.litter: list[str] = []
+        self.links: list[str] = []
 
 
 def walk(paths: Sequence[str], choose: Choice | Callable[[str], Choice] | None = None) -> Walk:
