@@ -9,7 +9,7 @@ import pytest
 from tests.processor_time import assert_linear
 from tfmemlint.api import check
 from tfmemlint.cli.main import main
-from tfmemlint.engine import find_programs
+from tfmemlint.engine import project_files
 
 MAIN = "import tensorflow as tf\nimport setup_gpus\n\ntf.zeros([1])\nsetup_gpus.grow()\n"
 MODULE = """\
@@ -62,7 +62,7 @@ def test_a_nested_project_with_a_link_to_what_is_beside_it_is_found(tmp_path: Pa
 
 
 def test_a_nested_project_is_found_in_one_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(find_programs, "LARGEST_PROJECT", 5)
+    monkeypatch.setattr(project_files, "LARGEST_PROJECT", 5)
     outer, inner, deep = (_project(tmp_path / name) for name in ("", "a", "a/b"))
     outer.rename(tmp_path / "other.py")
     outer.with_name("main.py").write_text(MAIN.replace("setup_gpus", "other"))

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from tfmemlint.interpreter.state import Handler, State
 from tfmemlint.interpreter.values import Cell, Class, Dict, Instance, ModuleInstance, Scope, Seq, Value
 from tfmemlint.model.finding import Step
+from tfmemlint.model.records import record
 
 Heap = Mapping[tuple[Instance | Class | Cell, str], Value]
 """The attributes of objects, the attributes that classes were given after their body, and, under an empty name, the
@@ -39,7 +40,7 @@ class Conditions:
         return self.objects.setdefault(instance, len(self.objects))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SettledCall:
     """The outcome of calling a function that configures nothing, kept so that its next call need not be followed.
 
@@ -60,7 +61,7 @@ class SettledCall:
     rebindings: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Consumer:
     """The place of the code that iterates over a generator, kept while the generator runs."""
 
@@ -71,7 +72,7 @@ class Consumer:
     handlers: list[Catching]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Return:
     """A way out of a function: its value, and all that callers can see of what the function has done."""
 
@@ -101,7 +102,7 @@ class Frame:
     consumer: Consumer | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Snapshot:
     """Everything that may differ between two paths through a program, at one point of it."""
 
@@ -131,7 +132,7 @@ class Loop:
     continues: list[Snapshot] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Catching:
     """The handlers of an enclosing ``try``, or its ``finally``.
 
@@ -146,7 +147,7 @@ class Catching:
     exits: list[Exit] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Raised:
     """An exception of one of these names is raised; ``certain`` if the program ends unless something catches it."""
 
@@ -155,7 +156,7 @@ class Raised:
     certain: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Returned:
     """A function returns."""
 
@@ -163,7 +164,7 @@ class Returned:
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Broken:
     """A loop is left by ``break``."""
 
@@ -176,7 +177,7 @@ class Broken:
         return self.snapshot.state
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Continued:
     """A pass of a loop ends by ``continue``."""
 

@@ -6,9 +6,10 @@ without. Without one, each statement costs a comparison with None.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
+
+from tfmemlint.model.records import record
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Event
@@ -63,7 +64,7 @@ class ImportOutcome(Enum):
     UNREADABLE = "can't be told which file it is, or the file can't be read"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Origin:
     """The expression at which a value became unknown.
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from tfmemlint.interpreter.state import Arg, Call, Event, Handler, RuntimeStart, Tri
 from tfmemlint.interpreter.values import UNKNOWN, ModuleInstance, Value
 from tfmemlint.model.finding import Span
+from tfmemlint.model.records import record
 
 if TYPE_CHECKING:
     import ast
@@ -49,7 +50,7 @@ __all__ = [
 EventT = TypeVar("EventT", bound="Event")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Use(Event):
     """A reference to a TensorFlow name: ``tf.config.experimental.set_memory_limit``, called or not.
 
@@ -63,7 +64,7 @@ class Use(Event):
     origin: str = "attribute"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Store(Event):
     """An assignment to an attribute: of a TensorFlow module (``owner`` is its name), or of a device (``owner`` is
     ``device``, and ``device`` that device). Fields of protos are not stores. ``by_name``: by ``setattr``."""
@@ -78,7 +79,7 @@ class Store(Event):
     by_name: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ItemLookup(Event):
     """A subscript (or ``.get``) with a constant key on what a TensorFlow call returned, or on a list of devices.
 
@@ -93,7 +94,7 @@ class ItemLookup(Event):
     get: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class MissingMember(Event):
     """An attribute of an object of TensorFlow's, whose type does not have it.
 
@@ -116,7 +117,7 @@ class MissingMember(Event):
     key: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class EnvWrite(Event):
     """An environment variable is set: ``os.environ[...] =``, ``setdefault``, ``update``, ``putenv``.
 
@@ -134,7 +135,7 @@ class EnvWrite(Event):
     given: Span | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class EnvLost(Event):
     """A configuration file sets a variable where the program that it is for does not get it.
 
@@ -154,7 +155,7 @@ class EnvLost(Event):
     given: Span | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class GpusGiven(Event):
     """A configuration file says which GPUs a container gets: how many, their names outside of it ("" where only the
     number is told), and in words where that is said."""
@@ -164,7 +165,7 @@ class GpusGiven(Event):
     words: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ChildEnv(Event):
     """A variable in the environment that a process started here gets: ``subprocess.run(..., env={...})``.
 
@@ -177,7 +178,7 @@ class ChildEnv(Event):
     given: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class DeviceAt(Event):
     """One GPU is taken out of the whole list of them by a number that is known: ``gpus[2]``; ``key`` is its place.
 
@@ -193,7 +194,7 @@ class DeviceAt(Event):
     beyond: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RankTaken(Event):
     """The number of a process among those of all machines picks a GPU of the one that it runs on.
 
@@ -209,7 +210,7 @@ class RankTaken(Event):
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class SessionMade(Event):
     """A TF1 session comes into being.
 
@@ -230,7 +231,7 @@ class SessionMade(Event):
     serial: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ProtoMade(Event):
     """A ``ConfigProto`` or ``GPUOptions`` with GPU options in it, as it stands at the end of the program.
 
@@ -245,7 +246,7 @@ class ProtoMade(Event):
     carried: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class LateOption(Event):
     """A GPU option is set on a message that a session has taken already, and that nothing takes afterwards.
 
@@ -257,7 +258,7 @@ class LateOption(Event):
     session: SessionMade
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class NeverRun(Event):
     """Code that would configure a GPU is made, and nothing ever runs it.
 
@@ -273,7 +274,7 @@ class NeverRun(Event):
     stored_in: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class End(Event):
     """An entry point ends: ``entry`` is ``module``, or the name of a function that nothing in the file calls."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tfmemlint.facts.reach import Reach
 from tfmemlint.facts.shapes import Shapes
 from tfmemlint.interpreter.values import ModuleInstance, Scope
+from tfmemlint.model.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["EntrySetup", "ModuleInstance", "ModuleSummary", "Modules", "ParsedModule", "ResolvedModule"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class ParsedModule:
     """A module that was read and parsed, whatever program it is part of."""
 
@@ -39,7 +40,7 @@ class ParsedModule:
         return unit
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ResolvedModule:
     """A module of the project that was found.
 
@@ -53,7 +54,7 @@ class ResolvedModule:
     readable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EntrySetup:
     """The way in which a program is run.
 

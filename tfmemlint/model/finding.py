@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from tfmemlint.model.intent import Intent
+from tfmemlint.model.records import record
 
 
 class Severity(str, Enum):
@@ -30,7 +31,7 @@ class Applicability(str, Enum):
     DISPLAY = "display"
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@record(frozen=True, slots=True, order=True)
 class Span:
     """A stretch of text: rows from 1, columns from 1, both in characters; the end column is exclusive."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tfmemlint.interpreter.values import Value
 from tfmemlint.model.finding import Span
+from tfmemlint.model.records import record
 
 _NO_EXCEPTIONS = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit", "BaseException"})
 """The exceptions that ``except Exception`` lets pass."""
@@ -22,7 +23,7 @@ _ANCESTORS = {
 """The classes of exceptions that handlers may name instead of these."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Arg:
     """An argument as it stands in a call: its value, its place, its text. ``keyword`` is None for a positional one."""
 
@@ -34,7 +35,7 @@ class Arg:
     node: ast.expr | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Handler:
     """An ``except`` clause around an event: the exceptions it catches (``("*",)`` for a bare one) and its place.
 

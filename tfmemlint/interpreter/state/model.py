@@ -7,19 +7,20 @@ A state names the call that made each setting and what started the runtime, and 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.state.handlers import Arg, Handler
 from tfmemlint.interpreter.state.keys import ANY, Guards, Key, Tri
 from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Devices, Seq, Value
 from tfmemlint.model.finding import Span, Step
+from tfmemlint.model.records import record
 
 if TYPE_CHECKING:
     import ast
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Phase:
     """The start of one thing: whether it has happened, what caused it, and its conditions (None: not known)."""
 
@@ -38,7 +39,7 @@ class Phase:
         return self
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Setting:
     """One setting in force: its value and the call that made it.
 
@@ -55,7 +56,7 @@ class Setting:
         return self.either or (self,)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class State:
     """The runtime and its configuration at one point of a program.
 
@@ -198,7 +199,7 @@ class State:
         return True
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ConfigEffect:
     """The effect that a configuring call has instead of what was asked.
 
@@ -223,7 +224,7 @@ class ConfigEffect:
     of_many: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Event:
     """One thing that happens.
 
@@ -266,7 +267,7 @@ class Event:
         return next((handler for handler in self.handlers if handler.takes(exception)), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Call(Event):
     """A call of something imported, or of a method of what such a call returned.
 
@@ -307,7 +308,7 @@ class Call(Event):
         return any(found.star for found in self.args)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RuntimeStart(Event):
     """Something that starts the runtime: the eager context (``what='context'``), the process-wide GPU devices with
     their allocator (``what='allocator'``) or the first listing of physical devices (``what='listing'``).

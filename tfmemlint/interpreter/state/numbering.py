@@ -8,15 +8,16 @@ is split into: with physical GPU 1 visible alone, ``GPU:0`` is the only logical 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tfmemlint.interpreter.state.keys import Guards
 from tfmemlint.interpreter.state.model import Call, State
 from tfmemlint.interpreter.values import EACH, Const, Device, Devices, Seq, Value
 from tfmemlint.knowledge.variables import hides_all, shown
+from tfmemlint.model.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LogicalGpus:
     """The logical GPUs at one point of a program, of which there are at most so many.
 

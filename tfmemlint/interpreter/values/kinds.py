@@ -25,6 +25,7 @@ from tfmemlint.interpreter.values.leaves import (
     Ref,
     Unknown,
 )
+from tfmemlint.model.records import record
 
 if TYPE_CHECKING:
     from tfmemlint.facts.reach import Reach
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from tfmemlint.sources import Source
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Cell:
     """The identity of a list, set or dictionary among all that look alike; its later contents are in the heap.
 
@@ -47,7 +48,7 @@ class Cell:
     watched: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Seq:
     """A list, tuple or set whose items are all known to be there (each may itself be UNKNOWN).
 
@@ -59,7 +60,7 @@ class Seq:
     cell: Cell | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Dict:
     """A dictionary whose keys are known (`tfmemlint.interpreter.values.keys`); ``open`` when there may be others.
 
@@ -72,7 +73,7 @@ class Dict:
     cell: Cell | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Field:
     """The definition of a field of a dataclass: ``dataclasses.field(...)``.
 
@@ -86,21 +87,21 @@ class Field:
     keyword_only: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Zipped:
     """``zip(...)`` or ``enumerate(...)`` of values, to be iterated together."""
 
     parts: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Limit:
     """A ``LogicalDeviceConfiguration``: its ``memory_limit`` in MiB, or None where it was not given."""
 
     value: Value | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Proto:
     """A ``ConfigProto``, ``GPUOptions`` or the like, or a part of one: a mutable message; compared by identity.
 
@@ -128,7 +129,7 @@ class ProtoRecord:
     """The event of the last session that has taken the message."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Function:
     """A function or lambda of the program, with the scope it closes over."""
 
@@ -144,7 +145,7 @@ class Function:
     """The class whose body defines it: where ``super()`` in it starts from."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Partial:
     """``functools.partial(...)``: what is called, and the arguments that it gets first."""
 
@@ -153,7 +154,7 @@ class Partial:
     keywords: Mapping[str, Value]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Lazy:
     """A generator, a generator expression, a ``map``: nothing of it has run yet.
 
@@ -168,7 +169,7 @@ class Lazy:
     code: Value = UNKNOWN
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Thread:
     """A ``threading.Thread`` that hasn't been started."""
 
@@ -177,7 +178,7 @@ class Thread:
     keywords: Mapping[str, Value]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Class:
     """A class of the program; ``members`` are the names that its body binds (what is set later is in the heap)."""
 
@@ -188,14 +189,14 @@ class Class:
     metaclass: Value | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Instance:
     """An object of a class of the program; its attributes are in the heap."""
 
     cls: Class
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Super:
     """``super()``: the names that a class and those before it in the lineage of the receiver's class do not answer."""
 
@@ -203,7 +204,7 @@ class Super:
     receiver: Value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Property:
     """``property(...)``, ``functools.cached_property(...)``: what is called when it is got, set and deleted."""
 
@@ -212,7 +213,7 @@ class Property:
     deleter: Value | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Module:
     """A module of the project's own; its attributes are the names of ``scope``."""
 
@@ -220,7 +221,7 @@ class Module:
     scope: Scope
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Choice:
     """One of several values that may be called: a function that is defined in one of two branches, say.
 

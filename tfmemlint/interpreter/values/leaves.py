@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from tfmemlint.model.records import record
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@record(frozen=True, slots=True, eq=False)
 class Unknown:
     """Anything at all.
 
@@ -24,7 +26,7 @@ class Unknown:
 UNKNOWN = Unknown()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Amount(Unknown):
     """A number or a text that isn't known, but its type or its unit is.
 
@@ -42,7 +44,7 @@ class Amount(Unknown):
     default: float | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Fields(Unknown):
     """An object of which nothing but some attributes or items is known: parsed arguments, what NVML tells.
 
@@ -53,7 +55,7 @@ class Fields(Unknown):
     rest: Any = UNKNOWN
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class OptionParser(Unknown):
     """A parser of command lines.
 
@@ -67,7 +69,7 @@ class OptionParser(Unknown):
     readers: list[tuple[Any, Any]] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class OwnDict(Unknown):
     """The ``__dict__`` of an object of the program, ``owner``.
 
@@ -78,14 +80,14 @@ class OwnDict(Unknown):
     complete: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Const:
     """A Python constant: int, float, str, bytes, bool, None."""
 
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Ref:
     """Something imported, by its canonical dotted name (``tf.config.list_physical_devices``, ``os.environ``).
 
@@ -96,7 +98,7 @@ class Ref:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Devices:
     """A list of devices that TensorFlow returned.
 
@@ -123,7 +125,7 @@ class Devices:
         return None if self.first is None else range(self.skip, max(self.first, self.skip))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Device:
     """One device out of a list.
 
@@ -148,14 +150,14 @@ class Device:
 EACH = "each"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Count:
     """The number of devices in a list: ``len(gpus)``."""
 
     of: Devices
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CountPlus:
     """The number of devices in a list plus another number: ``len(gpus) + 1``."""
 
@@ -163,7 +165,7 @@ class CountPlus:
     plus: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Indices:
     """The numbers of the devices of a list: ``range(len(gpus))``.
 
@@ -179,7 +181,7 @@ class Indices:
     extra: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Index:
     """One of those numbers, as the variable of a loop, ``offset`` larger than the device's own."""
 
@@ -187,7 +189,7 @@ class Index:
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class NumberedName(Unknown):
     """A text that ends in the number of a device: ``f"GPU:{i}"``."""
 
@@ -195,14 +197,14 @@ class NumberedName(Unknown):
     index: Index
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class DeviceName:
     """The ``name`` of a device: a string such as ``/physical_device:GPU:0`` or ``/device:GPU:0``."""
 
     device: Device
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Made:
     """The result of a call of a named thing (``Made('tf.distribute.MirroredStrategy')``).
 
