@@ -43,7 +43,7 @@ def configuration_files(root: str, kinds: frozenset[str] = SETTINGS) -> list[str
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """What matters of one directory.
+    """The facts about one directory that matter for launches.
 
     Attributes:
         directories: the paths of those in it that may hold configuration files, sorted.
