@@ -157,7 +157,7 @@ OTHERS: dict[str, tuple[int, Attack]] = {
     ),
     "jobs": (200, _file(".github/workflows/w.yml", _jobs)),
     "here-documents": (800, _file("run.sh", lambda n: f"export {WRONG}\n{f'cat <<EOF{chr(10)}' * n}")),
-    "brackets": (1_000, _file("run.sh", lambda n: f"{'(' * n}export {WRONG}{')' * n}\n")),
+    "brackets": (2_000, _file("run.sh", lambda n: f"{'(' * n}export {WRONG}{')' * n}\n")),
     "nested conditions of a script": (
         400,
         _file("run.sh", lambda n: f"{'if [ $A ]; then' + chr(10)}" * n + f"export {WRONG}\n" + "fi\n" * n),

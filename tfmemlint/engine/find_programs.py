@@ -19,6 +19,10 @@ from tfmemlint.project.listing import Listings, graph_name
 from tfmemlint.project.reaching import Graph, graph
 from tfmemlint.project.roots import conftests, project_root
 
+MAX_IMPORTS_IN_CIRCLE = 20_000
+"""Imports within one circle of modules that are followed for the modules in it that configure GPUs: 140 modules that
+all do, some seconds of processor time."""
+
 
 def find_programs(
     store: ModuleStore,
@@ -52,10 +56,8 @@ def find_programs(
     near = made.reaching(configuring_paths)
     near |= {path for path, before in tests.items() if not near.isdisjoint(before)}
     hot = store.leading = _leading(CONFIGURES, near, made, store)
-    found = []
-    contents: dict[str, str] = {}
+    found: dict[str, Entry] = {}
     acting = frozenset(path for path in near if hot.on_import(path))
-    settled = SettledPrograms(store, data, configuring_paths, acting)
     for path in sorted(near):
         closure = made.closure(path).union(*(made.closure(conftest) for conftest in tests.get(path, ())))
         if len(closure) == 1 or not any(made.modules[module].uses for module in closure) or given.isdisjoint(closure):
@@ -63,15 +65,40 @@ def find_programs(
         imported = bool(made.importers.get(path))
         entry = _entry(path, data, store.listings, configures=path in configuring_paths, imported=imported)
         if entry is not None and (path in configuring_paths or _may_configure(path, closure & acting, hot, store)):
-            found.append(entry)
-            files = closure.union(*map(made.closure, _packages((path, *tests.get(path, ())), made)))
-            for module in files - contents.keys():
-                contents[module] = digest(data(module) or b"")
-            store.contents[path] = {module: contents[module] for module in files}
-            store.settled_by[path] = settled.files(path, closure, hot)
+            found[path] = entry
+    store.circles = _large_circles(found, made)
+    contents: dict[str, str] = {}
+    settled = SettledPrograms(store, data, configuring_paths, acting)
+    for path in (path for path in found if path not in store.circles):
+        starts = (path, *tests.get(path, ()))
+        closure = made.closure(path).union(*map(made.closure, starts))
+        files = closure.union(*map(made.closure, _packages(starts, made)))
+        for module in files - contents.keys():
+            contents[module] = digest(data(module) or b"")
+        store.contents[path] = {module: contents[module] for module in files}
+        store.settled_by[path] = settled.files(path, closure, hot)
     # From here on the texts of thousands of modules would only take memory.
     store.forget_mentions()
     hot.forget()
+    return list(found.values())
+
+
+def _large_circles(entries: Mapping[str, Entry], made: Graph) -> dict[str, int]:
+    """Return the modules among ``entries``, run by nobody, that import each other in a circle which is too large.
+
+    Each is given with the number of modules in its circle. To follow the imports of all from each of them takes the
+    square of that number: what one program did in a circle is not what the next one does, which enters it elsewhere.
+    """
+    libraries: dict[frozenset[str], list[str]] = {}
+    for path, entry in entries.items():
+        if entry.kind is Kind.LIBRARY:
+            libraries.setdefault(made.closure(path), []).append(path)
+    found = {}
+    for closure, paths in libraries.items():
+        if len(paths) * len(closure) > MAX_IMPORTS_IN_CIRCLE:
+            size = sum(made.closure(module) is closure for module in closure)
+            if len(paths) * size > MAX_IMPORTS_IN_CIRCLE:
+                found.update(dict.fromkeys(paths, size))
     return found
 
 

@@ -32,6 +32,9 @@ def analyze_program(entry: Entry, context: RunContext) -> ProgramResult:
     module = context.modules.get(entry.path)
     if module is None:
         return ProgramResult(entry, failed="it can't be read")
+    circle = context.modules.circles.get(entry.path)
+    if circle is not None:
+        return ProgramResult(entry, failed=f"it is one of {circle} modules that import each other in circles")
     target = context.target_of(entry.path)
     try:
         launches = context.launches_of(entry.path)

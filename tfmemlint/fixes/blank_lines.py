@@ -27,6 +27,10 @@ class _Part:
     last: int
 
 
+MAX_LINES_COMPARED_ONE_BY_ONE = 2_000
+"""Lines beyond which those that are in a text very often are not compared with each other."""
+
+
 @dataclass(frozen=True, slots=True)
 class Habits:
     """The blank lines that a file has.
@@ -117,7 +121,9 @@ def _changed_lines(old: Sequence[str], new: Sequence[str]) -> tuple[set[int], se
     """Return the indices of new lines, and those of all lines that are new or beside a place where lines are gone."""
     fresh: set[int] = set()
     gone: set[int] = set()
-    for tag, _, _, start, end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    # Thousands of lines that are the same, blank ones for instance, take the square of their number to compare.
+    compared = difflib.SequenceMatcher(None, old, new, autojunk=len(new) > MAX_LINES_COMPARED_ONE_BY_ONE)
+    for tag, _, _, start, end in compared.get_opcodes():
         if tag in ("insert", "replace"):
             fresh.update(range(start, end))
         elif tag == "delete":

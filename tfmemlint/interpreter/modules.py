@@ -42,6 +42,8 @@ class ModuleStore:
         replays: what importing modules with effects has done, by where the modules are.
         shares_summaries: later programs may use them.
         settled_by: of programs, by the file that they start in: the files after whose import nothing is configured.
+        circles: modules that are not followed from their own start, by their files: the number of modules that import
+            each other in circles with them.
         contents: of programs, by the file that they start in: all files that they may be made of, with their digests.
     """
 
@@ -57,6 +59,7 @@ class ModuleStore:
     shares_summaries: bool = True
     contents: dict[str, dict[str, str]] = field(default_factory=dict)
     settled_by: dict[str, frozenset[str]] = field(default_factory=dict)
+    circles: Mapping[str, int] = field(default_factory=dict)
     _leading: Leading | None = None
     _names: dict[str, str] = field(default_factory=dict)
     _searches: dict[object, _Search] = field(default_factory=dict)
@@ -88,6 +91,7 @@ class ModuleStore:
         self.shown = {os.path.abspath(path): path for path in paths}
         self.instead, self.listings, self._leading = {}, Listings(), None
         self.quiet, self.summaries, self.contents, self.replays, self.settled_by = {}, {}, {}, {}, {}
+        self.circles = {}
         self._parsed, self._mentions, self._names, self._searches = {}, {}, {}, {}
         self._lasting, self._lasting_files = set(), set()
 
@@ -208,6 +212,7 @@ class ModuleStore:
             {**self.instead, **instead},
             self.open_texts,
             listings=self.listings,
+            circles=self.circles,
             _leading=self._leading,
             _parsed={name: module for name, module in self._parsed.items() if name not in instead},
             _mentions={name: mentions for name, mentions in self._mentions.items() if name not in instead},

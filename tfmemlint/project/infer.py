@@ -47,6 +47,7 @@ class Inference:
     _names: dict[str, FileNames] = field(default_factory=dict)
     _graphs: dict[str, Graph | None] = field(default_factory=dict)
     _inferred: dict[tuple[str, ReleaseMask], Inferred] = field(default_factory=dict)
+    _components: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def of_file(self, path: str, admitted: ReleaseMask) -> Inferred:
         """Return the releases among ``admitted`` that have every name of the program that a file belongs to.
@@ -62,10 +63,10 @@ class Inference:
             found = self._of_files(files, admitted)
             if found.mask:
                 break
-        if found.mask and len(files) > 1:
+        if found.mask and len(files) > 1 and all(self._components.get(other) is files for other in files):
             # All files of a program have one release.
             for other in files:
-                self._inferred.setdefault((other, admitted), found) if files == self._connected(other) else None
+                self._inferred.setdefault((other, admitted), found)
         self._inferred[path, admitted] = found
         return found
 
@@ -106,6 +107,8 @@ class Inference:
 
     def _connected(self, path: str) -> frozenset[str]:
         """Return the files that a file is connected with by imports, in either direction, itself included."""
+        if path in self._components:
+            return self._components[path]
         made = self._graph_of(path)
         if made is None or path not in made.modules:
             return frozenset({path})
@@ -116,7 +119,10 @@ class Inference:
                 if other not in found:
                     found.add(other)
                     pending.append(other)
-        return frozenset(found)
+        connected = frozenset(found)
+        # All files of a program are connected with the same ones; of a larger one, each is with those near to it.
+        self._components.update(dict.fromkeys((path,) if pending else connected, connected))
+        return connected
 
     def _of_files(self, files: Iterable[str], admitted: ReleaseMask) -> Inferred:
         mask = admitted
