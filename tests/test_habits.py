@@ -63,7 +63,7 @@ def test_a_new_rule_is_found_by_the_command(checkout: Path) -> None:
     fixture = f"fixtures/{CODE}/bad_old_name.py"
     done = _run(checkout, "-m", "tfmemlint", "check", "--no-cache", "--select", CODE, fixture)
     assert done.returncode == 1
-    assert f"{fixture}:5:7: {CODE} " in done.stdout
+    assert f"{fixture}:5:7: advice: {CODE} " in done.stdout
     assert f"$ tfmemlint check --extend-select {CODE}" in (checkout / f"tests/snapshots/{CODE}.txt").read_text()
 
 

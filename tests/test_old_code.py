@@ -50,7 +50,7 @@ def test_old_findings_are_quiet_and_new_ones_fail(late: Path, capsys: pytest.Cap
         assert check(*arguments) == CLEAN, moved
     late.write_text(LATE + SECOND.replace("gpus[1]", "gpus[2]"))
     assert check(*arguments) == FOUND
-    assert "late.py:7:1: TFM101" in capsys.readouterr().out
+    assert "late.py:7:1: error: TFM101" in capsys.readouterr().out
     late.write_text(LATE + SECOND)
     assert check(*arguments) == FOUND, "a second one that reads the same is new, too"
 

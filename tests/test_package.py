@@ -155,7 +155,7 @@ def test_it_works_without_tensorflow(installed: Path, tmp_path: Path) -> None:
     assert "growth-after-init" in rule.stdout
     check = _run(installed, tmp_path, "tfmemlint", "check", "late.py")
     assert (check.returncode, check.stderr) == (1, "")
-    assert "late.py:5:5: TFM101" in check.stdout
+    assert "late.py:5:5: error: TFM101" in check.stdout
 
 
 def test_it_mends_without_tensorflow(installed: Path, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_nothing_in_the_working_directory_is_imported(
     plant(folder, tmp_path / "canary", [*sys.stdlib_module_names, "tfmemlint", "sitecustomize", "usercustomize"])
     check = _run(installed, folder, *command, "check", "late.py")
     assert (check.returncode, check.stderr) == (1, "")
-    assert "late.py:5:5: TFM101" in check.stdout
+    assert "late.py:5:5: error: TFM101" in check.stdout
     assert _run(installed, folder, *command, "fix", "-q", "--unsafe-fixes", ".").stderr == ""
     assert (folder / "late.py").read_text(encoding="utf-8") == CLEAN
     assert not (tmp_path / "canary").exists()

@@ -92,7 +92,7 @@ def _skip_without_an_index(project: Path) -> None:
 def test_check_reports_and_changes_nothing(project: Path, environment: dict[str, str], hooks: str) -> None:
     code, said = _pre_commit(project, environment, f"{hooks}  - id: tfmemlint\n")
     assert code == 1, said
-    assert "listing.py:4:8: TFM202" in said
+    assert "listing.py:4:8: error: TFM202" in said
     assert "notes.txt" not in said
     assert (project / "listing.py").read_text(encoding="utf-8") == LISTED
 

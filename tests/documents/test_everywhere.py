@@ -101,7 +101,7 @@ def test_what_was_found_before_knows_for_which_kinds(
             capsys.readouterr()
             main(["check", "--kinds", kinds, "--output-format", "concise", "."])
             lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-            assert {(words[0].partition(":")[0], words[1]) for words in lines if ".py:" in words[0]} == expected
+            assert {(words[0].partition(":")[0], words[2]) for words in lines if ".py:" in words[0]} == expected
 
 
 def test_a_kind_that_is_none_is_said(capsys: pytest.CaptureFixture[str]) -> None:

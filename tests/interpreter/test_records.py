@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import pickle
 import subprocess
 import sys
@@ -70,9 +71,10 @@ def test_mypy_holds_that_nothing_assigns_to_a_record(tmp_path: Path) -> None:
     file = tmp_path / "assigns.py"
     file.write_text("from tfmemlint.model.finding import Span\n\nSpan(1, 2, 3, 4).row = 2\n", encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--no-incremental", "--follow-imports=silent", str(file)],
+        [sys.executable, "-m", "mypy", "--no-incremental", "--no-color-output", "--follow-imports=silent", str(file)],
         cwd=Path(__file__).resolve().parents[2],
         capture_output=True,
         text=True,
+        env={name: value for name, value in os.environ.items() if name != "FORCE_COLOR"},
     )
     assert 'Property "row" defined in "Span" is read-only' in done.stdout

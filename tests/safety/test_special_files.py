@@ -71,7 +71,7 @@ def test_only_regular_files_are_opened(tmp_path: Path, kind: str) -> None:
         else:
             path.symlink_to("/dev/zero")
     out = _check(tmp_path)
-    assert "train.py:3:1: TFM202" in out
+    assert "train.py:3:1: error: TFM202" in out
     assert "TFM900" not in out
 
 
@@ -80,7 +80,7 @@ def test_an_encoding_that_no_text_is_in_costs_its_file_only(tmp_path: Path, enco
     (tmp_path / "odd.py").write_text(f"# -*- coding: {encoding} -*-\n{CODE}")
     (tmp_path / "train.py").write_text(CODE)
     out = _check(tmp_path)
-    assert "train.py:3:1: TFM202" in out
+    assert "train.py:3:1: error: TFM202" in out
     assert "odd.py:" in out or encoding in ("idna",)
     assert "TFM900" not in out
 

@@ -143,6 +143,6 @@ def test_an_error_on_one_file_is_a_finding_in_it(
     monkeypatch.chdir(tmp_path)
     assert main(["check", "--no-cache", "--output-format", "concise", "."]) == 3
     out = capsys.readouterr().out
-    assert "bad.py:1:1: TFM900" in out
+    assert "bad.py:1:1: error: TFM900" in out
     assert "MemoryError" in out
-    assert "good.py:2:1: TFM202" in out
+    assert "good.py:2:1: error: TFM202" in out

@@ -143,6 +143,11 @@ def _within_limits(directory: str, options: Record, seconds: float, mib: float) 
     watched, end = psutil.Process(child), time.monotonic() + seconds
     problem: Record | None = {"outcome": "died", "problem": "the process that checked it died"}
     while True:
+        with contextlib.suppress(psutil.Error):
+            if watched.memory_info().rss > mib * 2**20:
+                problem = {"outcome": "memory", "problem": f"took more than {mib:g} MiB of memory"}
+                made.clear()
+                break
         ready, _, _ = select.select([reading, 0], [], [], POLL_SECONDS)
         if reading in ready:
             data = os.read(reading, 2**16)
@@ -156,11 +161,6 @@ def _within_limits(directory: str, options: Record, seconds: float, mib: float) 
             problem = {"outcome": "time", "problem": f"took longer than {seconds:g} s"}
             made.clear()
             break
-        with contextlib.suppress(psutil.Error):
-            if watched.memory_info().rss > mib * 2**20:
-                problem = {"outcome": "memory", "problem": f"took more than {mib:g} MiB of memory"}
-                made.clear()
-                break
     with contextlib.suppress(ProcessLookupError):
         os.kill(child, signal.SIGKILL)
     os.close(reading)

@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.reads import mentions_as_read, reads, rows_of_programs_started, starts_others
@@ -66,13 +67,12 @@ def is_for_the_next_program(program: Program, write: EnvWrite) -> bool:
     it uses TensorFlow again: the variable is for that program, which inherits it."""
     if write.path != program.source.path or not isinstance(program.tree, ast.Module):
         return False
+    started = _programs_started(program.tree, program.source.text)
+    if not started:
+        return False
     row = place_of(write).row
     scope = _function_around(program.tree, row)
-    rows = [
-        started
-        for started in rows_of_programs_started(program.tree, program.source.text)
-        if started >= row and _function_around(program.tree, started) is scope
-    ]
+    rows = [row_of for row_of, function in started if row_of >= row and function is scope]
     if not rows:
         return False
     return not any(
@@ -81,13 +81,25 @@ def is_for_the_next_program(program: Program, write: EnvWrite) -> bool:
     )
 
 
+@lru_cache(maxsize=1)
+def _programs_started(tree: ast.Module, text: str) -> list[tuple[int, ast.AST | None]]:
+    """Return the rows in which a module starts other programs, each with the function that it is in."""
+    return [(row, _function_around(tree, row)) for row in rows_of_programs_started(tree, text)]
+
+
 def _function_around(tree: ast.Module, row: int) -> ast.AST | None:
     """Return the innermost function around a row; None for the module itself."""
     found: ast.AST | None = None
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= row <= (node.end_lineno or 0):
+    for node in _functions(tree):
+        if node.lineno <= row <= (node.end_lineno or 0):
             found = node  # Outer functions come first.
     return found
+
+
+@lru_cache(maxsize=1)
+def _functions(tree: ast.Module) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Return the functions of a module, outer ones first."""
+    return [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
 
 
 def others_of(program: Program, name: str, but: EnvWrite) -> list[EnvWrite]:

@@ -213,9 +213,12 @@ def visible(stated: StatedIntent, seen: Observation, facts: GroundFacts, asked: 
 
 
 def allocator(stated: StatedIntent, seen: Observation, facts: GroundFacts, asked: Sequence[ConfigCall]) -> Verdict:
-    """Check the allocator that the environment asks for."""
+    """Check the allocator that the environment, or a session's options, ask for."""
     got = seen.result.environment.get(ALLOCATOR_VARIABLE)
     words = f"{ALLOCATOR_VARIABLE}={got}" if got is not None else f"{ALLOCATOR_VARIABLE} unset"
+    if stated.by in ("session", "proto", "handed-on"):
+        # `GPUOptions.allocator_type`: what a session's devices were made with is not among what is observed.
+        return Verdict(stated, VerdictKind.UNPROVEN, "", reason="the allocator of a session is not shown by a run")
     if stated.by != "environment":
         return Verdict(stated, VerdictKind.NOTHING, words, reason=f"TensorFlow never reads {stated.name}")
     if not seen.result.physical:
