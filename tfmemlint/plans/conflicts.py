@@ -86,7 +86,7 @@ def overruled(stated: StatedIntent, run: EntryRun) -> Prediction | None:
     purpose = stated.setting
     forced = run.env("TF_FORCE_GPU_ALLOW_GROWTH")
     if purpose is Purpose.GROWTH and isinstance(stated.intent.value, bool) and forced in ("true", "false"):
-        if (forced == "true") == stated.intent.value:
+        if (forced == "true") == stated.intent.value or not run.has_gpus:
             return None
         row = run.env_row("TF_FORCE_GPU_ALLOW_GROWTH")
         words = f"is overridden: TF_FORCE_GPU_ALLOW_GROWTH={forced} in line {row} wins"

@@ -60,6 +60,11 @@ class EntryRun:
         return self.events[-1].state if self.events else State()
 
     @property
+    def has_gpus(self) -> bool:
+        """False if no GPU is left that a setting could be about."""
+        return self.end.max_gpus != 0
+
+    @property
     def allocates_asynchronously(self) -> bool:
         """True if ``cuda_malloc_async`` is used on a release on which it was measured: it knows no limits."""
         name, target = "cuda_malloc_async", self.program.target

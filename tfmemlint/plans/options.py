@@ -29,7 +29,7 @@ def predict(stated: StatedIntent, session: SessionMade, run: EntryRun) -> Predic
 
 def _in_time(stated: StatedIntent, session: SessionMade, run: EntryRun) -> Prediction:
     forced = run.env("TF_FORCE_GPU_ALLOW_GROWTH")
-    if stated.intent.purpose is Purpose.GROWTH and forced == "false" and stated.intent.value is True:
+    if stated.intent.purpose is Purpose.GROWTH and forced == "false" and stated.intent.value is True and run.has_gpus:
         row = run.env_row("TF_FORCE_GPU_ALLOW_GROWTH")
         words = f"is overridden: TF_FORCE_GPU_ALLOW_GROWTH=false in line {row} wins"
         return Prediction(PredictionKind.FAILS, "overridden", words, ("Nothing is raised",), because=row)
