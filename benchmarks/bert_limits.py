@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The largest batch of BERT-Base at each length, with operations and an optimizer as those of google-research/bert.
+"""The largest batch of BERT-Base at each length, with the layers and the optimizer that BERT is known by.
 
 One function of any shape is traced once, and called with batch after batch, to find the largest one for which
 TensorFlow's allocator has room: `tfmemlint fit benchmarks/bert_limits.py --gpu-memory 12GiB --steps 0 --jit off
