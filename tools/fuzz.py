@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
+import os
 import random
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -42,8 +46,21 @@ def mutated(text: str, source: random.Random) -> str:
     return text
 
 
+@contextlib.contextmanager
+def empty_project() -> Iterator[None]:
+    """Make an empty project the current directory: in this one, all its configuration files would be read each time."""
+    with tempfile.TemporaryDirectory(prefix="tfmemlint-fuzz-") as folder:
+        (Path(folder) / "pyproject.toml").touch()
+        before = Path.cwd()
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(before)
+
+
 def problem_of(path: str, data: bytes) -> str:
-    """Return the way in which the tool fails on a file, or ""."""
+    """Return the way in which the tool fails on a file of this name in the current directory, or ""."""
     from tfmemlint.engine.context import RunContext
     from tfmemlint.engine.run import from_text
 
@@ -71,17 +88,19 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, default=Path("fuzz-findings"), help="the folder for inputs that fail")
     arguments = parser.parse_args()
     files = inputs(ROOT / "fixtures")
+    keep = arguments.keep.resolve()
     failed = 0
-    for seed in range(arguments.seed, arguments.seed + arguments.inputs):
-        source = random.Random(seed)
-        path = source.choice(files)
-        data = mutated(path.read_text("utf-8", "replace"), source).encode("utf-8", "surrogatepass")
-        problem = problem_of(path.name, data)
-        if problem:
-            failed += 1
-            print(f"seed {seed}: {path.relative_to(ROOT)}: {problem[:300]!r}", flush=True)
-            arguments.keep.mkdir(exist_ok=True)
-            (arguments.keep / f"{seed}-{path.name}").write_bytes(data)
+    with empty_project():
+        for seed in range(arguments.seed, arguments.seed + arguments.inputs):
+            source = random.Random(seed)
+            path = source.choice(files)
+            data = mutated(path.read_text("utf-8", "replace"), source).encode("utf-8", "surrogatepass")
+            problem = problem_of(path.name, data)
+            if problem:
+                failed += 1
+                print(f"seed {seed}: {path.relative_to(ROOT)}: {problem[:300]!r}", flush=True)
+                keep.mkdir(exist_ok=True)
+                (keep / f"{seed}-{path.name}").write_bytes(data)
     print(f"{arguments.inputs} inputs from seed {arguments.seed}, {failed} failed")
     return 1 if failed else 0
 

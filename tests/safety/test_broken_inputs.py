@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,13 @@ SEEDS = range(0, 2_000, 100)
 """The first seed of each part. A failing seed is tried alone by ``python3 tools/fuzz.py --inputs 1 --seed N``."""
 FOUND = ROOT / "tests" / "safety" / "broken_inputs"
 """Inputs that once failed, as tools/fuzz.py keeps them."""
+
+
+@pytest.fixture(autouse=True)
+def project() -> Iterator[None]:
+    """An empty project, which is the current directory."""
+    with fuzz.empty_project():
+        yield
 
 
 def _problems(seeds: range) -> list[str]:
