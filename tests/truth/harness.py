@@ -164,9 +164,9 @@ def checks(case: Case, ground: Ground) -> Iterator[Check]:
                 yield _fixed(case, result, gpus, ground.overhead_mib())
     if case.fixed_code is not None and 0 not in case.gpus and (case.fixed or not case.ground) and ground.kind != "gpu":
         # The same program may run on a machine without a GPU; a fix must not be what keeps it from running there.
-        before, after = run(ground, case.code, case.path, 0), run(ground, case.fixed_code, case.path, 0)
+        after = run(ground, case.fixed_code, case.path, 0)
         problem = ""
-        if not failure(before) and failure(after):
+        if failure(after) and not failure(run(ground, case.code, case.path, 0)):
             problem = f"without a GPU the original runs but the fixed side raises {failure(after)}"
         yield Check("fixed", 0, "runs if the failing side does", _ending(after), problem)
 
