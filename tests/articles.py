@@ -6,7 +6,8 @@ from pathlib import Path
 
 from tests.fixture_files import FIXTURES, read_text, strip_markers
 from tfmemlint.engine.check_source import check_source
-from tfmemlint.fixes.loop import Fixed, Options, fix_source
+from tfmemlint.fixes.compute_fix import Options
+from tfmemlint.fixes.loop import Fixed, fix_source
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding
 from tfmemlint.rulekit.rule import rules

@@ -17,7 +17,8 @@ import pytest
 from tests.fixture_files import READ, read_text, strip_markers
 from tests.legacy import LEGACY, legacy_paths
 from tfmemlint.engine.check_source import check_source
-from tfmemlint.fixes.loop import Fixed, Options, fix_source
+from tfmemlint.fixes.compute_fix import Options
+from tfmemlint.fixes.loop import Fixed, fix_source
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.rulekit.rule import Rule, rules

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tfmemlint.engine.check_source import check_source
-from tfmemlint.fixes.loop import Options, compute, fix_source
+from tfmemlint.fixes.compute_fix import Options, compute
+from tfmemlint.fixes.loop import fix_source
 from tfmemlint.knowledge import purposes
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Applicability, Finding

@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tfmemlint.engine.check_source import check_source  # noqa: E402
-from tfmemlint.fixes.loop import Options, fix_source  # noqa: E402
+from tfmemlint.fixes.compute_fix import Options  # noqa: E402
+from tfmemlint.fixes.loop import fix_source  # noqa: E402
 from tfmemlint.knowledge.releases import Target  # noqa: E402
 from tfmemlint.model.finding import Severity  # noqa: E402
 from tfmemlint.rulekit.rule import Rule, rules  # noqa: E402

@@ -16,8 +16,8 @@ from tfmemlint.cli.prompt import Asker
 from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.results import FileResult, Unproven
 from tfmemlint.engine.run import run
+from tfmemlint.fixes.compute_fix import DECLINED, NOT_CHOSEN
 from tfmemlint.fixes.git import UNCOMMITTED, UNTRACKED
-from tfmemlint.fixes.loop import DECLINED, NOT_CHOSEN
 from tfmemlint.model.finding import Span
 from tfmemlint.sources import Source
 

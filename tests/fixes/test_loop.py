@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 import libcst as cst
 
+from tfmemlint.fixes.compute_fix import Options, compute
 from tfmemlint.fixes.editor import Editor
-from tfmemlint.fixes.loop import Fixed, Options, compute, fix_source
+from tfmemlint.fixes.loop import Fixed, fix_source
 from tfmemlint.interpreter.program import Program
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Applicability, Finding, Severity, Span

@@ -9,8 +9,9 @@ import pytest
 
 from tests.processor_time import assert_linear
 from tfmemlint.engine.check_source import check_source
+from tfmemlint.fixes.compute_fix import Options
 from tfmemlint.fixes.concrete_tree import tree_of
-from tfmemlint.fixes.loop import Options, fix_source
+from tfmemlint.fixes.loop import fix_source
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.rulekit.rule import rules

@@ -9,7 +9,8 @@ import pytest
 
 from tests.fixes.helpers import editor, span
 from tfmemlint.engine.check_source import check_source
-from tfmemlint.fixes.loop import Options, compute, fix_source
+from tfmemlint.fixes.compute_fix import Options, compute
+from tfmemlint.fixes.loop import fix_source
 from tfmemlint.fixes.rewrites import memory_sizes
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.knowledge.releases import Target

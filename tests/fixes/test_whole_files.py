@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tests.fixes.helpers import code
 from tfmemlint.engine.check_source import check_source
-from tfmemlint.fixes.loop import Fixed, Options, fix_source
+from tfmemlint.fixes.compute_fix import Options
+from tfmemlint.fixes.loop import Fixed, fix_source
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Severity
 from tfmemlint.rulekit.rule import rules

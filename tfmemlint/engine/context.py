@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tfmemlint.deployment.launches import Launch
     from tfmemlint.engine.results import Unproven
     from tfmemlint.engine.shard import Shard
-    from tfmemlint.fixes.loop import Options
+    from tfmemlint.fixes.compute_fix import Options
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rulekit.rule import Rule
 
@@ -234,7 +234,7 @@ class RunContext:
 
     def fix_options(self) -> Options:
         """Return what the user allows of fixes."""
-        from tfmemlint.fixes.loop import Options
+        from tfmemlint.fixes.compute_fix import Options
         from tfmemlint.project.line_length import line_length_of
 
         return Options(

@@ -18,7 +18,8 @@ from tfmemlint.sources.kinds import SETTINGS
 if TYPE_CHECKING:
     from tfmemlint.engine.context import RunContext
     from tfmemlint.engine.document_judge import DocumentJudge
-    from tfmemlint.fixes.loop import Fixed, Options
+    from tfmemlint.fixes.compute_fix import Options
+    from tfmemlint.fixes.loop import Fixed
     from tfmemlint.model.finding import Finding
     from tfmemlint.sources import Source
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.engine.document_judge import DocumentJudge, in_document, place_of
 from tfmemlint.engine.fix_file import fix_text
-from tfmemlint.fixes.loop import Fixed, Options, compute
+from tfmemlint.fixes.compute_fix import Options, compute
+from tfmemlint.fixes.loop import Fixed
 from tfmemlint.sources.documents.document import Document
 
 if TYPE_CHECKING:

@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.results import FileResult
-from tfmemlint.fixes.loop import Fixed, Options, Place, Planner, fix_source, place
+from tfmemlint.fixes.compute_fix import Options
+from tfmemlint.fixes.finding_places import Place, place
+from tfmemlint.fixes.loop import Fixed, Planner, fix_source
 from tfmemlint.sources.kinds import PYTHON
 
 if TYPE_CHECKING:

@@ -67,8 +67,8 @@ def follow_up_in(
     """Return what fixes a finding that a repair has brought to light, by the finding's own rule."""
 
     def follow_up(finding: Finding, text: str) -> tuple[str, str] | None:
+        from tfmemlint.fixes.compute_fix import Options, compute
         from tfmemlint.fixes.edits import apply
-        from tfmemlint.fixes.loop import Options, compute
         from tfmemlint.rulekit.rule import rules
 
         source = read(finding.path)

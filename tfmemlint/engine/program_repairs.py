@@ -93,7 +93,7 @@ class _ProgramRepairs:
 
     def _make(self, found: Repair) -> str:
         """Make a repair in all of its files; return why it was not made, or ""."""
-        from tfmemlint.fixes.loop import DECLINED, NEEDS_UNSAFE
+        from tfmemlint.fixes.compute_fix import DECLINED, NEEDS_UNSAFE
 
         context = self.context
         if not context.at(found.finding.path).unsafe:

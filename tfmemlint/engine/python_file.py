@@ -16,7 +16,8 @@ from tfmemlint.sources.text import NOTEBOOK
 
 if TYPE_CHECKING:
     from tfmemlint.engine.context import RunContext
-    from tfmemlint.fixes.loop import Fixed, Options, Planner
+    from tfmemlint.fixes.compute_fix import Options
+    from tfmemlint.fixes.loop import Fixed, Planner
     from tfmemlint.interpreter.unit import ParsedModule
     from tfmemlint.model.finding import Finding
 
@@ -110,7 +111,7 @@ class PythonFile:
 
     def explain(self, findings: Sequence[Finding], options: Options, context: RunContext) -> list[Finding]:
         """Return ``findings`` with their fixes, or with the reasons why they have none."""
-        from tfmemlint.fixes.loop import compute
+        from tfmemlint.fixes.compute_fix import compute
         from tfmemlint.rulekit.rule import rules
 
         by_code = {rule.code: rule for rule in rules()}

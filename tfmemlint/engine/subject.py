@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from tfmemlint.engine.context import RunContext
     from tfmemlint.engine.results import FileResult
-    from tfmemlint.fixes.loop import Fixed, Options
+    from tfmemlint.fixes.compute_fix import Options
+    from tfmemlint.fixes.loop import Fixed
     from tfmemlint.model.finding import Finding
     from tfmemlint.sources import Source
 

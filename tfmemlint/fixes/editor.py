@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import ClassVar, TypeVar
+from collections.abc import Sequence
+from typing import ClassVar
 
 import libcst as cst
 
 from tfmemlint.fixes.add_imports import ImportAdder
-from tfmemlint.fixes.concrete_tree import ConcreteTree, Statement, comments_in, comments_of, reading_differs, tree_of
+from tfmemlint.fixes.concrete_tree import ConcreteTree, Statement, comments_in, comments_of, tree_of
 from tfmemlint.fixes.f_strings import fit_quotes
 from tfmemlint.fixes.hoist import Hoist
 from tfmemlint.fixes.hoist_out_of_function import plan_move_above_start
@@ -21,23 +21,22 @@ from tfmemlint.fixes.import_sorter_guards import (
     add_guards,
     is_sortable_import,
 )
-from tfmemlint.fixes.imports import imports_of, is_import
+from tfmemlint.fixes.imports import is_import
 from tfmemlint.fixes.line_length import usual_length
 from tfmemlint.fixes.new_text import text_of
+from tfmemlint.fixes.place_finder import PlaceFinder
 from tfmemlint.fixes.rewrites import memory_sizes
 from tfmemlint.fixes.rewrites.memory_sizes import SIZE_UNKNOWN, TOTAL_UNKNOWN
 from tfmemlint.fixes.transformer import Changes, ChangeTransformer
 from tfmemlint.fixes.trivia import parse
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.model.finding import Applicability, Edit, Finding, Span
-
-NodeT = TypeVar("NodeT", bound=cst.CSTNode)
+from tfmemlint.model.finding import Applicability, Edit, Finding
 
 __all__ = ["Editor", "Statement", "Withheld"]
 
 
-class Editor:
+class Editor(PlaceFinder):
     """One rewrite of one text. Nodes and statements stay valid until `finish` makes all changes at once.
 
     Attributes:
@@ -66,9 +65,8 @@ class Editor:
         Raises:
             Withheld: the concrete parser can't read the text.
         """
-        self._tree = tree or tree_of(text)
+        super().__init__(tree or tree_of(text))
         self.text = text
-        self.module = self._tree.module
         self.target = target
         self.gpu_memory_mib = gpu_memory_mib
         self.read_gpu_memory = read_gpu_memory
@@ -78,9 +76,7 @@ class Editor:
         self.needs: set[str] = set()
         self.edits: tuple[Edit, ...] | None = None
         self._changes = Changes()
-        self._imports = imports_of(self._tree)
         self._imports_added = ImportAdder(self._tree, self._imports)
-        self._focus: cst.CSTNode | None = None
         self._put_up = False
         self._notes: list[tuple[str, str]] = []
         self._rendered: set[cst.CSTNode] = set()
@@ -96,79 +92,7 @@ class Editor:
         """Mark the rewrite as unsafe: a person should look at it. ``message`` is as in `safe`."""
         self.applicability, self.message = Applicability.UNSAFE, message
 
-    # Places
-
-    def call_at(self, span: Span, *last_names: str) -> cst.Call:
-        """Return the call at exactly ``span``, of a function whose last name is in ``last_names`` if any is given.
-
-        Raises:
-            Withheld: there is none.
-        """
-        for node in self._tree.at(span):
-            if isinstance(node, cst.Call) and (not last_names or self._calls(node, last_names)):
-                self._focus = node
-                return node
-        raise reading_differs(span)
-
-    def node_at(self, span: Span, *types: type[NodeT]) -> NodeT:
-        """Return the outermost node of one of ``types`` at exactly ``span``.
-
-        Raises:
-            Withheld: there is none.
-        """
-        for node in self._tree.at(span):
-            if isinstance(node, types):
-                self._focus = node
-                return node
-        raise reading_differs(span)
-
-    def expression_at(self, span: Span) -> cst.BaseExpression:
-        """Return the outermost expression at exactly ``span``.
-
-        Raises:
-            Withheld: there is none.
-        """
-        for node in self._tree.at(span):
-            if isinstance(node, cst.BaseExpression):
-                self._focus = node
-                return node
-        raise reading_differs(span)
-
-    def statement_at(self, span: Span) -> Statement:
-        """Return the smallest whole statement that contains ``span``.
-
-        Raises:
-            Withheld: there is none.
-        """
-        self._focus = found = self._tree.statement_at(span)
-        return found
-
-    def statement_of(self, node: cst.CSTNode) -> Statement:
-        """Return the smallest whole statement that contains ``node``."""
-        return self._tree.statement_of(node)
-
-    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        """Return the parent of ``node``."""
-        return self._tree.parents.get(node)
-
-    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """Yield the nodes around ``node``, innermost first."""
-        return self._tree.ancestors(node)
-
-    def nearest(
-        self, node: cst.CSTNode, kind: type[NodeT], *, until: tuple[type[cst.CSTNode], ...] = ()
-    ) -> NodeT | None:
-        """Return the innermost node of a kind around ``node``; None if there is none inside one of ``until``."""
-        for ancestor in self.ancestors(node):
-            if isinstance(ancestor, kind):
-                return ancestor
-            if isinstance(ancestor, until):
-                return None
-        return None
-
-    def span(self, node: cst.CSTNode) -> Span:
-        """Return the position of ``node``."""
-        return self._tree.span(node)
+    # Changes
 
     def code(self, node: cst.CSTNode) -> str:
         """Return the text of ``node``, with the changes that were made inside it."""
@@ -177,17 +101,6 @@ class Editor:
         assert isinstance(new, cst.CSTNode)
         self._rendered |= transformer.done
         return self.module.code_for_node(new)
-
-    def resolve(self, name: cst.BaseExpression) -> str:
-        """Return the canonical dotted name of a name or an attribute; its code if it has none."""
-        return self._imports.resolve(self._tree.code(name))
-
-    def import_of(self, name: cst.BaseExpression) -> cst.Import | cst.ImportFrom | None:
-        """Return the import that binds the first part of a dotted name; None if none does."""
-        root = self._tree.code(name).split(".")[0]
-        return next((binding.node for binding in self._imports.bindings if binding.local == root), None)
-
-    # Changes
 
     def replace(self, node: cst.CSTNode, new: str | cst.CSTNode) -> None:
         """Replace ``node`` (an expression, or the value of an argument) by another expression.
@@ -426,12 +339,6 @@ class Editor:
         self.edits = made.edits
         return text
 
-    def _calls(self, call: cst.Call, names: Sequence[str]) -> bool:
-        """True if the name of the function that ``call`` calls ends in one of ``names``, as written or as imported."""
-        if _last_name(call.func) in names:
-            return True
-        return self._imports.resolve(self._tree.code(call.func)).rpartition(".")[2] in names
-
     def _whole(self, statement: Statement) -> Statement:
         return self._tree.statement_of(statement)
 
@@ -473,13 +380,3 @@ def _lines_with_comments(text: str) -> Counter[str]:
 
 def _has_number(text: str, number: str) -> bool:
     return re.search(rf"(?<![\w.]){re.escape(number)}(?![\w.])", text) is not None
-
-
-def _last_name(func: cst.BaseExpression) -> str:
-    if isinstance(func, cst.Call) and _last_name(func.func) == "getattr" and len(func.args) == 2:
-        name = func.args[1].value
-        value = name.evaluated_value if isinstance(name, cst.SimpleString) else ""
-        return value if isinstance(value, str) else ""
-    if isinstance(func, cst.Attribute):
-        return func.attr.value
-    return func.value if isinstance(func, cst.Name) else ""

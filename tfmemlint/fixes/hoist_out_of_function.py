@@ -18,8 +18,9 @@ import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import Block, Statement
 from tfmemlint.fixes.def_use import DefUse
-from tfmemlint.fixes.hoist import Hoist, HoistEntry, is_outside_file, split_trace
+from tfmemlint.fixes.hoist import Hoist, HoistEntry
 from tfmemlint.fixes.imports import is_import
+from tfmemlint.fixes.trace_places import is_outside_file, split_trace
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding, Span
 

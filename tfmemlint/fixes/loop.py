@@ -3,73 +3,25 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from tfmemlint.fixes.edits import apply, difference, overlap
-from tfmemlint.fixes.withheld import Withheld
-from tfmemlint.model.finding import CAME_TO_LIGHT, PACKAGES, Applicability, Edit, Finding, Fix, Severity, Span
+from tfmemlint.fixes.compute_fix import DECLINED, NEEDS_UNSAFE, NOT_CHOSEN, Fixer, Options, compute, withheld
+from tfmemlint.fixes.edits import apply, overlap
+from tfmemlint.fixes.finding_places import Place, in_first_text, keys_in_new_text, marked, place
+from tfmemlint.model.finding import Applicability, Edit, Finding, Severity
 from tfmemlint.sources.documents.blocks import PYTHON
-from tfmemlint.sources.line_changes import line_changes
 
 if TYPE_CHECKING:
-    from tfmemlint.fixes.editor import Editor
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.sources import Source
 
-NEEDS_UNSAFE = "unsafe: needs --unsafe-fixes"
-NOT_CHOSEN = "left out by --fix-only"
-DECLINED = "declined"
 STILL_THERE = "the finding would still be there"
 _USER_CHOICES = (NEEDS_UNSAFE, NOT_CHOSEN, DECLINED)
 _MAX_CHAINED_FIXES = 4
 """The number of further fixes that one fix may need; a bound against endless chains, without a deeper reason."""
-
-
-class Fixer(Protocol):
-    """The part of a rule that the fix loop uses: its code, and the rewrite of one of its findings."""
-
-    @property
-    def code(self) -> str: ...
-
-    def fix(self, finding: Finding, editor: Editor) -> None:
-        """Rewrite the code of ``finding`` with ``editor``.
-
-        Raises:
-            Withheld: the rewrite would not be right; the text says why.
-        """
-
-
-Place = tuple[object, ...]
-"""The key of a finding within one text, see `place`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The fixes that the user allows.
-
-    Attributes:
-        unsafe: also unsafe fixes. gpu_memory_mib: the memory of one GPU in MiB, if the user gave it.
-        read_gpu_memory: where the user did not, write code that asks NVML for it.
-        only: rule codes, or their prefixes, whose findings alone are fixed; () for all.
-        ask: called before each change, with the finding, and the current and the new source of each file that changes;
-            None to ask nobody.
-        line_length_of: returns how many characters a line of the file at a path may have; None if nothing says it.
-        refused: findings that must not be fixed, by `place`, with the reason.
-    """
-
-    unsafe: bool = False
-    gpu_memory_mib: float | None = None
-    read_gpu_memory: bool = False
-    only: tuple[str, ...] = ()
-    ask: Callable[[Finding, Sequence[tuple[Source, Source]]], bool] | None = None
-    line_length_of: Callable[[str], int | None] = lambda _: None
-    refused: Mapping[Place, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -87,58 +39,6 @@ class Fixed:
     applied: list[Finding] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     needs: set[str] = field(default_factory=set)
-
-
-def compute(source: Source, finding: Finding, rule: Fixer, target: Target, options: Options) -> Finding:
-    """Return ``finding`` with its fix, or with the reason why it has none. An error in the rule is such a reason."""
-    if not finding.fixable:
-        return finding
-    try:
-        editor = _editor(source, target, options, in_comments=getattr(rule, "fixes_comments", False))
-        rule.fix(finding, editor)
-        new = editor.finish()
-        try:
-            source.as_file(new)
-        except ValueError as reason:
-            return _withheld(finding, str(reason))
-    except Withheld as reason:
-        return _withheld(finding, str(reason))
-    except Exception as error:
-        return _withheld(finding, f"the rewriter failed: {type(error).__name__}: {error}")
-    edits = editor.edits if editor.edits is not None else difference(source.text, new)
-    if not edits:
-        return _withheld(finding, "the rewriter found nothing to change")
-    needs = tuple(sorted(editor.needs))
-    message = f"{_needs_words(needs)}: {editor.message}" if needs else editor.message
-    fix = Fix(editor.applicability, message, edits, needs)
-    return dataclasses.replace(finding, fix=fix, withheld="")
-
-
-def _needs_words(needs: Sequence[str]) -> str:
-    """Return what comes first in the message of a fix whose code imports packages that the file did not."""
-    packages = [f"{PACKAGES[name]} (import {name})" if name in PACKAGES else name for name in needs]
-    return f"Needs the package {' and '.join(packages)}"
-
-
-def _editor(source: Source, target: Target, options: Options, *, in_comments: bool) -> Editor:
-    if in_comments:
-        from tfmemlint.fixes.comment_editor import CommentEditor
-
-        return CommentEditor(source.text, python=source.language == PYTHON)  # type: ignore[return-value]
-    # Importing LibCST is slow: only a file with something to fix pays for it.
-    if source.language == PYTHON:
-        from tfmemlint.fixes.editor import Editor
-
-        return Editor(
-            source.text,
-            target,
-            options.gpu_memory_mib,
-            read_gpu_memory=options.read_gpu_memory,
-            line_length=options.line_length_of(source.path),
-        )
-    from tfmemlint.fixes.text_editor import TextEditor
-
-    return TextEditor(source.text, source.language, target)  # type: ignore[return-value]
 
 
 def _parse(source: Source, text: str) -> None:
@@ -215,16 +115,15 @@ class _FixRun:
             if self.options.ask is not None and not self.options.ask(applied[0][0], [(source, new)]):
                 self.refused[place(applied[0][0])] = DECLINED
                 continue
-            self.refused = _keys_in_new_text(self.refused, source.text, new.text)
+            self.refused = keys_in_new_text(self.refused, source.text, new.text)
             source, findings = new, after
             seen.add(source.text)
-            done.applied.extend(_in_first_text(finding, first, text) for finding, text in applied)
-        done.applied = _marked(done.applied, found_first)
+            done.applied.extend(in_first_text(finding, first, text) for finding, text in applied)
+        done.applied = marked(done.applied, found_first)
         done.text = source.text
         done.needs = {need for finding in done.applied if finding.fix is not None for need in finding.fix.needs}
         done.findings = [
-            _withheld(finding, reasons[place(finding)]) if place(finding) in reasons else finding
-            for finding in findings
+            withheld(finding, reasons[place(finding)]) if place(finding) in reasons else finding for finding in findings
         ]
         return done
 
@@ -234,16 +133,16 @@ class _FixRun:
         if rule is None or not finding.fixable:
             return finding
         if place(finding) in self.refused:
-            return _withheld(finding, self.refused[place(finding)])
+            return withheld(finding, self.refused[place(finding)])
         if self.options.only and not finding.code.startswith(self.options.only):
-            return _withheld(finding, NOT_CHOSEN)
+            return withheld(finding, NOT_CHOSEN)
         found = compute(source, finding, rule, self.target, self.options)
         if found.fix is None:
             return found
         if found.fix.applicability is Applicability.DISPLAY:
-            return dataclasses.replace(found, withheld="for display only")
+            return replace(found, withheld="for display only")
         if found.fix.applicability is Applicability.UNSAFE and not self.options.unsafe:
-            return dataclasses.replace(found, withheld=NEEDS_UNSAFE)
+            return replace(found, withheld=NEEDS_UNSAFE)
         return found
 
     @staticmethod
@@ -261,7 +160,7 @@ class _FixRun:
                 why = f" ({finding.withheld})" if finding.withheld else ""
                 reasons.setdefault(group, f"line {finding.span.row} stays as it is{why}, and so does this")
         return [
-            _withheld(finding, reasons[group])
+            withheld(finding, reasons[group])
             if finding.fix is not None and (group := finding.details.get("whole")) in reasons
             else finding
             for finding in computed
@@ -423,70 +322,11 @@ def _unless_worse(finding: Finding, findings: list[Finding]) -> Finding:
         return finding
     errors = (other for other in findings if other.severity is Severity.ERROR and other.code != finding.code)
     other = next((other for other in errors if other.span == finding.span), None)
-    return finding if other is None else _withheld(finding, f"a handler hides what {other.code} says of it")
+    return finding if other is None else withheld(finding, f"a handler hides what {other.code} says of it")
 
 
 def _count(findings: list[Finding], code: str) -> int:
     return sum(finding.code == code for finding in findings)
 
 
-def place(finding: Finding) -> Place:
-    """Return a key that identifies a finding within one text."""
-    # Other fixes may move the lines that the message names.
-    return finding.code, finding.span, re.sub(r"\bline \d+|:\d+\b", "line", re.sub(r"\s+", " ", finding.message))
-
-
-def _keys_in_new_text(places: dict[Place, str], old: str, new: str) -> dict[Place, str]:
-    """Return the keys of findings in ``old`` as they are in ``new``, for lines that did not change."""
-    if not places:
-        return places
-    rows = _rows(old, new)
-    found: dict[Place, str] = {}
-    for (code, span, message), reason in places.items():
-        assert isinstance(span, Span)
-        if span.row in rows and span.end_row in rows:
-            moved = Span(rows[span.row], span.column, rows[span.end_row], span.end_column)
-            found[code, moved, message] = reason
-    return found
-
-
-@lru_cache(maxsize=4)
-def _rows(old: str, new: str) -> dict[int, int]:
-    """Return the new row of each line of ``old`` that is still in ``new``."""
-    rows: dict[int, int] = {}
-    for kind, first, end, second, _ in line_changes(old.split("\n"), new.split("\n")):
-        if kind == "equal":
-            rows.update({first + number + 1: second + number + 1 for number in range(end - first)})
-    return rows
-
-
-def _in_first_text(finding: Finding, first: str, text: str) -> Finding:
-    """Return a finding of ``text`` at its row in the ``first`` text, or at the row just above if it is new."""
-    if text == first:
-        return finding
-    rows = _rows(text, first)
-    span = finding.span
-    row = next((rows[row] for row in range(span.row, 0, -1) if row in rows), 1)
-    if row == span.row:
-        return finding
-    moved = Span(row, span.column, row + span.end_row - span.row, span.end_column)
-    return dataclasses.replace(finding, span=moved)
-
-
-def _marked(applied: Sequence[Finding], found_first: Sequence[Finding]) -> list[Finding]:
-    """Return the fixed findings, those marked that came to light by another fix: nobody was told of them before."""
-    left = Counter(finding.code for finding in found_first)
-    marked: list[Finding] = []
-    for finding in applied:
-        known = left[finding.code] > 0
-        left[finding.code] -= known
-        details = finding.details if known else {**finding.details, CAME_TO_LIGHT: True}
-        marked.append(dataclasses.replace(finding, details=details))
-    return marked
-
-
-def _withheld(finding: Finding, reason: str) -> Finding:
-    return dataclasses.replace(finding, fix=None, withheld=reason)
-
-
-__all__ = ["Fixed", "Options", "compute", "fix_source", "place"]
+__all__ = ["Fixed", "Planner", "fix_source"]

@@ -12,9 +12,9 @@ import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import Statement
 from tfmemlint.fixes.editor import Editor
-from tfmemlint.fixes.hoist import is_outside_file, split_trace
 from tfmemlint.fixes.import_sorter_guards import ENVIRONMENT_SET, GPU_MEMORY_CONFIGURED
 from tfmemlint.fixes.order.files import CodeFile, Files
+from tfmemlint.fixes.trace_places import is_outside_file, split_trace
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Span, Step
