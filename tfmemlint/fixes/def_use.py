@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from tfmemlint.facts.syntax import dotted
+from tfmemlint.fixes.access_paths import RECEIVER, Given, Path, path_of, paths_in
 
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 
@@ -20,19 +22,26 @@ class DefUse:
     Attributes:
         reads: names whose value from outside they need, in nested functions as well.
         binds: names that they bind or delete.
-        touches: names whose object they may change: by a method, an item, an attribute, or as an argument.
+        touches: paths whose object they may change: by a method, an item or an attribute.
+        given: paths that they give to calls, which may change them.
+        parts: paths that they read, apart from those in ``given``, in nested functions as well.
         declared: names that they, or functions in them, declare ``global`` or ``nonlocal``.
         called: the dotted names that they call, as written; ``(...).name`` for a method of anything but a name, ""
             for a call of what another call returned and the like.
         keys: constant strings in statements about the environment. environment: they read or write it.
         leaves: ``return``, ``break`` and the like that would leave the block; "" for none.
         star: a star import: anything may be bound.
-        bodies: of each function that they define: what its body does when it is called.
+        bodies: of each function that they define: what its body does when it is called. Those of methods have the
+            name of their class in front.
+        parameters: of a body: the names of the parameters of its function, the positional ones first. Of these there
+            are ``positional``. ``touches``, ``given`` and ``parts`` of a body have the parameters as well.
     """
 
     reads: set[str] = field(default_factory=set)
     binds: set[str] = field(default_factory=set)
-    touches: set[str] = field(default_factory=set)
+    touches: set[Path] = field(default_factory=set)
+    given: list[Given] = field(default_factory=list)
+    parts: set[Path] = field(default_factory=set)
     declared: set[str] = field(default_factory=set)
     called: list[str] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
@@ -40,13 +49,22 @@ class DefUse:
     leaves: str = ""
     star: bool = False
     bodies: dict[str, DefUse] = field(default_factory=dict)
+    parameters: tuple[str, ...] = ()
+    positional: int = 0
 
     def copy(self) -> DefUse:
         """Return the same names, which can be changed apart from these; the bodies of functions are shared."""
         return DefUse(
-            set(self.reads), set(self.binds), set(self.touches), set(self.declared), list(self.called),
-            set(self.keys), self.environment, self.leaves, self.star, dict(self.bodies),
+            set(self.reads), set(self.binds), set(self.touches), list(self.given), set(self.parts), set(self.declared),
+            list(self.called), set(self.keys), self.environment, self.leaves, self.star, dict(self.bodies),
+            self.parameters, self.positional,
         )  # fmt: skip
+
+    def forget_paths(self, without: AbstractSet[str]) -> None:
+        """Forget the paths of some names."""
+        self.touches = {path for path in self.touches if path[0] not in without}
+        self.parts = {path for path in self.parts if path[0] not in without}
+        self.given = [given for given in self.given if given.path[0] not in without]
 
 
 def def_use_of(code: str) -> DefUse:
@@ -101,6 +119,7 @@ class _Collector:
     def _name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Load):
             self._read(node.id)
+            self._part((node.id,))
         elif not self._depth:
             self.names.binds.add(node.id)
 
@@ -110,17 +129,36 @@ class _Collector:
         if name in ("environ", "getenv", "putenv"):
             self.names.environment = True
 
+    def _part(self, path: Path) -> None:
+        if not any(path[0] in hidden for hidden in self._hidden):
+            self.names.parts.add(path)
+
     def _attribute(self, node: ast.Attribute) -> None:
         if node.attr in ("environ", "getenv", "putenv"):
             self.names.environment = True
         if not isinstance(node.ctx, ast.Load):
-            self._touch(node.value)
-        self.visit(node.value)
+            self._touch(node)
+        self._path(node)
 
     def _subscript(self, node: ast.Subscript) -> None:
         if not isinstance(node.ctx, ast.Load):
-            self._touch(node.value)
-        self._children(node)
+            self._touch(node)
+        self._path(node)
+
+    def _path(self, node: ast.Attribute | ast.Subscript) -> None:
+        """Visit an attribute or an item: of a path, only that part is read."""
+        path = path_of(node)
+        if not path:
+            self._children(node)
+            return
+        self._read(path[0])
+        self._part(path)
+        for part in path[1:]:
+            if part in ("environ", "getenv", "putenv"):
+                self.names.environment = True
+        self.names.keys.update(
+            part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)
+        )
 
     def _constant(self, node: ast.Constant) -> None:
         self.names.keys.update([node.value] if isinstance(node.value, str) else [])
@@ -132,10 +170,10 @@ class _Collector:
         self._children(node)
 
     def _touch(self, node: ast.expr) -> None:
-        while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call, ast.Starred)):
+        while not (path := path_of(node)) and isinstance(node, (ast.Attribute, ast.Subscript, ast.Call, ast.Starred)):
             node = node.func if isinstance(node, ast.Call) else node.value
-        if isinstance(node, ast.Name):
-            self.names.touches.add(node.id)
+        if path:
+            self.names.touches.add(path)
 
     def _call(self, node: ast.Call) -> None:
         name = dotted(node.func)
@@ -145,15 +183,30 @@ class _Collector:
         if name == "super" and not node.args:
             # A method of a base class reads and changes the object, which is not named.
             self._read(self._first)
-            self.names.touches.add(self._first)
+            self._part((self._first,))
+            self.names.touches.add((self._first,))
         if isinstance(node.func, ast.Attribute) and node.func.attr not in READS_ONLY:
-            self._touch(node.func.value)
-        if name not in HARMLESS and not name.startswith("tf."):
-            for argument in [*node.args, *(keyword.value for keyword in node.keywords)]:
-                for part in ast.walk(argument):
-                    if isinstance(part, ast.Name):
-                        self.names.touches.add(part.id)
-        self._children(node)
+            if path_of(node.func.value) == ("self",):
+                self.names.given.append(Given(name, RECEIVER, ("self",), whole=True))
+            else:
+                self._touch(node.func.value)
+        if name in HARMLESS or name.startswith("tf."):
+            self._children(node)
+            return
+        self.visit(node.func)
+        arguments: list[tuple[int | str, ast.expr]] = [
+            *enumerate(node.args),
+            *((keyword.arg or "**", keyword.value) for keyword in node.keywords),
+        ]
+        for key, argument in arguments:
+            path = path_of(argument)
+            for given in paths_in(argument):
+                self.names.given.append(Given(name, key, given, bool(path)))
+            if path:
+                # What is read of it depends on the function.
+                self._read(path[0])
+            else:
+                self.visit(argument)
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
         self.visit(node.iter)
@@ -207,21 +260,31 @@ class _Collector:
             first = next((argument.arg for argument in every[:-2] if argument is not None), first)
         body: list[ast.stmt] = [ast.Expr(node.body)] if isinstance(node, ast.Lambda) else node.body
         inner = _Collector(first)
-        with inner._hiding(inside):
-            inner.block(body)
+        inner.block(body)
+        inner.names.reads -= inside
         local = inner.names.binds - inner.names.declared
         inner.names.reads -= local
-        inner.names.touches -= local | inside
+        inner.names.forget_paths(local - inside)
         for name in inner.names.reads:
             self._read(name)
+        outer = inner.names.copy()
+        outer.forget_paths(inside)
+        for path in [*outer.parts, *(given.path for given in outer.given)]:
+            self._part(path)
         self.names.declared |= inner.names.declared
         self.names.environment |= inner.names.environment
         if isinstance(node, ast.ClassDef):
             self.names.called += inner.names.called
             self.names.touches |= inner.names.touches
+            self.names.given += inner.names.given
             self.names.star |= inner.names.star
+            self.names.bodies |= {
+                f"{node.name}.{name}": body for name, body in inner.names.bodies.items() if "." not in name
+            }
         elif not isinstance(node, ast.Lambda):
             self.names.bodies[node.name] = inner.names
+            inner.names.parameters = tuple(argument.arg for argument in every if argument is not None)
+            inner.names.positional = len(node.args.posonlyargs) + len(node.args.args)
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
         bound = {name for generator in node.generators for name in target_names(generator.target)}
@@ -313,7 +376,7 @@ _FUNCTIONS = """
 """
 
 _READING = """
-    format split rsplit splitlines strip lstrip rstrip lower upper title replace join startswith endswith items keys
+    format split rsplit splitlines strip lstrip rstrip lower upper title replace join startswith endswith items keys get
     values index count copy info warning error debug exception critical
 """
 READS_ONLY = frozenset(_READING.split())

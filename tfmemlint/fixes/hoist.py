@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from tfmemlint.fixes.access_paths import Path, overlap
+from tfmemlint.fixes.call_effects import CallEffects, Known
 from tfmemlint.fixes.concrete_tree import ConcreteTree, Statement
 from tfmemlint.fixes.def_use import HARMLESS, DefUse, def_use_of
 from tfmemlint.fixes.imports import ImportBindings, imported_module, is_import
@@ -68,6 +70,7 @@ class HoistEntry:
     Attributes:
         prints: it has output. calls_print: a function that it calls has output.
         changes: names whose collections it changes, itself or in functions that it calls.
+        touched: the paths that it may change. parts: those that it reads.
     """
 
     node: Statement | None
@@ -76,6 +79,8 @@ class HoistEntry:
     prints: bool = False
     calls_print: bool = False
     changes: frozenset[str] = frozenset()
+    touched: frozenset[Path] = frozenset()
+    parts: frozenset[Path] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +89,14 @@ class ForeignCall:
 
     Attributes:
         unrelated: its first call that is not about configuration, "" if there is none. prints: it has output.
-        environment: it uses the environment. keys: the constant strings in it.
+        environment: it uses the environment. keys: the constant strings in it. known: what it does.
     """
 
     unrelated: str
     environment: bool
     keys: frozenset[str]
     prints: bool = False
+    known: Known | None = None
 
 
 def changed_collections(names: DefUse) -> set[str]:
@@ -125,7 +131,12 @@ class Hoist:
         self.import_prints = import_prints or _may_print
         self._names = names_of(tree)
         self.bodies = self._names.bodies
+        self.effects = CallEffects(self._names.all_bodies, self._elsewhere)
         self.declared = self._names.declared
+
+    def _elsewhere(self, called: str) -> Known | None:
+        foreign = self.foreign(called)
+        return foreign.known if foreign is not None else None
 
     def plan(self, statements: Sequence[Statement], above: Statement) -> list[Statement]:
         """Return what moves above ``above``, in order: ``statements``, and the statements in between that they need.
@@ -144,7 +155,7 @@ class Hoist:
         while pending:
             index = pending.pop()
             for other in range(index):
-                if other not in moved and self._needs(row[index].names, row[other].names):
+                if other not in moved and self._needs(row[index], row[other]):
                     self._take(row[index], row[other], first=other == 0)
                     moved.add(other)
                     pending.append(other)
@@ -219,7 +230,7 @@ class Hoist:
         changes = changed_collections(names)
         while pending:
             name = pending.pop()
-            body = self.bodies.get(name)
+            body = self.effects.body_of(name)
             if body is None and name not in seen and (foreign := self.foreign(name)) is not None:
                 names.environment |= foreign.environment
                 names.keys |= foreign.keys
@@ -228,14 +239,22 @@ class Hoist:
                 continue
             seen.add(name)
             calls_print |= has_output(body)
-            changes |= changed_collections(body) & body.touches
+            outside = body.copy()
+            outside.forget_paths(set(body.parameters))
+            changes |= changed_collections(body) & {path[0] for path in outside.touches}
             names.reads |= body.reads
-            names.touches |= body.touches
+            names.touches |= outside.touches
+            names.given += outside.given
+            names.parts |= outside.parts
             names.binds |= body.declared
             names.environment |= body.environment
             names.keys |= body.keys
             pending.extend(body.called)
-        return HoistEntry(node, names, row, prints, calls_print, frozenset(changes))
+        touched, parts = self.effects.touched(names), self.effects.parts(names)
+        parts = {path for path in parts if path[0] in names.reads}
+        return HoistEntry(
+            node, names, row, prints, calls_print, frozenset(changes), frozenset(touched), frozenset(parts)
+        )
 
     def _statements_between(self, statements: Sequence[Statement], above: Statement) -> list[HoistEntry]:
         """Return the statements from ``above`` down to the last of ``statements``."""
@@ -273,13 +292,13 @@ class Hoist:
         if foreign:
             raise Withheld(f"it does more than configure (line {entry.row}): {foreign}")
 
-    def _needs(self, reader: DefUse, other: DefUse) -> set[str]:
+    def _needs(self, reader: HoistEntry, other: HoistEntry) -> set[str]:
         """Return the names that ``reader`` needs with the values that ``other`` gives them."""
         steady = self.imports.imported() | set(self.bodies)
-        return (reader.reads & other.binds) | (reader.reads & other.touches - steady)
+        return (reader.names.reads & other.names.binds) | (overlap(reader.parts, other.touched) - steady)
 
     def _take(self, entry: HoistEntry, needed: HoistEntry, *, first: bool) -> None:
-        name = min(self._needs(entry.names, needed.names))
+        name = min(self._needs(entry, needed))
         if first or needed.node is None:
             raise Withheld(f"it needs {name}, which line {needed.row} gives")
         names = needed.names
@@ -299,7 +318,7 @@ class Hoist:
         both = {name for name in own.binds & passed.binds if self._read_elsewhere(name, row[index], row[other])}
         if used or both:
             raise Withheld(f"{min(used | both)} is used or bound in between (line {row[other].row})")
-        changed = (own.touches - self.imports.imported() - set(self.bodies)) & passed.reads
+        changed = overlap(row[index].touched, row[other].parts) - self.imports.imported() - set(self.bodies)
         if changed:
             raise Withheld(f"{min(changed)} may be changed by it, and is used in between (line {row[other].row})")
         shared = row[index].changes & (passed.reads | row[other].changes)
@@ -345,7 +364,7 @@ class Hoist:
                 full.startswith(_PURE_MODULES) or ("." in name and name.split(".")[0] not in self.imports.imported())
             ):
                 continue
-            body = self.bodies.get(name)
+            body = self.effects.body_of(name)
             if body is not None and name not in seen:
                 inner = self.unrelated_call(body, allow_pure=allow_pure, seen=seen | {name})
                 if not inner:

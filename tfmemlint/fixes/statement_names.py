@@ -41,12 +41,17 @@ class StatementNames:
         return self._readers[block][name] > 0
 
     @cached_property
-    def bodies(self) -> dict[str, DefUse]:
-        """Return what the functions of the module's top level do when they are called, by their names."""
+    def all_bodies(self) -> dict[str, DefUse]:
+        """Return what functions and methods do when they are called; methods have the name of their class in front."""
         found: dict[str, DefUse] = {}
         for statement in self.tree.statements(self.tree.module):
             found |= self._read(statement).bodies
         return found
+
+    @cached_property
+    def bodies(self) -> dict[str, DefUse]:
+        """Return what the functions of the module's top level do when they are called, by their names."""
+        return {name: body for name, body in self.all_bodies.items() if "." not in name}
 
     @cached_property
     def declared(self) -> frozenset[str]:

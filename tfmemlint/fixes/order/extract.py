@@ -11,7 +11,7 @@ import ast
 import builtins
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import dedent, indent
 
 import libcst as cst
@@ -190,7 +190,7 @@ def _closure(
         lines.append(f"{attribute} = {value}\n")
         code = re.sub(rf"\b{own}\.{attribute}\b", attribute, code)
     names = hoist.entry_of(None, def_use_of("".join(lines) + code), tree.span(line).row)
-    row.append(HoistEntry(line, names.names, tree.span(line).row))
+    row.append(replace(names, node=line))
     taken = hoist.select_moved(row, [line])
     local = {name for each in before for name in hoist.read(each).binds}
     parameters = {parameter.arg for parameter in _parameters(file, function)}

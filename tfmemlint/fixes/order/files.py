@@ -9,6 +9,7 @@ from functools import cached_property
 
 import libcst as cst
 
+from tfmemlint.fixes.call_effects import Known
 from tfmemlint.fixes.concrete_tree import ConcreteTree, Statement, tree_of
 from tfmemlint.fixes.hoist import ForeignCall, Hoist, changed_collections
 from tfmemlint.fixes.imports import ImportBindings, imports_of
@@ -175,18 +176,22 @@ class Files:
 
     def _foreign(self, dotted: str, target: Target) -> ForeignCall | None:
         file = self.get(target.path)
-        names = file.hoist.bodies.get(target.name)
+        names = file.hoist.effects.body_of(target.name)
         if names is None:
             return None
         unrelated = file.hoist.unrelated_call(names, seen=frozenset({target.name}))
         if not unrelated and names.declared:
             unrelated = f"{dotted}(...), which sets {min(names.declared)}"
         entry = file.hoist.entry_of(None, names.copy(), 0)
-        state = (entry.changes - changed_collections(names)) | (changed_collections(names) & names.touches)
+        outside = names.copy()
+        outside.forget_paths(set(names.parameters))
+        kept = {path[0] for path in outside.touches}
+        state = (entry.changes - changed_collections(names)) | (changed_collections(names) & kept)
         if not unrelated and state:
             unrelated = f"{dotted}(...), which changes {min(state)}"
         prints = entry.prints or entry.calls_print
-        return ForeignCall(unrelated, entry.names.environment, frozenset(entry.names.keys), prints)
+        known = Known(names, file.hoist.effects)
+        return ForeignCall(unrelated, entry.names.environment, frozenset(entry.names.keys), prints, known)
 
     def import_does(self, path: str, statement: Statement) -> str:
         """Return what an import runs in modules of the program besides definitions and configuration; "" if nothing."""

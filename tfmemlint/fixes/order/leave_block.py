@@ -68,7 +68,7 @@ def _way_in(file: CodeFile, holder: Statement, problem: OrderProblem) -> list[Ho
     block = holder
     while True:
         before, body = _parts(file, block, problem)
-        row += [HoistEntry(None, names, tree.span(block).row) for names in before]
+        row += [hoist.entry_of(None, names, tree.span(block).row) for names in before]
         inner = next((line for line in body if tree.span(line).contains(problem.then)), None)
         if inner is None:
             raise Withheld("the configuration is reached in another way")
