@@ -29,7 +29,8 @@ LEAST_NEOVIM = (0, 11)
 WIDE = """\
 import tensorflow as tf
 
-名前 = "显存不足😀"; gpus = tf.config.list_physical_devices("GPU"); tf.config.set_logical_device_configuration(gpus[0], [4096])
+gpus = tf.config.list_physical_devices("GPU")
+名 = "显存不足😀"; tf.config.set_logical_device_configuration(gpus[0], [4096])
 """
 
 
@@ -93,13 +94,13 @@ def test_neovim_applies_all_safe_fixes(tmp_path: Path) -> None:
 
 
 def test_neovim_counts_bytes_where_python_counts_characters(tmp_path: Path) -> None:
-    row = WIDE.splitlines()[2]
+    row = WIDE.splitlines()[3]
     before, after = used(tmp_path, WIDE, "quickfix")
     (found,) = before["diagnostics"]
-    assert found["row"] == 3
+    assert found["row"] == 4
     assert row.encode()[found["byte"] :].decode().startswith("[4096]")
     assert "[tf.config.LogicalDeviceConfiguration(memory_limit=4096)]" in after["text"]
-    assert '名前 = "显存不足😀"' in after["text"]
+    assert '名 = "显存不足😀"' in after["text"]
 
 
 def test_the_other_set_ups_start_the_server() -> None:
