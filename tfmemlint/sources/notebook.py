@@ -11,80 +11,15 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from json.decoder import scanstring  # type: ignore[attr-defined]
-from typing import Any
 
-from tfmemlint.sources.line_changes import line_changes
-from tfmemlint.sources.magics import KEPT, Python, as_python
+from tfmemlint.sources.magics import KEPT
+from tfmemlint.sources.notebook_cell import Cell, cell_as_python
+from tfmemlint.sources.notebook_json import CellReader, written
 from tfmemlint.sources.text import MAX_NOTEBOOK_BYTES, Source, Unreadable
 
 MARK = f"pass  {KEPT}cell "
 """The beginning of the line before a cell; the number follows."""
-_SPACE = re.compile(r"[ \t\r\n]*")
-_CODE = ("code",)
-_EMPTY = re.compile(r"^[ \t]*\r$", re.MULTILINE)
-_WINDOWS = "IPython reads it differently with its Windows line ends: change it by hand"
 _END = re.compile(r"\n")
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)|\n", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One code cell.
-
-    Attributes:
-        number: its place among all cells, from 1.
-        start, end: the place of its source in the file's text.
-        source: its code.
-        row: its first row in the Python text.
-        python: its code as Python, as it was read.
-    """
-
-    number: int
-    start: int
-    end: int
-    source: str
-    row: int
-    python: Python
-
-    def with_lines(self, lines: list[str]) -> str:
-        """Return the code with other lines of Python; unchanged lines stay as they are.
-
-        Raises:
-            ValueError: other syntax was changed, or IPython would not read those lines from it.
-        """
-        old = self.python.lines
-        if lines == old:
-            return self.source
-        if self.python.fixed:
-            raise ValueError(f"cell {self.number}: {self.python.fixed}")
-        raw = self.source.split("\n")
-        usual = "\r" if self.source.count("\r\n") * 2 > self.source.count("\n") else ""
-        made: list[str] = []
-        try:
-            for kind, start, end, other, until in line_changes(old, lines):
-                if kind == "equal":
-                    # The last line of a cell has no end; wherever it comes now, it gets that of the others.
-                    made += [
-                        line if number < len(raw) else line + usual
-                        for number, line in enumerate(raw[start:end], start + 1)
-                    ]
-                    continue
-                for number, line in enumerate(lines[other:until], start):
-                    # A line that takes the place of another one has what that had before and behind it.
-                    behind = ("\r" if raw[number].endswith("\r") else "") if number < min(end, len(raw) - 1) else usual
-                    before = _before(raw[number], old[number]) if number < end else None
-                    made.append(self.python.restored(line, before) + behind)
-        except ValueError as error:
-            raise ValueError(f"{error} in cell {self.number}") from None
-        new = "\n".join(made).removesuffix("\r")
-        if new.startswith("%%") and "\n" not in new.strip():
-            # IPython refuses a cell magic whose cell is empty.
-            raise ValueError(f"cell {self.number} would hold nothing but {new.split()[0]}")
-        if not _reads_as(new, lines):
-            raise ValueError(f"IPython would not read the new lines of cell {self.number} as they are meant")
-        return new
 
 
 @dataclass(slots=True)
@@ -141,7 +76,9 @@ class Notebook(Source):
         for cell, lines in zip(self.cells, self._parts(text), strict=True):
             new = cell.with_lines(lines)
             if new != cell.source:
-                pieces += [self.raw[at : cell.start], _written(self.raw, cell, new, self.cells)]
+                old = self.raw[cell.start : cell.end]
+                others = (self.raw[other.start : other.end] for other in self.cells if other.source)
+                pieces += [self.raw[at : cell.start], written(self.raw, old, new, others)]
                 at = cell.end
         return "".join([*pieces, self.raw[at:]])
 
@@ -261,7 +198,7 @@ def decode_notebook(path: str, data: bytes) -> Notebook:
     except UnicodeDecodeError as error:
         raise Unreadable(f"is not valid UTF-8: {error.reason}", data[: error.start].count(b"\n") + 1) from None
     try:
-        found = list(_Reader(raw).cells())
+        found = list(CellReader(raw).cells())
     except json.JSONDecodeError as error:
         raise Unreadable(f"is no notebook: it is not valid JSON: {error.msg}", error.lineno) from None
     except (ValueError, RecursionError) as error:
@@ -269,206 +206,9 @@ def decode_notebook(path: str, data: bytes) -> Notebook:
     cells: list[Cell] = []
     lines: list[str] = []
     for number, start, end, source in found:
-        python = _as_python(source)
+        python = cell_as_python(source)
         lines.append(f"{MARK}{number}")
         cells.append(Cell(number, start, end, source, len(lines) + 1, python))
         lines.extend(python.lines)
     text = "\n".join(lines) + "\n" if lines else ""
     return Notebook(path, text, "utf-8", bom, "\n", text.isascii(), raw=raw, cells=tuple(cells))
-
-
-class _Reader:
-    """Find the code cells in the JSON of a notebook. The JSON decoder skips everything else."""
-
-    def __init__(self, raw: str) -> None:
-        self.raw = raw
-        self._decode = json.JSONDecoder(strict=False).raw_decode
-
-    def cells(self) -> Iterator[tuple[int, int, int, str]]:
-        """Yield the number of each code cell, the place of its source, and the source.
-
-        Raises:
-            ValueError: it is not a notebook.
-            json.JSONDecodeError: it is not JSON.
-        """
-        # Of several members of one name, JSON has the last.
-        found: dict[str, list[tuple[int, int, int, str]]] = {}
-        language = "python"
-        at = self._skip(0)
-        for key, start in self._members(at):
-            if key == "cells":
-                found[key] = list(self._listed(start, "source"))
-            elif key == "worksheets":
-                found[key] = [
-                    cell
-                    for sheet in self._items(start)
-                    for inner, place in self._members(sheet)
-                    if inner == "cells"
-                    for cell in self._listed(place, "input")
-                ]
-            elif key == "metadata":
-                language = _language(self._decode(self.raw, start)[0])
-        if not found:
-            raise ValueError("it has no cells")
-        if language not in ("python", "ipython", ""):
-            return
-        yield from (cell for cells in found.values() for cell in cells)
-
-    def _listed(self, at: int, name: str) -> Iterator[tuple[int, int, int, str]]:
-        for number, start in enumerate(self._items(at), 1):
-            kind, place, source = "", None, ""
-            for key, value in self._members(start):
-                if key == "cell_type":
-                    kind = self._decode(self.raw, value)[0]
-                elif key == name:
-                    given, end = self._decode(self.raw, value)
-                    if isinstance(given, list) and all(isinstance(line, str) for line in given):
-                        given = "".join(given)
-                    if isinstance(given, str):
-                        place, source = (value, end), given
-            if kind in _CODE and place is not None:
-                yield number, *place, source
-
-    def _members(self, at: int) -> Iterator[tuple[str, int]]:
-        """Yield the keys of an object, each with the place of its value."""
-        at = self._expect(at, "{")
-        if self.raw[at : at + 1] == "}":
-            return
-        while True:
-            if self.raw[at : at + 1] != '"':
-                raise json.JSONDecodeError("Expecting property name enclosed in double quotes", self.raw, at)
-            key, at = scanstring(self.raw, at + 1, False)
-            at = self._expect(self._skip(at), ":")
-            yield key, at
-            at = self._skip(self._decode(self.raw, at)[1])
-            if self.raw[at : at + 1] == "}":
-                return
-            at = self._expect(at, ",")
-
-    def _items(self, at: int) -> Iterator[int]:
-        """Yield the places of the items of a list."""
-        at = self._expect(at, "[")
-        if self.raw[at : at + 1] == "]":
-            return
-        while True:
-            yield at
-            at = self._skip(self._decode(self.raw, at)[1])
-            if self.raw[at : at + 1] == "]":
-                return
-            at = self._expect(at, ",")
-
-    def _skip(self, at: int) -> int:
-        match = _SPACE.match(self.raw, at)
-        assert match is not None
-        return match.end()
-
-    def _expect(self, at: int, character: str) -> int:
-        if self.raw[at : at + 1] != character:
-            raise json.JSONDecodeError(f"Expecting {character!r}", self.raw, at)
-        return self._skip(at + 1)
-
-
-def _language(metadata: Any) -> str:
-    """Return the language of a notebook, "" if it states none."""
-    if not isinstance(metadata, dict):
-        return ""
-    for part, key in (("kernelspec", "language"), ("language_info", "name")):
-        value = metadata.get(part)
-        named = value.get(key) if isinstance(value, dict) else None
-        if isinstance(named, str):
-            return named.lower()
-    return ""
-
-
-def _before(raw: str, line: str) -> str | None:
-    """Return the text before a line of Python in a cell; None if it is another line."""
-    raw = raw.removesuffix("\r")
-    return raw.removesuffix(line) if line.strip() and raw.endswith(line) else None
-
-
-def _as_python(source: str) -> Python:
-    python = as_python(source.replace("\r\n", "\n"), prompts=True)
-    # IPython does not see help behind such a line end, and to IPython 9, which takes the indentation away that all
-    # lines share, an empty line with such an end shares nothing.
-    if "\r\n" in source and (python.instead or (python.prefix and _EMPTY.search(source) is not None)):
-        return replace(python, fixed=python.fixed or _WINDOWS)
-    return python
-
-
-def _reads_as(source: str, lines: list[str]) -> bool:
-    """Return True if a cell with this code has these lines of Python, apart from other syntax."""
-    python = _as_python(source)
-    if python.problem is not None or python.fixed or len(python.lines) != len(lines := lines or [""]):
-        return False
-    return all(
-        new == line or (KEPT in new and KEPT in line) or not (new.strip() or line.strip())
-        for new, line in zip(python.lines, lines, strict=True)
-    )
-
-
-def _written(raw: str, cell: Cell, new: str, cells: Sequence[Cell]) -> str:
-    """Return the source of a cell as JSON, in the style of the old one; lines that stay keep their very characters."""
-    old = raw[cell.start : cell.end]
-    parts = _LINE.findall(new)
-    if not old.startswith("["):
-        pieces = _string_style(old)
-        return f'"{"".join(token[1:-1] for token in _tokens(pieces, parts, raw))}"'
-    tokens, first, between, last = _list_style(old)
-    if not tokens:
-        # An empty list is written as those of other cells are.
-        others = [
-            _list_style(raw[other.start : other.end]) for other in cells if other.source and raw[other.start] == "["
-        ]
-        _, first, between, last = others[0] if others else ([], "", ", ", "")
-    if not parts:
-        return "[]"
-    return f"[{first}{between.join(_tokens(tokens, parts, raw))}{last}]"
-
-
-def _tokens(old: Sequence[str], parts: Sequence[str], raw: str) -> Iterator[str]:
-    """Yield the parts of a source as JSON strings: unchanged ones as they were written."""
-    values = [scanstring(token, 1, False)[0] for token in old]
-    plain = raw.isascii()
-    for kind, start, end, other, until in line_changes(values, parts):
-        if kind == "equal":
-            yield from old[start:end]
-        else:
-            yield from (_quoted(part, raw, plain=plain) for part in parts[other:until])
-
-
-def _string_style(old: str) -> list[str]:
-    """Return the lines of a string, each as a JSON string of its own."""
-    pieces: list[str] = []
-    start = 1
-    for match in _ESCAPE.finditer(old, 1, len(old) - 1):
-        if match[0].lower() in ("\n", "\\n", "\\u000a"):
-            pieces.append(f'"{old[start : match.end()]}"')
-            start = match.end()
-    return [*pieces, f'"{old[start:-1]}"'] if start < len(old) - 1 else pieces
-
-
-def _list_style(old: str) -> tuple[list[str], str, str, str]:
-    """Return the items of a list of strings as written, and the text before, between and after them."""
-    tokens: list[str] = []
-    gaps: list[str] = []
-    at = 1
-    while True:
-        start = old.find('"', at)
-        if start < 0:
-            gaps.append(old[at:-1])
-            break
-        gaps.append(old[at:start])
-        _, at = scanstring(old, start + 1, False)
-        tokens.append(old[start:at])
-    if len(gaps) == 1:
-        return tokens, "", ", ", ""
-    return tokens, gaps[0], gaps[1] if len(gaps) > 2 else f",{gaps[0]}", gaps[-1]
-
-
-def _quoted(text: str, raw: str, *, plain: bool) -> str:
-    written = json.dumps(text, ensure_ascii=plain)
-    if "\\u003c" in raw or "\\u003e" in raw:
-        # Colab writes these so.
-        for character in "<>":
-            written = written.replace(character, f"\\u{ord(character):04x}")
-    return written
