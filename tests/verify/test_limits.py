@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -135,3 +138,31 @@ def test_a_program_that_dies_before_its_intent_says_of_what(edge: Edge, line: st
     ((kind, reason),) = verdicts(edge, code, whole=True, timeout=1.0)
     assert kind == "not provable here"
     assert words in reason
+
+
+DEATHS = {
+    "a_killed": "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n",
+    "b_segfault": "import ctypes\nctypes.string_at(0)\n",
+    "c_memory": "taken = []\nwhile True:\n    taken.append(b'x' * (64 << 20))\n",
+    "d_group": "import os, signal\nos.kill(0, signal.SIGKILL)\n",
+}
+
+
+def test_programs_that_die_take_no_other_verdict_with_them(tmp_path: Path) -> None:
+    for name, death in DEATHS.items():
+        (tmp_path / f"{name}.py").write_text(f"{GROWING}{death}")
+    for name in ("a_first", "e_last"):
+        (tmp_path / f"{name}.py").write_text(GROWING)
+    command = [sys.executable, "-m", "tfmemlint", "verify", "--device", "edge", "--whole", "--host-memory", "2GiB"]
+    done = subprocess.run(
+        [*command, "--output-format", "json", "."], cwd=tmp_path, capture_output=True, text=True, encoding="utf-8"
+    )
+    programs = json.loads(done.stdout)["programs"]
+    verdicts = {
+        Path(program["filename"]).stem: [intent["verdict"] for intent in program["entry_points"][0]["intents"]]
+        for program in programs
+    }
+    assert verdicts.pop("a_first") == verdicts.pop("e_last") == ["takes effect"]
+    assert set(verdicts) == set(DEATHS)
+    assert all(len(judged) == 1 for judged in verdicts.values()), "each that died has a verdict as well"
+    assert done.returncode in (0, 2) and "Traceback" not in done.stderr
