@@ -90,6 +90,7 @@ def test_precedence(layers: list[Layer], enabled: str) -> None:
     ("selector", "hint"),
     [
         ("TFM109", "TFM10"),
+        ("TFM190", "TFM10"),
         ("TFM3", "TFM"),
         ("growth-after-start", "growth-after-init"),
         ("TF", "TFM"),

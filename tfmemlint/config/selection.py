@@ -195,15 +195,14 @@ def suggestion(selector: str, rules: Sequence[Rule]) -> str:
     """Return the selector or the name of a rule that is most like a wrong selector; "" if none is."""
     import difflib
 
-    by_name = {rule.name: rule.code for rule in rules}
+    upper, lower = selector.upper(), selector.lower().replace("_", "-")
     real = sorted(_selectors(rules))
     alike = [each for each in real if len(each) == len(selector)]
-    near = difflib.get_close_matches(selector.upper(), alike, n=1) or difflib.get_close_matches(
-        selector.upper(), real, n=1
-    )
+    near = difflib.get_close_matches(upper, alike, n=len(alike) or 1) or difflib.get_close_matches(upper, real, n=1)
     if near:
-        return near[0]
-    names = difflib.get_close_matches(selector.lower(), sorted(by_name), n=1)
+        # The first digits are the group: of equally long codes, one of the same group is meant rather.
+        return max(near, key=lambda code: len(os.path.commonprefix([code, upper])))
+    names = difflib.get_close_matches(lower, sorted({rule.name for rule in rules}), n=1)
     return names[0] if names else ""
 
 
