@@ -201,9 +201,14 @@ def suggestion(selector: str, rules: Sequence[Rule]) -> str:
     near = difflib.get_close_matches(upper, alike, n=len(alike) or 1) or difflib.get_close_matches(upper, real, n=1)
     if near:
         # The first digits are the group: of equally long codes, one of the same group is meant rather.
-        return max(near, key=lambda code: len(os.path.commonprefix([code, upper])))
+        return max(near, key=lambda code: _shared_length(code, upper))
     names = difflib.get_close_matches(lower, sorted({rule.name for rule in rules}), n=1)
     return names[0] if names else ""
+
+
+def _shared_length(code: str, other: str) -> int:
+    """Return how many characters two texts have in common at their beginning."""
+    return next((at for at, (one, two) in enumerate(zip(code, other, strict=False)) if one != two), len(other))
 
 
 def _selectors(rules: Sequence[Rule]) -> Iterator[str]:
