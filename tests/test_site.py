@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from tests.checkout import ROOT
+from tools.make_zh_blocks import differences
 from tools.site.pages import DOCS, anchors, links, sections
 
 pytestmark = pytest.mark.slow
@@ -24,15 +25,11 @@ PAGES = sorted(
     [ROOT / "README.md", ROOT / "README.zh.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")],
     key=lambda path: path.relative_to(ROOT).as_posix(),
 )
-GUIDES = [
-    path
-    for path in PAGES
-    if path.name
-    in ("index.md", "errors.md", "gpu-memory.md", "from-tf1.md", "ci.md", "how-it-works.md", "formats.md", "editors.md")
-    or path.name == "README.zh.md"
-]
-"""Pages whose examples and commands are run here; those of the others are run by the tests of what they are about."""
-GENERATED = ("make_errors.py", "make_diagrams.py", "make_examples.py", "make_tf1.py")
+EXAMPLES = ("index", "errors", "gpu-memory", "from-tf1", "ci", "how-it-works", "formats", "editors")
+GUIDES = [ROOT / "README.zh.md", *(DOCS / f"{name}.md" for name in EXAMPLES)]
+"""Pages whose examples and commands are run here; those of the others are run by the tests of what they are about, and
+the Chinese pages have the blocks of the English ones."""
+GENERATED = ("make_errors.py", "make_diagrams.py", "make_examples.py", "make_tf1.py", "make_zh_blocks.py")
 NOT_RUN = (
     "docker ",
     "pip install",
@@ -132,6 +129,19 @@ def test_commands_are_understood(path: Path, tmp_path: Path) -> None:
 def test_settings_in_a_page_can_be_read(path: Path) -> None:
     for _, text in _blocks(path, "yaml"):
         assert yaml.safe_load(text)
+
+
+@pytest.mark.parametrize("path", sorted((DOCS / "zh").glob("*.md")), ids=lambda path: path.name)
+def test_a_translated_page_has_only_blocks_of_the_english_one(path: Path) -> None:
+    english = (DOCS / path.name).read_text(encoding="utf-8")
+    assert differences(path.read_text(encoding="utf-8"), english) == []
+
+
+def test_a_block_that_differs_by_more_than_a_comment_is_seen() -> None:
+    english = "```console\ntfmemlint check .  # look\n```\n"
+    same = "```console\ntfmemlint check --lang zh .  # 看\n```\n"
+    other = same.replace("check", "fix")
+    assert (differences(same, english), len(differences(other, english))) == ([], 1)
 
 
 def test_the_index_lists_every_page() -> None:
