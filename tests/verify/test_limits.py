@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.verify.programs import GROWING, limited, verdicts
-from tfmemlint.verify.child.process_tree import used_by
+from tfmemlint.verify.child.process_tree import FamilyWatch, used_by
 from tfmemlint.verify.edge import Edge
 
 START = "import tensorflow as tf\nx = tf.constant(1)\n"
@@ -64,10 +65,29 @@ def test_what_python_itself_refuses_is_the_program_s_own_error(edge: Edge) -> No
 
 
 def test_the_memory_of_a_process_without_children_is_its_own() -> None:
-    import os
-
     assert used_by(os.getpid()).mib > 1
     assert used_by(2**30).mib == 0
+
+
+def test_a_child_s_memory_is_counted_and_the_search_for_children_is_seldom() -> None:
+    watch = FamilyWatch(os.getpid())
+    alone = watch.usage()
+    child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+    try:
+        assert used_by(os.getpid()).processes == alone.processes + 1
+        begin, looks, most = time.thread_time(), 0, 0
+        limit = time.monotonic() + 20
+        while most <= alone.processes and time.monotonic() < limit:
+            most, looks = watch.usage().processes, looks + 1
+        assert most == alone.processes + 1
+        # One look at this process alone costs much less than a search among all.
+        each = (time.thread_time() - begin) / looks
+        begin = time.thread_time()
+        used_by(os.getpid())
+        assert each < time.thread_time() - begin
+    finally:
+        child.communicate()
+    assert used_by(os.getpid()).processes == alone.processes
 
 
 def test_of_very_much_output_the_beginning_and_the_end_come_back(edge: Edge) -> None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import IO
 
-from tfmemlint.verify.child.process_tree import used_by
+from tfmemlint.verify.child.process_tree import FamilyWatch
 from tfmemlint.verify.child.sandbox.enter import used_mib
 
 MIB = 1024 * 1024
@@ -34,11 +34,14 @@ class Limits:
             output: the files of its output. scratch: its private folder.
         """
         self._host_mib, self._output, self._scratch = host_mib, output, scratch
+        self._family: FamilyWatch | None = None
         self._next_disk = time.monotonic() + DISK_SECONDS
 
     def exceeded(self, child: int) -> str:
         """Return how a program exceeds its limits; "" if it doesn't. ``child`` is its first process."""
-        used = used_by(child)
+        if self._family is None:
+            self._family = FamilyWatch(child)
+        used = self._family.usage()
         if self._host_mib is not None and used.mib > self._host_mib:
             return f"took {used.mib:.0f} MiB of the machine's memory, more than the {self._host_mib:.0f} MiB allowed"
         if used.processes > MAX_PROCESSES:

@@ -10,10 +10,12 @@ import ctypes
 import os
 import signal
 import sys
+import time
 from dataclasses import dataclass
-from pathlib import Path
 
-_PROC = Path("/proc")
+_PROC = "/proc"
+MAX_SEARCH_SHARE = 0.01
+"""The part of one processor that the search for descendants may take; a bound without a deeper reason."""
 _SET_PDEATHSIG = 1
 _SET_CHILD_SUBREAPER = 36
 
@@ -48,11 +50,31 @@ class Usage:
 
 def used_by(root: int) -> Usage:
     """Return what ``root`` and its descendants use; memory is 0 if it isn't known."""
-    tree = [root, *_descendants(root)]
-    memory = [_own_kib(process) for process in tree]
-    # All of them may see the same shared memory.
-    shared = max(shared for _, shared in memory)
-    return Usage((sum(own for own, _ in memory) + shared) / 1024, len(tree))
+    return FamilyWatch(root).usage()
+
+
+class FamilyWatch:
+    """Looks at a process and its descendants, again and again.
+
+    To find the descendants, every process of the machine is looked at. Where there are many, that would take a part of
+    the processor time that the program needs itself, so it is done less often than their memory is read.
+    """
+
+    def __init__(self, root: int) -> None:
+        self._root = root
+        self._members = [root]
+        self._next_search = 0.0
+
+    def usage(self) -> Usage:
+        """Return what they use now; memory is 0 if it isn't known."""
+        if time.monotonic() >= self._next_search:
+            begin = time.thread_time()
+            self._members = [self._root, *_descendants(self._root)]
+            self._next_search = time.monotonic() + (time.thread_time() - begin) / MAX_SEARCH_SHARE
+        memory = [_own_kib(process) for process in self._members]
+        # All of them may see the same shared memory.
+        shared = max(shared for _, shared in memory)
+        return Usage((sum(own for own, _ in memory) + shared) / 1024, len(self._members))
 
 
 def end_all(leader: int, *, waited: bool) -> None:
@@ -99,14 +121,16 @@ def _children(parent: int) -> list[int]:
 def _parents() -> dict[int, int]:
     """Return the parent of every visible process."""
     found: dict[int, int] = {}
-    if not _PROC.is_dir():
+    try:
+        names = os.listdir(_PROC)  # noqa: PTH208 (its paths would take most of the time)
+    except OSError:
         return found
-    for folder in _PROC.iterdir():
-        if folder.name.isdigit():
-            with contextlib.suppress(OSError, ValueError, IndexError):
-                # The name is in parentheses and may contain anything; the fields after it have fixed positions.
-                fields = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()
-                found[int(folder.name)] = int(fields[1])
+    for name in names:
+        if name.isdigit():
+            # The name is in parentheses and may contain anything; the fields after it have fixed positions.
+            fields = _read(name, "stat").rpartition(b")")[2].split(None, 2)
+            with contextlib.suppress(ValueError, IndexError):
+                found[int(name)] = int(fields[1])
     return found
 
 
@@ -114,11 +138,24 @@ def _own_kib(process: int) -> tuple[int, int]:
     """Return the memory of a process that is its own, and that which it may share, in KiB. Files are neither: the
     server's libraries are not the program's.
     """
-    own = shared = 0
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        for line in (_PROC / str(process) / "status").read_text(errors="replace").splitlines():
-            if line.startswith("RssAnon:"):
-                own = int(line.split()[1])
-            elif line.startswith("RssShmem:"):
-                shared = int(line.split()[1])
-    return own, shared
+    found = {b"RssAnon": 0, b"RssShmem": 0}
+    for line in _read(str(process), "status").splitlines():
+        name, _, value = line.partition(b":")
+        if name in found:
+            with contextlib.suppress(ValueError, IndexError):
+                found[name] = int(value.split()[0])
+    return found[b"RssAnon"], found[b"RssShmem"]
+
+
+def _read(process: str, name: str) -> bytes:
+    """Return the beginning of a file about a process, long enough for all of it; empty if the process has ended."""
+    try:
+        descriptor = os.open(f"{_PROC}/{process}/{name}", os.O_RDONLY)
+    except OSError:
+        return b""
+    try:
+        return os.read(descriptor, 1 << 16)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
