@@ -10,6 +10,8 @@ import pytest
 
 from tests.fixture_files import FIXTURES, blank_markers, fixture_paths, read_text, strip_markers
 from tests.program_files import program_folders, read_program
+from tfmemlint.engine.context import RunContext
+from tfmemlint.engine.run import run
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.plans.model import FilePlan, PlannedIntent
 from tfmemlint.plans.model import PredictionKind as Planned
@@ -127,6 +129,14 @@ def test_the_plan_the_run_and_the_rules_agree_on_programs_of_several_files(
         request.applymarker(pytest.mark.xfail(reason=DISAGREE[folder.name], strict=True))
     fixture.put(tmp_path)
     monkeypatch.chdir(tmp_path)
+    # What is reported at the user of a module goes wrong in the module.
+    reported = run([(name, True) for name in fixture.modules], RunContext(explain_fixes="never"))
+    places = {
+        (finding.path, finding.span.row): (finding.in_module.path, finding.in_module.span.row)
+        for result in reported
+        for finding in result.findings
+        if finding.in_module is not None
+    }
     wrong: set[tuple[str, int]] = set()
     for start in fixture.starts:
         gpus = max(map(int, start.header.get("gpus", "1").split(",")))
@@ -136,7 +146,7 @@ def test_the_plan_the_run_and_the_rules_agree_on_programs_of_several_files(
         found = _contradictions(plan, proof, gpus)
         assert not found, "\n".join([start.entry, *found])
         wrong |= _going_wrong(plan, proof)
-    late = {(name, row) for name, row, code in fixture.expected if code in LATE}
+    late = {places.get((name, row), (name, row)) for name, row, code in fixture.expected if code in LATE}
     assert late <= wrong, f"the rules find something in {late}, what goes wrong is {wrong}"
     assert fixture.expected or not wrong or "suppressed" in folder.name, wrong
 

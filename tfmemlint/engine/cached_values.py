@@ -12,11 +12,11 @@ import json
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tfmemlint.model.finding import Finding, Severity, Span, Step
+from tfmemlint.model.finding import Finding, Severity, Span, Step, Way
 from tfmemlint.model.intent import Intent, Purpose
 
 if TYPE_CHECKING:
-    from tfmemlint.engine.results import ProgramResult
+    from tfmemlint.engine.results import ProgramResult, WayTo
     from tfmemlint.project.entries import Entry
 
 _T = TypeVar("_T")
@@ -89,7 +89,12 @@ def _span(data: object) -> Span:
 
 
 def _from_finding(finding: Finding) -> list[Any]:
-    if type(finding) is not Finding or finding.fix is not None or finding.cell is not None:
+    if (
+        type(finding) is not Finding
+        or finding.fix is not None
+        or finding.cell is not None
+        or finding.in_module is not None
+    ):
         raise TypeError("a finding of another kind")
     intent = finding.intent
     return [
@@ -104,7 +109,7 @@ def _from_finding(finding: Finding) -> list[Any]:
         else [intent.purpose.value, _text(intent.devices), _from_plain(intent.value), intent.text],
         _text(finding.outcome),
         _text(finding.advice),
-        [[_text(step.path), _from_span(step.span), _text(step.words)] for step in finding.trace],
+        [_from_step(step) for step in finding.trace],
         [_text(note) for note in finding.notes],
         _exactly(bool, finding.fixable),
         [[_text(name), _from_span(span)] for name, span in finding.anchors.items()],
@@ -112,12 +117,13 @@ def _from_finding(finding: Finding) -> list[Any]:
         _exactly(int, finding.noqa_row),
         _text(finding.withheld),
         _exactly(bool, finding.on_request),
+        None if finding.way is None else [_from_span(finding.way.span), *map(_from_step, finding.way.frames)],
     ]
 
 
 def _finding(data: object) -> Finding:
     code, name, severity, path, span, message, intent, outcome, advice, trace, *rest = _exactly(list, data)
-    notes, fixable, anchors, details, noqa_row, withheld, on_request = rest
+    notes, fixable, anchors, details, noqa_row, withheld, on_request, way = rest
     return Finding(
         code=_text(code),
         name=_text(name),
@@ -136,6 +142,7 @@ def _finding(data: object) -> Finding:
         noqa_row=_exactly(int, noqa_row),
         withheld=_text(withheld),
         on_request=_exactly(bool, on_request),
+        way=None if way is None else _way(way),
     )
 
 
@@ -145,6 +152,15 @@ def _intent(data: object) -> Intent:
     if read is not None and not isinstance(read, (int, float, str)):
         raise TypeError("an intent of no plain value")
     return Intent(Purpose(_text(purpose)), _text(devices), read, _text(text))
+
+
+def _from_step(step: Step) -> list[Any]:
+    return [_text(step.path), _from_span(step.span), _text(step.words)]
+
+
+def _way(data: object) -> Way:
+    span, *frames = _exactly(list, data)
+    return Way(_span(span), tuple(_list(_step, frames)))
 
 
 def _step(data: object) -> Step:
@@ -166,17 +182,18 @@ def _from_program(result: Any) -> list[Any]:
     return [
         [entry.kind.value, _text(entry.path), _text(entry.module), entry.function, list(entry.conftests)],
         [_from_finding(finding) for finding in result.findings],
-        [[_text(path), _from_span(span)] for path, span in sorted(result.reached)],
+        [_from_place(place) for place in sorted(result.reached)],
         [_text(words) for words in result.gave_up],
         _text(result.failed),
         sorted(result.read),
+        [[_text(path), _from_span(span), list(map(_from_place, frames))] for path, span, frames in sorted(result.ways)],
     ]
 
 
 def _program(data: object) -> ProgramResult:
     from tfmemlint.engine.results import ProgramResult
 
-    entry, findings, reached, gave_up, failed, read = _exactly(list, data)
+    entry, findings, reached, gave_up, failed, read, ways = _exactly(list, data)
     return ProgramResult(
         _entry(entry),
         tuple(_list(_finding, findings)),
@@ -184,7 +201,17 @@ def _program(data: object) -> ProgramResult:
         _texts(gave_up),
         _text(failed),
         frozenset(_texts(read)),
+        frozenset(_list(_way_to, ways)),
     )
+
+
+def _from_place(place: tuple[str, Span]) -> list[Any]:
+    return [_text(place[0]), _from_span(place[1])]
+
+
+def _way_to(data: object) -> WayTo:
+    path, span, frames = _exactly(list, data)
+    return _text(path), _span(span), tuple(_list(_anchor, frames))
 
 
 def _entry(data: object) -> Entry:

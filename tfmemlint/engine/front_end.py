@@ -8,6 +8,7 @@ checks it as one named item, without the prefilter.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ from tfmemlint.sources.walking import Choice
 
 if TYPE_CHECKING:
     from tfmemlint.config.nearest import Nearest
+    from tfmemlint.interpreter.modules import ModuleStore
     from tfmemlint.sources.walking import Walk
 
 MAX_FILES_TO_SEARCH_AROUND = 100
@@ -167,3 +169,14 @@ def _add_programs(found: Items, python: Sequence[Item], kept: dict[str, bytes], 
         found.wanted.append(Item(given.get(path, path), data, entry=entry, given=path in given))
     added = {item.path for item in found.wanted}
     found.left_out = [path for path in found.left_out if path not in added]
+
+
+def programs_of(paths: Sequence[str], store: ModuleStore) -> list[Item]:
+    """Return the files in which the programs start that files are part of, each with its program."""
+    from tfmemlint.engine.find_programs import find_programs
+
+    found = []
+    for entry in find_programs(store, paths, {}, {}, search_around=True):
+        with contextlib.suppress(Unreadable):
+            found.append(Item(store.name_of(entry.path), store.read(entry.path), entry=entry, given=False))
+    return found

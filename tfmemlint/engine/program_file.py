@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.item import Item
+from tfmemlint.engine.place_at_users import place_at_users
 from tfmemlint.engine.plain_names import all_names_exist
 from tfmemlint.engine.programs import analyze_program, is_covered_by_key, program_key
 from tfmemlint.engine.python_file import PythonFile
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from tfmemlint.model.finding import Finding
     from tfmemlint.project.entries import Entry
     from tfmemlint.sources import Source
+
+
+_REPORTED_AT = "reported_at"
+"""The key in the details of a finding in a module that is reported at a file which uses it: that file."""
 
 
 @dataclass
@@ -68,12 +73,24 @@ class ProgramFile(PythonFile):
         return program if program is not None and is_covered_by_key(program, context) else None
 
     def check(self, context: RunContext) -> list[Finding]:
-        """Return the findings to report in this file, by itself and in its programs."""
+        """Return the findings in this file, by itself and in its programs.
+
+        Those that are reported at other files, which use this one wrongly, are among them, and are not fixable here: no
+        change of this file may be taken for a fix that brings one.
+        """
         source = self.source
         modules = context.modules.with_instead({source.path: source})
         changed = dataclasses.replace(context, modules=modules)
-        programs = [analyze_program(entry, changed) for entry in self.entries]
-        return report(source, findings_in(source, programs, PythonFile.of(source).find(context), context), context)
+        programs = place_at_users([analyze_program(entry, changed) for entry in self.entries], changed)
+        found = findings_in(source, programs, PythonFile.of(source).find(context), context)
+        known = {(finding.code, finding.span) for finding in found}
+        found += [
+            dataclasses.replace(there, fixable=False, details={_REPORTED_AT: finding.path})
+            for program in programs
+            for finding in program.findings
+            if (there := finding.in_module) and there.path == source.path and (there.code, there.span) not in known
+        ]
+        return report(source, found, context)
 
     def _planner(self, context: RunContext) -> None:
         """Return None: the order of a program of several files is repaired as a whole, after its files."""
@@ -85,6 +102,7 @@ class ProgramFile(PythonFile):
     def fix(self, context: RunContext) -> FileResult:
         """Fix the file; what is checked from here on sees its new text."""
         result = super().fix(context)
+        result.findings = [finding for finding in result.findings if _REPORTED_AT not in finding.details]
         if result.source is not None:
             context.modules.set_text(result.source)
         return result

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tfmemlint.engine.entry_points import library_entry
 from tfmemlint.engine.order_repairs import follow_up_in, needs_planner
+from tfmemlint.engine.programs import analyze_program
 from tfmemlint.engine.results import FileResult, ProgramResult
 
 if TYPE_CHECKING:
@@ -88,8 +90,15 @@ class _ProgramRepairs:
         """Return the repair of a finding, or why there is none; nothing is changed."""
         from tfmemlint.fixes.order.planner import repair
 
-        workspace = self._workspace(finding)
-        return repair(finding, workspace.check({}), workspace)
+        there = finding.in_module
+        workspace = self._workspace(there or finding)
+        if there is None:
+            return repair(finding, workspace.check({}), workspace)
+        workspace = dataclasses.replace(workspace, spares=lambda texts: self._spares(there, texts))
+        found = repair(there, workspace.check({}), workspace)
+        if isinstance(found, str):
+            return found
+        return dataclasses.replace(found, finding=_at_user(found.finding, finding))
 
     def _make(self, found: Repair) -> str:
         """Make a repair in all of its files; return why it was not made, or ""."""
@@ -224,6 +233,28 @@ class _ProgramRepairs:
                 return False
         return True
 
+    def _spares(self, finding: Finding, texts: Mapping[str, str]) -> bool:
+        """True if the programs that have nothing wrong at the place of a finding still run that line, with other texts
+        in some files."""
+        source = self._source(finding.path)
+        if source is None:
+            return True
+        line = source.lines[finding.span.row - 1].strip()
+        context = self._with_texts(texts)
+        for program in self._programs_of({finding.path}):
+            if finding.way is None or (finding.path, finding.way.span) not in program.reached:
+                continue
+            if not _starts(program, finding, self.context):
+                key = _key(program, texts)
+                if key not in self._checked:
+                    self._checked[key] = analyze_program(program.entry, context)
+                if not self._calls(self._checked[key], line, texts):
+                    return False
+        alone = analyze_program(library_entry(finding.path), self.context)
+        if finding.way is None or (finding.path, finding.way.span, ()) not in alone.ways:
+            return True
+        return self._calls(analyze_program(alone.entry, context), line, texts)
+
     def _calls(self, program: ProgramResult, called: str, texts: Mapping[str, str]) -> bool:
         for path, span in program.reached:
             source = self._source(path)
@@ -233,19 +264,24 @@ class _ProgramRepairs:
                 return True
         return False
 
+    def _with_texts(self, texts: Mapping[str, str]) -> RunContext:
+        """Return the run in which some files have other texts."""
+        changed = {path: source.replace_text(text) for path, text in texts.items() if (source := self._source(path))}
+        return dataclasses.replace(self.context, modules=self.context.modules.with_instead(changed))
+
     def _check(self, about: set[str], texts: Mapping[str, str]) -> list[Finding]:
         """Return the findings of all files of the programs that some files are part of, with other texts in some."""
+        from tfmemlint.engine.place_at_users import place_at_users
         from tfmemlint.engine.program_file import findings_in, own_findings, report
-        from tfmemlint.engine.programs import analyze_program
 
-        changed = {path: source.replace_text(text) for path, text in texts.items() if (source := self._source(path))}
-        context = dataclasses.replace(self.context, modules=self.context.modules.with_instead(changed))
+        context = self._with_texts(texts)
         programs = []
         for program in self._programs_of(about | set(texts)):
             key = _key(program, texts)
             if key not in self._checked:
                 self._checked[key] = analyze_program(program.entry, context)
             programs.append(self._checked[key])
+        programs = place_at_users(programs, context)
         found: list[Finding] = []
         for path in sorted(
             {path for program in programs for path in program.paths | program.read} | about | set(texts)
@@ -258,6 +294,19 @@ class _ProgramRepairs:
             own = own_findings(module.source, context.at(path))
             found += report(module.source, findings_in(module.source, mine, own, context), context)
         return found
+
+
+def _at_user(repaired: Finding, finding: Finding) -> Finding:
+    """Return a finding at the user of a module with the fix of the same one in the module."""
+    fix = repaired.fix
+    if fix is not None:
+        paths = [(edit.path or repaired.path) for edit in fix.edits]
+        edits = [
+            dataclasses.replace(edit, path="" if path == finding.path else path)
+            for edit, path in zip(fix.edits, paths, strict=True)
+        ]
+        fix = dataclasses.replace(fix, edits=tuple(edits))
+    return dataclasses.replace(finding, fix=fix, withheld="")
 
 
 def _key(program: ProgramResult, texts: Mapping[str, str]) -> tuple[Entry, tuple[tuple[str, int], ...]]:

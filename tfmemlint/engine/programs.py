@@ -10,7 +10,7 @@ from tfmemlint.engine.cache import digest
 from tfmemlint.engine.check_launches import findings_at_launches
 from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.entry_setup import entry_setup
-from tfmemlint.engine.results import ProgramResult
+from tfmemlint.engine.results import ProgramResult, WayTo
 from tfmemlint.engine.run_rules import run_rules
 from tfmemlint.interpreter import analyze
 from tfmemlint.interpreter.modules import ProgramModules
@@ -56,9 +56,15 @@ def analyze_program(entry: Entry, context: RunContext) -> ProgramResult:
             return analyze(module, target, dataclasses.replace(setup, environment=writes))
 
         found += findings_at_launches(module.source.path, found, launches, whole_program_rules, analyze_with)
-    reached = frozenset((event.path, event.span) for event in program.events if _matters(event))
+    events = [event for event in program.events if _matters(event)]
+    reached = frozenset((event.path, event.span) for event in events)
+    ways = frozenset(_way_to(event) for event in events if not event.state.entry_unknown)
     context.modules.release(program)
-    return ProgramResult(entry, tuple(found), reached, tuple(program.gave_up), read=program.modules)
+    return ProgramResult(entry, tuple(found), reached, tuple(program.gave_up), read=program.modules, ways=ways)
+
+
+def _way_to(event: Event) -> WayTo:
+    return event.path, event.span, tuple((frame.path, frame.span) for frame in event.frames)
 
 
 def setup_of(entry: Entry, module: ParsedModule, context: RunContext) -> EntrySetup:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tfmemlint.model.finding import Finding, Span
 from tfmemlint.project.kinds import Kind
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from tfmemlint.project.entries import Entry
     from tfmemlint.sources import Source
 
+WayTo: TypeAlias = tuple[str, Span, tuple[tuple[str, Span], ...]]
+"""The path and the span of an event, and the places of the calls and imports that lead there, outermost first."""
 PYTHON_2 = "This looks like Python 2: tfmemlint reads Python 3."
 """The note on a file that is no Python 3."""
 
@@ -39,6 +41,8 @@ class ProgramResult:
         entry: where the program starts.
         findings: the findings of the rules that look at a whole program.
         reached: the path and span of each event that touches the runtime or its configuration.
+        ways: of the same events, but for those in functions that nothing calls: each with the places of the calls and
+            imports that lead there, outermost first.
         gave_up: where the program was not followed, in words.
         failed: why the program was not followed at all, or "".
         read: the names of the files that the program is made of.
@@ -50,6 +54,7 @@ class ProgramResult:
     gave_up: tuple[str, ...] = ()
     failed: str = ""
     read: frozenset[str] = frozenset()
+    ways: frozenset[WayTo] = frozenset()
 
     @property
     def paths(self) -> set[str]:

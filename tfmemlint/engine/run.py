@@ -60,7 +60,9 @@ def run(files: Iterable[tuple[str, bool]], context: RunContext) -> list[FileResu
 
     results.extend(check_items(items.wanted, dataclasses.replace(context, fix=False), cache))
     programs = [result.program for result in results if result.program is not None]
-    results = merge_program_results(results, set(items.given), context, cache)
+    others = _other_programs(programs, set(items.given), context, cache)
+    results = merge_program_results(results, set(items.given), context, cache, others)
+    programs += others
     cache.save()
     if context.fix:
         from tfmemlint.engine.program_repairs import repair_programs
@@ -68,6 +70,25 @@ def run(files: Iterable[tuple[str, bool]], context: RunContext) -> list[FileResu
         results = [_fix_checked(result, context) for result in results]
         results = repair_programs(results, programs, set(items.given), context)
     return _finish(results, context, programs)
+
+
+def _other_programs(
+    programs: Sequence[ProgramResult], given: set[str], context: RunContext, cache: Cache
+) -> list[ProgramResult]:
+    """Return the programs that have nothing to do with a given file but for a module, not given, in which something is
+    found: it is one of the module only if they have it, too."""
+    from tfmemlint.engine.place_at_users import modules_with_users
+
+    modules = modules_with_users(programs) - given
+    if not modules:
+        return []
+    from tfmemlint.engine.front_end import programs_of
+
+    store = context.modules.anew()
+    known = {program.entry.path for program in programs}
+    items = [item for item in programs_of(sorted(modules), store) if item.entry and item.entry.path not in known]
+    others = dataclasses.replace(context, fix=False, modules=store)
+    return [result.program for result in check_items(items, others, cache) if result.program is not None]
 
 
 def from_text(text: bytes, path: str, context: RunContext) -> FileResult:

@@ -64,6 +64,8 @@ def compute(source: Source, finding: Finding, rule: Fixer, target: Target, optio
     """Return ``finding`` with its fix, or with the reason why it has none. An error in the rule is such a reason."""
     if not finding.fixable:
         return finding
+    if finding.in_module is not None:
+        return withheld(finding, f"the order of {source.path} and {finding.in_module.path} is to be changed")
     try:
         editor = _editor(source, target, options, in_comments=getattr(rule, "fixes_comments", False))
         rule.fix(finding, editor)

@@ -218,6 +218,10 @@ class ModuleStore:
             _mentions={name: mentions for name, mentions in self._mentions.items() if name not in instead},
         )
 
+    def anew(self) -> ModuleStore:
+        """Return a store of the same files, of which nothing is known yet."""
+        return ModuleStore(self.shown, self.instead, self.open_texts)
+
     def set_text(self, source: Source) -> None:
         """Give a file another text from here on: it was fixed."""
         self.instead = {**self.instead, source.path: source}

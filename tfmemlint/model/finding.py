@@ -62,6 +62,19 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Way:
+    """The way on which a program came to a place.
+
+    Attributes:
+        span: the event at which something was found: the whole call where the finding is about an argument.
+        frames: the calls and imports that led there, from where the program starts, outermost first.
+    """
+
+    span: Span
+    frames: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Edit:
     """Replace the text of ``span`` by ``content``, in the file at ``path``; "" for the file of the finding."""
 
@@ -111,6 +124,9 @@ class Finding:
         fixable: the rule offers a rewrite (which may still be withheld when it is computed).
         anchors: other places that the rewrite needs, by a name of the rule's own choice.
         details: what else the rewrite needs; plain data (texts, numbers, spans, collections of them).
+        way: how the program came there, for a finding of a rule about whole programs.
+        in_module: for a finding at that user of a module which alone has the defect: the same one at its place in the
+            module.
         suppressed: the reason of the comment that silences it, "" if that gives none; None for a finding to report.
         on_request: it is about a name that another release has, and not about GPU memory: reported where the user asks
             for such names.
@@ -139,6 +155,8 @@ class Finding:
     withheld: str = ""
     on_request: bool = False
     suppressed: str | None = None
+    way: Way | None = None
+    in_module: Finding | None = None
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.finding import Finding, Severity, Way
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.other_packages import modules_of_others
 
@@ -129,6 +129,7 @@ class Rule(ABC):
             message=message,
             noqa_row=more.pop("noqa_row", event.statement.end_row),
             fixable=more.pop("fixable", self.fixable != "never"),
+            way=Way(event.span, event.frames) if self.whole_program else None,
             **more,
         )
 

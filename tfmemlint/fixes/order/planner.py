@@ -36,6 +36,7 @@ class Workspace:
         reaches: returns True if the program still makes a call of this name, with other texts in some files.
         follow_up: returns the new text of a file in which a candidate has brought a finding to light, after that rule's
             own fix, and what that does; None if there is none.
+        spares: returns True if the programs that are right as they are still configure what they do.
     """
 
     files: Files
@@ -44,6 +45,7 @@ class Workspace:
     refuse: Callable[[str], str] = lambda _: ""
     reaches: Callable[[str, Mapping[str, str]], bool] = lambda _called, _texts: True
     follow_up: Callable[[Finding, str], tuple[str, str] | None] = lambda _finding, _text: None
+    spares: Callable[[Mapping[str, str]], bool] = lambda _texts: True
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,9 @@ class _Run:
                 if isinstance(called, str) and not plan.last_resort and not self.workspace.reaches(called, changed):
                     reason = reason or "the configuration would not be reached any more"
                     continue
+                if not self.workspace.spares(changed):
+                    reason = reason or f"programs in which {self.finding.path} is right would lose the configuration"
+                    continue
                 return Repair(self._with_fix(changed, words), changed, after)
             again = self._next(finding, after, files.with_texts(candidate.texts))
             if again is None or not left or not (following or (plan.repeats and _progress(finding, again))):
@@ -144,7 +149,12 @@ class _Run:
         for _ in range(_MAX_FOLLOW_UPS):
             new = _counts(after)
             found = next(
-                (finding for finding in after if finding.fixable and new[finding.code] > old[finding.code]), None
+                (
+                    finding
+                    for finding in after
+                    if finding.fixable and finding.in_module is None and new[finding.code] > old[finding.code]
+                ),
+                None,
             )
             if found is None or found.code == self.finding.code:
                 break
@@ -176,7 +186,8 @@ class _Run:
             lines = files.get(self.finding.path).source.lines
         except (Withheld, IndexError):
             return None
-        for other in after:
+        for here in after:
+            other = here.in_module or here
             if other.code != finding.code or other.path != finding.path:
                 continue
             if lines[other.span.row - 1].strip() == line:

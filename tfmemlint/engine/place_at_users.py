@@ -1,0 +1,196 @@
+"""Report a defect that only some users of a module have at those users, and not in the module.
+
+A module that configures memory may be right in one program and too late in another. Where programs come to one place of
+a module by several ways, and the defect is there on some of them only, it is at the statement at which these part from
+the others: the import or the call in the file that uses the module wrongly. A module that is right when it is run, or
+imported, by itself is such a way, too. A defect that is there on all ways is one of the module.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, TypeAlias
+
+from tfmemlint.engine.entry_points import library_entry
+from tfmemlint.engine.programs import analyze_program
+from tfmemlint.engine.suppress import dedupe
+from tfmemlint.model.finding import Finding, Span, Step
+from tfmemlint.sources.suppressions import read_suppressions
+
+if TYPE_CHECKING:
+    from tfmemlint.engine.context import RunContext
+    from tfmemlint.engine.results import ProgramResult
+
+Frames: TypeAlias = tuple[tuple[str, Span], ...]
+"""The places of the calls and imports that lead somewhere, outermost first."""
+_LINE = re.compile(r"\bline (\d+)\b")
+
+
+def place_at_users(programs: Sequence[ProgramResult], context: RunContext) -> list[ProgramResult]:
+    """Return the results of all programs that some modules are part of, with the findings in these modules that not all
+    programs have at the users that have them: each has the finding in the module in ``in_module``."""
+    if not any(finding.way and finding.way.frames for program in programs for finding in program.findings):
+        return list(programs)
+    return _Placing(programs, context).placed()
+
+
+def modules_with_users(programs: Iterable[ProgramResult]) -> set[str]:
+    """Return the modules with findings in programs that start elsewhere: other programs may be right in them."""
+    return {
+        finding.path
+        for program in programs
+        for finding in program.findings
+        if finding.way is not None and any(frame.path != finding.path for frame in finding.way.frames)
+    }
+
+
+class _Placing:
+    def __init__(self, programs: Sequence[ProgramResult], context: RunContext) -> None:
+        self.programs = programs
+        self.context = context
+        self.reached = {place for program in programs if program.known for place in program.reached}
+        """The places that programs reach which really run."""
+        concerned = {
+            (finding.path, finding.way.span)
+            for program in programs
+            for finding in program.findings
+            if finding.way is not None and finding.way.frames
+        }
+        starts = {context.modules.name_of(program.entry.path) for program in programs}
+        modules = sorted({path for path, _ in concerned} - starts)
+        alone = [analyze_program(library_entry(path), context) for path in modules]
+        self.ways: dict[tuple[str, Span], list[tuple[int, Frames]]] = {}
+        """For each place, the programs that come there, by their numbers, each with the frames of one way."""
+        for number, program in enumerate((*programs, *alone)):
+            for path, span, frames in () if program.notes else program.ways:
+                if (path, span) in concerned:
+                    self.ways.setdefault((path, span), []).append((number, frames))
+        self.wrong: dict[tuple[str, str, Span], set[tuple[int, Frames]]] = {}
+        """For each code and place, the ways on which that is found."""
+        for number, program in enumerate((*programs, *alone)):
+            for finding in program.findings:
+                if finding.way is not None:
+                    key = (finding.code, finding.path, finding.way.span)
+                    self.wrong.setdefault(key, set()).add((number, _frames(finding)))
+
+    def placed(self) -> list[ProgramResult]:
+        """Return the programs with their findings where they are to be reported."""
+        found = []
+        for program in self.programs:
+            moved = {id(finding): self._at_user(finding) for finding in self._movable(program)}
+            findings = tuple(moved.get(id(finding)) or finding for finding in program.findings)
+            found.append(dataclasses.replace(program, findings=findings) if any(moved.values()) else program)
+        return found
+
+    def _movable(self, program: ProgramResult) -> list[Finding]:
+        """Return the findings of a program in its modules that are reported: other rules, or a comment in the module,
+        may supersede or silence some."""
+        by_path: dict[str, list[Finding]] = {}
+        for finding in program.findings:
+            by_path.setdefault(finding.path, []).append(finding)
+        found: list[Finding] = []
+        for path, findings in by_path.items():
+            if any(finding.way is not None and finding.way.frames for finding in findings):
+                kept = {
+                    (finding.code, finding.span)
+                    for finding in dedupe(findings, self.context.rules_for(path))
+                    if (program.known or (path, finding.span) not in self.reached) and not self._is_silenced(finding)
+                }
+                found += [finding for finding in findings if (finding.code, finding.span) in kept]
+        return found
+
+    def _is_silenced(self, finding: Finding) -> bool:
+        module = self.context.modules.get(finding.path)
+        if module is None:
+            return False
+        found = read_suppressions(module.source.text)
+        if found.has_names:
+            from tfmemlint.rulekit.rule import rules
+
+            found = found.with_codes({rule.name: rule.code for rule in rules()})
+        return found.skip_file or found.for_finding(finding) is not None
+
+    def _at_user(self, finding: Finding) -> Finding | None:
+        """Return a finding at the user of the module that has it; None if it is one of the module."""
+        if finding.way is None or not finding.way.frames:
+            return None
+        place = (finding.path, finding.way.span)
+        wrong = self.wrong[(finding.code, finding.path, finding.way.span)]
+        right = {frames for number, frames in self.ways.get(place, ()) if (number, frames) not in wrong}
+        if not right:
+            return None
+        frames = _frames(finding)
+        parting = _parting(frames, right)
+        user = finding.way.frames[parting]
+        if user.path == finding.path or self.context.modules.get(user.path) is None:
+            return None
+        return self._moved(finding, user, _example(frames[parting + 1 :], right))
+
+    def _moved(self, finding: Finding, user: Step, example: tuple[str, Span] | None) -> Finding:
+        module = finding.path
+
+        def elsewhere(text: str) -> str:
+            return _LINE.sub(rf"{module}:\1", text)
+
+        place = f"{module}:{finding.span.row}"
+        where = f"where {example[0]}:{example[1].row} leads to it" if example else "by itself"
+        note = f"{place} is right {where}."
+        repaired_in_order = finding.fixable and "parting" in finding.details
+        trace = finding.trace
+        if not any(step.path == finding.path and step.span.row == finding.span.row for step in trace):
+            trace = (*trace, user, Step(finding.path, finding.span, "it is here"))
+        return dataclasses.replace(
+            finding,
+            path=user.path,
+            span=user.span,
+            noqa_row=self._end_row(user),
+            message=elsewhere(finding.message),
+            outcome=elsewhere(finding.outcome),
+            advice=elsewhere(finding.advice),
+            notes=(*map(elsewhere, finding.notes), note),
+            trace=trace,
+            fixable=repaired_in_order,
+            withheld="" if repaired_in_order or not finding.fixable else f"{module} is right in other programs",
+            anchors={},
+            in_module=finding,
+        )
+
+    def _end_row(self, user: Step) -> int:
+        """Return the last row of the statement at a place: a comment there silences what is found at it."""
+        module = self.context.modules.get(user.path)
+        assert module is not None
+        rows = [
+            node.end_lineno or node.lineno
+            for node in ast.walk(module.tree)
+            if isinstance(node, ast.stmt)
+            and not hasattr(node, "body")
+            and node.lineno <= user.span.row <= (node.end_lineno or node.lineno)
+        ]
+        return min(rows, default=user.span.end_row)
+
+
+def _frames(finding: Finding) -> Frames:
+    return tuple((frame.path, frame.span) for frame in finding.way.frames) if finding.way is not None else ()
+
+
+def _parting(frames: Frames, right: AbstractSet[Frames]) -> int:
+    """Return the number of the innermost frame by which no way in ``right`` comes to the place: 0 if they all do."""
+    for number in range(len(frames) - 1, -1, -1):
+        if not any(_ends_with(other, frames[number:]) for other in right):
+            return number
+    return 0
+
+
+def _example(shared: Frames, right: AbstractSet[Frames]) -> tuple[str, Span] | None:
+    """Return the frame by which a right way comes to the frames that it shares; None if it starts with these."""
+    others = [other for other in right if _ends_with(other, shared)]
+    places = [other[len(other) - len(shared) - 1] for other in others if len(other) > len(shared)]
+    return min(places, default=None)
+
+
+def _ends_with(frames: Frames, end: Frames) -> bool:
+    return frames[len(frames) - len(end) :] == end if len(end) <= len(frames) else False
