@@ -9,7 +9,7 @@ from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
-from tfmemlint.rulekit.explain import default_of, is_share
+from tfmemlint.rulekit.explain import default_of, file_trace, is_share
 from tfmemlint.rulekit.made_up import constants
 from tfmemlint.rulekit.rule import Rule
 
@@ -90,6 +90,7 @@ class MemoryLimitIsAFraction(Rule):
                 outcome="The first operation on the GPU raises FailedPreconditionError",
                 advice="Give the limit in MiB; for a share, that share of the GPU's memory",
                 fixable=share,
+                trace=file_trace(limit.value, call, limit.span),
                 anchors={"call": call.span},
                 details={"unit": "fraction", "keyword": limit.keyword, "name": call.name, "caught": False},
             )

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import last_word
-from tfmemlint.interpreter.values import Amount, Const, Dict, Seq, Unknown
+from tfmemlint.interpreter.values import Amount, Const, Dict, FileValue, Seq, Unknown
 from tfmemlint.knowledge import units
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
-from tfmemlint.rulekit.explain import default_of
+from tfmemlint.rulekit.explain import default_of, file_trace
 from tfmemlint.rulekit.made_up import LEAST_BYTES, MOST_GIGABYTES
 from tfmemlint.rulekit.rule import Rule
 
@@ -39,8 +39,9 @@ class MemoryLimitUnit(Rule):
     Finds ``memory_limit`` values that can't be meant as MiB: numbers from a million on (KiB, bytes), negative ones,
     strings and lists; and, as a warning, numbers up to 64, which are nearly always gigabytes. Where the number is
     not known, its type and its unit may be: what the environment, ``argparse`` without ``type`` and ``configparser``
-    return are strings; NVML and psutil count bytes; a name such as ``limit_gb`` says its unit, and arithmetic changes
-    the unit.
+    return are strings; a configuration file of the project (YAML, JSON, TOML, INI) that is read by a constant path has
+    its values as defaults; NVML and psutil count bytes; a name such as ``limit_gb`` says its unit, and arithmetic
+    changes the unit.
 
     Why it matters
     --------------
@@ -108,6 +109,7 @@ class MemoryLimitUnit(Rule):
                 intent=Intent(Purpose.LIMIT, "", value if isinstance(value, (int, float)) else None, limit.text),
                 outcome=outcome,
                 advice=_ADVICE.get(unit, "Give the limit in MiB, as a number"),
+                trace=file_trace(limit.value, call, limit.span),
                 fixable=bool(unit),
                 anchors={"call": call.span},
                 details={"unit": unit, "value": value},
@@ -168,7 +170,7 @@ def _judge_argument(limit: Arg, call: Call) -> Judged | None:
         severity = Severity.ERROR if value.sure else Severity.WARNING
         words = "is a list" if value.type == "list" else "is a string"
         source = f", from {value.source}" if value.source else ""
-        unit = "text" if value.type == "str" else ""
+        unit = "text" if value.type == "str" and _is_number(value) else ""
         return severity, unit, f"{words}{source}", _NO_NUMBER.format(value.type)
     default = default_of(limit, call)
     if default is not None and isinstance(value, Amount) and value.unit in ("", units.MIB):
@@ -177,6 +179,12 @@ def _judge_argument(limit: Arg, call: Call) -> Judged | None:
     if isinstance(value, Amount) and value.unit:
         return _judge_unit(value.unit, Severity.ERROR if value.sure else Severity.WARNING, f"from {value.source}")
     return _judge_name(limit, None)
+
+
+def _is_number(text: Amount) -> bool:
+    """True if a text can be the text of a number, as far as it is known."""
+    known = text.value if isinstance(text, FileValue) else "0"
+    return isinstance(known, str) and known.strip().isdecimal()
 
 
 def _judge_kind(value: Value) -> Judged | None:

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.values import Amount, Const, Device, DeviceName, Devices, Index, NumberedName, Seq, Value
+from tfmemlint.interpreter.values import (
+    Amount,
+    Const,
+    Device,
+    DeviceName,
+    Devices,
+    FileValue,
+    Index,
+    NumberedName,
+    Seq,
+    Value,
+)
 from tfmemlint.knowledge.functions import SET_GROWTH
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Purpose
 from tfmemlint.model.text_defect import TextDefect
-from tfmemlint.rulekit.explain import attribute_severity, growth_intent, handler_notes
+from tfmemlint.rulekit.explain import attribute_severity, file_severity, file_trace, growth_intent, handler_notes
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -76,6 +87,7 @@ class GrowthOnNoDevice(Rule):
             if judged is None:
                 continue
             what, seen, kind = judged
+            enable = call.arg(1, "enable")
             if kind == "listing" and any("device_type" in text or "GPU" in text for text, _ in call.guards):
                 continue
             exception, device = seen.partition(":")[0], call.arg(0, "device")
@@ -83,7 +95,8 @@ class GrowthOnNoDevice(Rule):
                 program,
                 call,
                 f"set_memory_growth takes one physical GPU and True or False: {what}",
-                severity=attribute_severity(call, exception),
+                severity=_severity(call, exception, enable.value if enable is not None else None),
+                trace=file_trace(enable.value, call, enable.span) if enable is not None else (),
                 intent=growth_intent(call),
                 outcome=f"TensorFlow raises {seen}",
                 advice="Call it for every GPU of tf.config.list_physical_devices('GPU')",
@@ -100,6 +113,11 @@ class GrowthOnNoDevice(Rule):
         call_arguments.fix_growth_arguments(editor, finding)
 
 
+def _severity(call: Call, exception: str, enable: Value | None) -> Severity:
+    severity = attribute_severity(call, exception)
+    return severity if enable is None or severity is not Severity.ERROR else file_severity(enable)
+
+
 def _judge(call: Call) -> tuple[str, str, str] | None:
     """Return the defect of the arguments, the error that is raised, and the kind of mistake."""
     device, enable = call.arg(0, "device"), call.arg(1, "enable")
@@ -110,7 +128,11 @@ def _judge(call: Call) -> tuple[str, str, str] | None:
         if isinstance(enable.value, Const) and isinstance(enable.value.value, str):
             seen = "TypeError, when the runtime starts: 'str' object cannot be interpreted as an integer"
             return f"{enable.text} is a string", seen, "value"
-        if isinstance(enable.value, Amount) and enable.value.type == "str" and enable.value.sure:
+        if (
+            isinstance(enable.value, Amount)
+            and enable.value.type == "str"
+            and (enable.value.sure or isinstance(enable.value, FileValue))
+        ):
             seen = "TypeError, when the runtime starts: 'str' object cannot be interpreted as an integer"
             source = f", from {enable.value.source}" if enable.value.source else ""
             return f"{enable.text} is a string{source}", seen, "text"

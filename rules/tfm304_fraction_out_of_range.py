@@ -10,7 +10,7 @@ from tfmemlint.interpreter.values import Amount, Const
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
-from tfmemlint.rulekit.explain import short
+from tfmemlint.rulekit.explain import file_trace, short
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -114,6 +114,7 @@ class FractionOutOfRange(Rule):
                 advice=advice,
                 fixable=percent and advice.startswith("Write") and not by_default,
                 noqa_row=span.end_row,
+                trace=file_trace(share, proto, span),
                 details={"value": value},
             )
 

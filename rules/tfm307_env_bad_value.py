@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.values import UNKNOWN, Const, Seq
+from tfmemlint.interpreter.values import UNKNOWN, Const, FileValue, Seq
 from tfmemlint.knowledge.environment import read_at
 from tfmemlint.knowledge.functions import SET_LOGICAL
 from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE, BadValue, judge_value
@@ -14,6 +14,7 @@ from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.child_environments import child_writes
 from tfmemlint.rulekit.env_writes import growth_calls, is_replaced, place_of, text_of, writes
+from tfmemlint.rulekit.explain import file_severity, file_trace
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -91,15 +92,16 @@ class EnvBadValue(Rule):
         for write in (*writes(program), *child_writes(program)):
             if write.path != program.source.path or read_at(write.name) is None:
                 continue
-            if isinstance(write.value, (Const, Seq)) and text_of(write) is None:
+            if _is_no_string(write):
                 yield self._no_string(program, write)
                 continue
-            text = text_of(write)
+            text = _text_of(write)
             bad = judge_value(write.name, text) if text is not None else None
             if bad is None or is_replaced(program, write):
                 continue
             assert text is not None
-            severity = Severity.WARNING if bad.harmless or _is_done_otherwise(program, bad) else Severity.ERROR
+            in_part = bad.harmless or _is_done_otherwise(program, bad)
+            severity = Severity.WARNING if in_part else file_severity(write.value)
             yield self.finding(
                 program,
                 write,
@@ -109,6 +111,8 @@ class EnvBadValue(Rule):
                 intent=_intent(write, bad),
                 outcome=_outcome(bad),
                 advice=f"Write {bad.meant!r}" if bad.meant else _advice(bad),
+                trace=file_trace(write.value, write, place_of(write)),
+                fixable=not isinstance(write.value, FileValue),
                 details={
                     "kind": bad.kind,
                     "meant": bad.meant,
@@ -134,20 +138,25 @@ class EnvBadValue(Rule):
 
     def _no_string(self, program: Program, write: EnvWrite) -> Finding:
         kind = write.value.kind if isinstance(write.value, Seq) else type(getattr(write.value, "value", None)).__name__
+        if isinstance(write.value, FileValue):
+            kind = "list" if isinstance(write.value.value, tuple) else kind
         words = f"expected str, bytes or os.PathLike object, not {kind}"
         error = f"TypeError: {words if write.how == 'putenv' else f'str expected, not {kind}'}"
         meant = _as_text(write)
         # setdefault() does not change a variable that is already set.
         sure = write.how != "setdefault" and write.handler_for("TypeError") is None
+        severity = file_severity(write.value) if sure else Severity.WARNING
         return self.finding(
             program,
             write,
             f"The value of {write.name} has to be a string, not {_a(kind)}",
             span=place_of(write),
-            severity=Severity.ERROR if sure else Severity.WARNING,
+            severity=severity,
+            trace=file_trace(write.value, write, place_of(write)),
             intent=Intent(_PURPOSES.get(write.name, Purpose.OTHER), text=meant or f"{write.name}={write.text}"),
             outcome=f"Python raises {error}",
             advice=f"Write {meant!r}" if meant else "Write a string",
+            fixable=not isinstance(write.value, FileValue),
             details={
                 "kind": "type",
                 "meant": meant,
@@ -156,6 +165,20 @@ class EnvBadValue(Rule):
                 "why": "it is not clear which string is meant",
             },
         )
+
+
+def _is_no_string(write: EnvWrite) -> bool:
+    """True if a variable is set to a value that is known to be no string."""
+    if isinstance(write.value, FileValue):
+        return write.value.type in ("number", "list")
+    return isinstance(write.value, (Const, Seq)) and text_of(write) is None
+
+
+def _text_of(write: EnvWrite) -> str | None:
+    value = write.value
+    if isinstance(value, FileValue):
+        return value.value if value.type == "str" and isinstance(value.value, str) else None
+    return text_of(write)
 
 
 def _as_text(write: EnvWrite) -> str:
@@ -214,7 +237,7 @@ def _intent(write: EnvWrite, bad: BadValue) -> Intent:
     if bad.kind == "growth":
         wanted = {"true": True, "false": False}.get(bad.meant)
         return Intent(Purpose.GROWTH, "every GPU", wanted)
-    return Intent(_PURPOSES[write.name], text=bad.meant or text_of(write) or "")
+    return Intent(_PURPOSES[write.name], text=bad.meant or _text_of(write) or "")
 
 
 def _is_done_otherwise(program: Program, bad: BadValue) -> bool:

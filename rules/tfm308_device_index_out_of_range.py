@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import Call, DeviceAt, EnvWrite, Event
@@ -13,7 +13,7 @@ from tfmemlint.interpreter.values import EACH, Const, NumberedName, Seq
 from tfmemlint.knowledge.variables import VISIBLE
 from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.model.intent import Intent, Purpose
-from tfmemlint.rulekit.explain import handler_notes, in_line, short
+from tfmemlint.rulekit.explain import file_trace, handler_notes, in_line, short
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -109,6 +109,11 @@ class DeviceIndexOutOfRange(Rule):
                     yield from self._beyond(program, event, event.key, error, event.text, f"{event.text}[...]")
                 elif event.kind == "visible":
                     yield from self._beyond(program, event, event.key, error, f"{event.text}", f"{event.text}[...]")
+                elif event.index >= 0 and event.of is not None:
+                    found = self._judge(program, event, by_env, event.index, event.key, error, event.kind)
+                    trace = file_trace(event.of, event, event.key)
+                    for finding in found:
+                        yield replace(finding, severity=Severity.WARNING, trace=trace, fixable=False)
                 elif event.index >= 0:
                     yield from self._judge(program, event, by_env, event.index, event.key, error, event.kind)
             elif isinstance(event, Call) and event.name in (*_PLACES, *_REPORTS, *_STRATEGIES):

@@ -101,6 +101,53 @@ def test_a_change_in_any_file_of_a_program_is_seen(path: str, text: str) -> None
     assert found() == found(cached=False)
 
 
+LIMITED = """
+    from pathlib import Path
+
+    import tensorflow as tf
+    import yaml
+
+    {load}
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.set_logical_device_configuration(
+            gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=config["limit"])]
+        )
+    """
+OF_FILE = 'config = yaml.safe_load((Path(__file__).parent / "config.yaml").read_text())'
+COMPUTED = 'config = yaml.safe_load((Path(__file__).parent / ("con" + "fig") / "gpu.yaml").read_text())'
+IMPORTED = "from settings import config"
+SETTINGS = """
+    import yaml
+
+    with open("config.yaml") as file:
+        config = yaml.safe_load(file)
+    """
+
+
+@pytest.mark.parametrize(
+    ("load", "path"), [(OF_FILE, "config.yaml"), (COMPUTED, "config/gpu.yaml"), (IMPORTED, "config.yaml")]
+)
+def test_a_change_in_a_configuration_file_is_seen(load: str, path: str) -> None:
+    make(Path(), {"train.py": LIMITED.format(load=load), "settings.py": SETTINGS})
+    Path("config").mkdir()
+    assert found() == found(cached=False) == []
+    for value, codes in (('"4096"', ["TFM302"]), ("0.5", ["TFM301"]), ("4096", []), ("2", ["TFM302"])):
+        Path(path).write_text(f"limit: {value}\n", encoding="utf-8")
+        assert [finding.code for finding in found()] == codes
+        assert found() == found(cached=False)
+    Path(path).unlink()
+    assert found() == []
+
+
+def test_a_program_that_names_its_configuration_file_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+    make(Path(), {"train.py": LIMITED.format(load=IMPORTED), "settings.py": SETTINGS})
+    make(Path(), {"alone.py": LIMITED.format(load=OF_FILE), "config.yaml": "limit: 0.5\n"})
+    first = found()
+    assert [finding.code for finding in first] == ["TFM301", "TFM301"]
+    nothing_is_gone_through(monkeypatch)
+    assert found() == first
+
+
 def test_a_module_that_is_gone_is_missed() -> None:
     make(Path(), {"train.py": LATE})
     assert found()

@@ -44,7 +44,11 @@ def check_source(
 
 
 def find_in_source(
-    source: Source, context: RunContext, parsed: ParsedModule | None = None, gave_up: list[str] | None = None
+    source: Source,
+    context: RunContext,
+    parsed: ParsedModule | None = None,
+    gave_up: list[str] | None = None,
+    config_files: set[str] | None = None,
 ) -> list[Finding]:
     """Return what the rules find in one text on its own, before its comments silence any; never raises.
 
@@ -53,6 +57,7 @@ def find_in_source(
         context: its rules, release and launches are used.
         parsed: the same text, if it was parsed before.
         gave_up: gets the reasons, in words, why the program was not followed to its end.
+        config_files: gets the absolute paths of the configuration files that it has asked for.
     """
     from tfmemlint.interpreter import analyze
 
@@ -73,6 +78,8 @@ def find_in_source(
     else:
         if gave_up is not None:
             gave_up += program.gave_up
+        if config_files is not None:
+            config_files |= program.config_files
         found = reached_by_release(program, list(run_rules(program, rules)), rules)
         found = said_once([*found, *_in_shells(source, rules, target)], rules, program)
         found += _at_launches(source, found, context)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfmemlint.config.selection import is_document
 from tfmemlint.engine.cache import digest
+from tfmemlint.engine.config_files import contents_of, named_config_files
 from tfmemlint.engine.context import RunContext
 
 
@@ -15,4 +16,8 @@ def file_key(path: str, data: bytes | str, context: RunContext) -> str:
     stated: object = None
     if is_document(path):
         stated = context.target is not None, context.oldest_target_of(path)
-    return digest("file", path, data, codes, context.target_of(path), context.gpu_memory_mib, launches, stated)
+    files: object = None
+    if isinstance(data, bytes) and not is_document(path):
+        named = named_config_files(path, data)
+        files = contents_of(named) if named else None
+    return digest("file", path, data, codes, context.target_of(path), context.gpu_memory_mib, launches, stated, files)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.cache import digest
 from tfmemlint.engine.check_launches import findings_at_launches
+from tfmemlint.engine.config_files import named_config_files
 from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.entry_setup import entry_setup
 from tfmemlint.engine.results import ProgramResult, WayTo
@@ -19,6 +22,7 @@ from tfmemlint.knowledge.environment import Moment, read_at
 from tfmemlint.project.entries import Entry
 from tfmemlint.project.imports import scan
 from tfmemlint.project.roots import search_path
+from tfmemlint.sources import Unreadable
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.unit import EntrySetup, ParsedModule
@@ -60,7 +64,15 @@ def analyze_program(entry: Entry, context: RunContext) -> ProgramResult:
     reached = frozenset((event.path, event.span) for event in events)
     ways = frozenset(_way_to(event) for event in events if not event.state.entry_unknown)
     context.modules.release(program)
-    return ProgramResult(entry, tuple(found), reached, tuple(program.gave_up), read=program.modules, ways=ways)
+    return ProgramResult(
+        entry,
+        tuple(found),
+        reached,
+        tuple(program.gave_up),
+        read=program.modules,
+        ways=ways,
+        config_files=program.config_files,
+    )
 
 
 def _way_to(event: Event) -> WayTo:
@@ -101,7 +113,18 @@ def program_key(entry: Entry, context: RunContext) -> str:
     return digest("program", entry, target, context.gpu_memory_mib, search.about, listings, files, leads, launches)
 
 
+def _config_files(paths: Iterable[str], context: RunContext) -> frozenset[str]:
+    """Return the configuration files that modules may mean by the names in their texts."""
+    found: set[str] = set()
+    for path in paths:
+        with contextlib.suppress(Unreadable):
+            found |= named_config_files(path, context.modules.read(path))
+    return frozenset(found)
+
+
 def is_covered_by_key(result: ProgramResult, context: RunContext) -> bool:
     """True if `program_key` knows of all files that were read: not where the name of a module is computed."""
     contents = context.modules.contents.get(result.entry.path, ())
+    if result.config_files and not result.config_files <= _config_files(contents, context):
+        return False
     return not result.failed and result.read <= {context.modules.name_of(path) for path in contents}

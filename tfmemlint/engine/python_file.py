@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tfmemlint.engine.config_files import named_config_files
 from tfmemlint.engine.file_key import file_key
 from tfmemlint.engine.results import FileResult
 from tfmemlint.model.codes import INTERNAL_ERROR
@@ -37,6 +38,8 @@ class PythonFile:
     data: bytes
     gave_up: list[str] = field(default_factory=list, init=False)
     """Why the program was not followed to its end, in words, once it was checked."""
+    config_files: set[str] = field(default_factory=set, init=False)
+    """The configuration files that it has asked for, by their absolute paths, once it was checked."""
 
     @classmethod
     def of(cls, source: Source) -> PythonFile:
@@ -71,14 +74,17 @@ class PythonFile:
 
     def cacheable(self, result: FileResult, context: RunContext) -> object:
         """Return the findings before comments; None if a part of the tool failed, as it may not fail another
-        time, or if not all was read, as each run has to say so."""
+        time, if not all was read, as each run has to say so, or if a file has a part in them that the key leaves
+        out."""
+        if self.config_files and not self.config_files <= named_config_files(self.path, self.data):
+            return None
         return None if result.is_cut_short else cacheable_findings(result.own_findings)
 
     def find(self, context: RunContext, parsed: ParsedModule | None = None) -> list[Finding]:
         """Return the findings in the file, before comments silence any; ``parsed``: the file, if it was parsed."""
         from tfmemlint.engine.check_source import find_in_source
 
-        return find_in_source(self.source, context, parsed, self.gave_up)
+        return find_in_source(self.source, context, parsed, self.gave_up, self.config_files)
 
     def check(self, context: RunContext) -> list[Finding]:
         """Return the findings to report."""

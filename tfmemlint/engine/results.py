@@ -46,6 +46,7 @@ class ProgramResult:
         gave_up: where the program was not followed, in words.
         failed: why the program was not followed at all, or "".
         read: the names of the files that the program is made of.
+        config_files: the absolute paths of the configuration files that it has asked for; they are not cached.
     """
 
     entry: Entry
@@ -55,6 +56,7 @@ class ProgramResult:
     failed: str = ""
     read: frozenset[str] = frozenset()
     ways: frozenset[WayTo] = frozenset()
+    config_files: frozenset[str] = field(default=frozenset(), compare=False)
 
     @property
     def paths(self) -> set[str]:

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from tfmemlint.facts.shapes import expressions
-from tfmemlint.interpreter.frames import Catching, Conditions, Consumer, Frame, Heap, Loop, SettledCall
+from tfmemlint.interpreter.frames import Catching, Conditions, ConfigFiles, Consumer, Frame, Heap, Loop, SettledCall
 from tfmemlint.interpreter.limits import MAX_STEPS, MAX_STEPS_OF_PROJECT_PROGRAM
 from tfmemlint.interpreter.observer import Decision, Observer, Reason, Surrender
 from tfmemlint.interpreter.registry import ATTRIBUTES, CALLS, ITEMS, STORES, TARGETS, VISITORS
@@ -151,6 +151,7 @@ class Context:
         """The names of all modules that the module being interpreted, and those that it imports, have asked for."""
         self.env_read: dict[str, Value | None] = {}
         """The environment variables that these have read, with the value if the program has set them."""
+        self.config_files = ConfigFiles()
         self.circular_imports: set[str] = set()
         """Modules that were asked for while they were being interpreted themselves."""
         self.bound_in_other_module = False
@@ -159,7 +160,6 @@ class Context:
         """True while the effects of an import are recorded (`tfmemlint.interpreter.replays`)."""
         self.getattr_asked: set[tuple[str, str]] = set()
         """The names that the ``__getattr__`` of a module was asked for."""
-
         self.lineages: dict[int, tuple[Class, tuple[Value, ...]]] = {}
         """The method resolution order of each class, by its id."""
         self.opaque_classes: set[int] = set()

@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from tfmemlint.interpreter.state import Handler, State
 from tfmemlint.interpreter.values import Cell, Class, Dict, Instance, ModuleInstance, Scope, Seq, Value
 from tfmemlint.model.finding import Step
 from tfmemlint.model.records import record
+
+if TYPE_CHECKING:
+    from tfmemlint.sources.config_files.values import Setting
 
 Heap = Mapping[tuple[Instance | Class | Cell, str], Value]
 """The attributes of objects, the attributes that classes were given after their body, and, under an empty name, the
@@ -38,6 +41,20 @@ class Conditions:
     def object_number(self, instance: Instance) -> int:
         """Return a number that tells an object from all others."""
         return self.objects.setdefault(instance, len(self.objects))
+
+
+@dataclass(slots=True)
+class ConfigFiles:
+    """The configuration files that a program has asked for.
+
+    Attributes:
+        found: what is in each, by its absolute path; None for one that is not there, or that is not read.
+        requests: the number of times that it has asked. written: the files that it may write itself.
+    """
+
+    found: dict[str, Setting | None] = field(default_factory=dict)
+    requests: int = 0
+    written: set[str] = field(default_factory=set)
 
 
 @record(frozen=True, slots=True)

@@ -55,6 +55,7 @@ def interpret(
         others,
         units=units,
         put=put,
+        config_files=frozenset(context.config_files.found),
     )
 
 

@@ -185,6 +185,7 @@ class DeviceAt(Event):
     Attributes:
         kind: ``physical``, ``logical`` or ``local``, as of the list. text: the list as written.
         beyond: for a number that isn't known, by how much it exceeds the last device's: 1 for ``gpus[len(gpus)]``.
+        of: the value of a configuration file that the number is by default; None for a number that is known.
     """
 
     index: int
@@ -192,6 +193,7 @@ class DeviceAt(Event):
     text: str = ""
     kind: str = "physical"
     beyond: int = 0
+    of: Value | None = None
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -296,6 +298,7 @@ class Program:
         units: its modules, as they were interpreted.
         configuration: what it says, where it is a configuration file (a Dockerfile, ...), which only sets variables.
         put: the statements that put code into lists, or take it out, each with the calls that lead there.
+        config_files: the absolute paths of the configuration files that were looked for, whether they are there or not.
     """
 
     source: Source
@@ -309,6 +312,7 @@ class Program:
     configuration: ConfigurationRead | None = None
     units: Sequence[ModuleInstance] = field(default=(), repr=False)
     put: Sequence[tuple[Span, ...]] = ()
+    config_files: frozenset[str] = frozenset()
     _places: set[object] = field(default_factory=set, init=False, repr=False)
     _accepted: dict[tuple[str, Span], bool] = field(default_factory=dict, init=False, repr=False)
     _kinds: dict[type, list[Event]] = field(default_factory=dict, init=False, repr=False)

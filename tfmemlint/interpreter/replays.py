@@ -38,7 +38,7 @@ _PLACE = frozenset(
         "depth", "tracing", "guards", "uncertain", "ways", "doubts", "import_fallbacks", "modules", "max_steps",
         "steps", "last_values", "state", "heap", "events", "container_changes", "asked_modules", "env_read",
         "circular_imports", "reads", "is_recording", "oldest_cell_changed", "end_state", "settling",
-        "started_generators",
+        "started_generators", "config_files",
     }
 )  # fmt: skip
 """Attributes of a `Context` that are the same again after an import, or that are dealt with one by one."""
@@ -58,6 +58,7 @@ class Recording:
     number: int
     attributes: dict[str, Any]
     outer: tuple[Any, ...]
+    file_requests: int
 
 
 def _is_plain(context: Context) -> bool:
@@ -162,6 +163,7 @@ def begin_recording(context: Context) -> Recording | None:
         context.next_serial(),
         attributes,
         outer,
+        context.config_files.requests,
     )
 
 
@@ -177,6 +179,9 @@ def end_recording(context: Context, name: str, begun: Recording, node: ast.AST) 
     unit = context.units.get(name)
     if unit is None or context.state is None or context.modules.kept(name) is not None:
         # It wasn't found, or a summary says as much.
+        return
+    if context.config_files.requests != begun.file_requests:
+        # Where a relative path leads is decided by the program that asks.
         return
     way = (*_way_to(context), import_step(context, unit, node))
     kept = _difference(context, begun, asked, read, reads, way)

@@ -13,7 +13,7 @@ MODELLED = frozenset(
     {
         *("_builtins", "contextlib", "concurrent.futures", "multiprocessing.pool", "threading", "queue", "sched"),
         *("weakref", "timeit", "contextvars", "operator", "functools", "itertools", "asyncio"),
-        *("decorator", "wrapt", "optuna", "fire", "typer", "joblib", "easydict"),
+        *("decorator", "wrapt", "optuna", "fire", "typer", "joblib", "easydict", "hydra"),
     }
 )
 """The modules that have a section in the file, which is read when a program names one of them."""

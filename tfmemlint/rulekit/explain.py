@@ -8,10 +8,10 @@ from typing import Any
 
 from tfmemlint.interpreter.program import Arg, Call, Event, Program, RuntimeStart, SessionMade, Use
 from tfmemlint.interpreter.state import ConfigEffect
-from tfmemlint.interpreter.values import EACH, Amount, Const, Device, Devices, Limit, Seq, Value
+from tfmemlint.interpreter.values import EACH, Amount, Const, Device, Devices, FileValue, Limit, Seq, Value
 from tfmemlint.knowledge import names, purposes
 from tfmemlint.knowledge.purposes import MadeUp
-from tfmemlint.model.finding import Finding, Severity, Span
+from tfmemlint.model.finding import Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.made_up import Meaning, meaning
 from tfmemlint.rulekit.rule import Rule
@@ -92,6 +92,24 @@ def default_of(argument: Arg, call: Call) -> float | None:
     default = argument.value.default if isinstance(argument.value, Amount) else None
     asked = any(argument.text in text for text, _ in call.guards)
     return default if default is not None and default > 0 and not asked else None
+
+
+def file_trace(value: Value, event: Event, span: Span) -> tuple[Step, ...]:
+    """Return the steps from a value in a configuration file to its use at ``span``; none for any other value."""
+    if not isinstance(value, FileValue) or not value.row:
+        return ()
+    held = list(map(_held, value.value)) if isinstance(value.value, tuple) else value.value
+    told = Step(value.path, Span(value.row, 1, value.row, 1), f"the file has {written(repr(held))}")
+    return told, Step(event.path, span, "it is used here")
+
+
+def _held(value: Value) -> object:
+    return value.value if isinstance(value, FileValue) else value
+
+
+def file_severity(value: Value) -> Severity:
+    """Return ``WARNING`` for a value that is as it is in one configuration file and may be another one elsewhere."""
+    return Severity.WARNING if isinstance(value, FileValue) and not value.sure else Severity.ERROR
 
 
 def visible_intent(call: Call) -> Intent:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import FLAGS, as_number, memory_of, option_value
 from tfmemlint.interpreter.operations.classes import lineage, metaclass_of
+from tfmemlint.interpreter.operations.config_files import loaded
 from tfmemlint.interpreter.operations.environment import read_variable
 from tfmemlint.interpreter.registry import Invocation, builtin, models
 from tfmemlint.interpreter.values import (
@@ -17,6 +18,7 @@ from tfmemlint.interpreter.values import (
     Const,
     Dict,
     Fields,
+    FileContent,
     Instance,
     OptionParser,
     Ref,
@@ -25,6 +27,7 @@ from tfmemlint.interpreter.values import (
 )
 from tfmemlint.knowledge import units
 from tfmemlint.knowledge.functions import TENSORFLOW_FLAGS
+from tfmemlint.sources.config_files.values import JSON
 
 _TEXT_KEYWORDS = frozenset({"text", "universal_newlines", "encoding"})
 MAX_JSON_CHARACTERS = 10_000
@@ -39,11 +42,6 @@ def getenv(context: Context, call: Invocation) -> Value | None:
 @builtin("argparse.ArgumentParser", "configargparse.ArgumentParser")
 def argument_parser(context: Context, call: Invocation) -> Value | None:
     return OptionParser()
-
-
-@builtin("configparser.ConfigParser", "configparser.RawConfigParser", "configparser.SafeConfigParser")
-def config_parser(context: Context, call: Invocation) -> Value | None:
-    return Fields({}, Fields({}, Amount("str", source="a configuration file")))
 
 
 @builtin("isinstance")
@@ -102,6 +100,8 @@ def text(context: Context, call: Invocation) -> Value | None:
 @builtin("json.loads")
 def loads(context: Context, call: Invocation) -> Value | None:
     match call.values:
+        case [FileContent() as content] if not call.keywords:
+            return loaded(context, content, JSON)
         case [Const(str() as text)] if len(text) <= MAX_JSON_CHARACTERS:
             try:
                 found = json.loads(text)

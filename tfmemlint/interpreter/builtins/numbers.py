@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.amounts import as_number
+from tfmemlint.interpreter.operations.amounts import as_number, as_text
 from tfmemlint.interpreter.operations.constants import plain_values
 from tfmemlint.interpreter.registry import Invocation, builtin
 from tfmemlint.interpreter.values import (
@@ -15,6 +15,7 @@ from tfmemlint.interpreter.values import (
     Count,
     CountPlus,
     Devices,
+    FilePath,
     Index,
     Indices,
     Made,
@@ -84,7 +85,9 @@ def text_or_number(context: Context, call: Invocation) -> Value | None:
     if len(values) == 1 and isinstance(values[0], Index):
         return values[0] if call.name == "int" else NumberedName("", values[0])
     if len(values) == 1 and isinstance(values[0], Amount):
-        return as_number(values[0]) if call.name == "int" else Amount("str", values[0].unit, values[0].source)
+        return as_number(values[0], whole=True) if call.name == "int" else as_text(values[0])
+    if len(values) == 1 and call.name == "str" and isinstance(values[0], FilePath):
+        return values[0]
     return None
 
 

@@ -5,16 +5,11 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.amounts import as_number, option_value
+from tfmemlint.interpreter.operations.amounts import as_number, of_text, option_value
 from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.registry import attribute_of, item_of, method
 from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Fields, Function, OptionParser, Ref, Seq, Value
 
-_TEXTS = frozenset(
-    {"strip", "lstrip", "rstrip", "lower", "upper", "decode", "replace", "read", "readline", "title", "format", "join"}
-)
-"""Methods of texts, of files and of what a program has printed that return a text."""
-_LISTS = frozenset({"split", "rsplit", "splitlines", "readlines"})
 _GROUPS = frozenset({"add_argument_group", "add_mutually_exclusive_group", "add_subparsers", "add_parser"})
 _PARSING = frozenset({"parse_args", "parse_known_args", "parse_intermixed_args"})
 
@@ -28,10 +23,10 @@ def item_of_amount(
 
 @method(Amount)
 def method_of_amount(context: Context, base: Amount, call: MethodCall) -> Value | None:
-    if base.type != "str" or call.name not in _TEXTS | _LISTS:
-        return None
-    call.drained_arguments(context)
-    return Amount("list" if call.name in _LISTS else "str", source=base.source)
+    result = of_text(base, call.name)
+    if result is not None:
+        call.drained_arguments(context)
+    return result
 
 
 @attribute_of(Fields)

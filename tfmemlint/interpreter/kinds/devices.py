@@ -10,7 +10,7 @@ from tfmemlint.interpreter.operations.events import emit_store
 from tfmemlint.interpreter.operations.members import report_key, report_missing
 from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.registry import attribute_of, item_of, method, stores_in
-from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Device, DeviceName, Devices, Value
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Device, DeviceName, Devices, FileValue, Value
 from tfmemlint.knowledge.units import BYTES
 
 
@@ -48,6 +48,8 @@ def item_of_devices(
         rank_taken(context, key, "index", node, context.span(written), context.text(node))
         if isinstance(device.index, int):
             device_taken(context, device.index, key, node, written, base.kind)
+        elif isinstance(key, FileValue) and type(key.default) is int:
+            device_taken(context, key.default, key, node, written, base.kind)
         elif beyond := beyond_last(key):
             device_taken(context, -1, key, node, written, base.kind, beyond)
     return DeviceName(device) if base.names else device

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.changes import change_unknown
-from tfmemlint.interpreter.operations.contents import alter, forget_contents, new_container
+from tfmemlint.interpreter.operations.contents import Container, alter, forget_contents, new_container
 from tfmemlint.interpreter.operations.dicts import found_item, set_key, view_of, without_key
 from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.registry import changes, item_of, method
@@ -36,10 +36,20 @@ def get(context: Context, base: Dict, call: MethodCall) -> Value:
     return found_item(base, values) if values else UNKNOWN
 
 
+def _unknown_contents(content: Container) -> Value:
+    return Dict({}, True, None, content.cell)
+
+
 @method(Dict, "items", "keys", "values")
 def view_of_dict(context: Context, base: Dict, call: MethodCall) -> Value:
     call.drained_arguments(context)
-    return UNKNOWN if base.open else Seq(view_of(base, call.name), "view")
+    if not base.open:
+        return Seq(view_of(base, call.name), "view")
+    for inner in base.items.values() if call.name != "keys" else ():
+        # Whoever goes through it may change what is in it.
+        if isinstance(inner, Dict) and inner.cell is not None:
+            alter(context, inner, _unknown_contents)
+    return UNKNOWN
 
 
 @changes(Dict, "setdefault")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 
 from tfmemlint.facts import folding
 from tfmemlint.facts.names import canonical
@@ -11,7 +12,18 @@ from tfmemlint.interpreter.operations.function_bodies import evaluate_defaults
 from tfmemlint.interpreter.operations.protocols import call_all, is_own
 from tfmemlint.interpreter.registry import visits
 from tfmemlint.interpreter.state import Tri
-from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Function, Index, Made, NumberedName, Ref, Value
+from tfmemlint.interpreter.values import (
+    UNKNOWN,
+    Amount,
+    Const,
+    FilePath,
+    Function,
+    Index,
+    Made,
+    NumberedName,
+    Ref,
+    Value,
+)
 from tfmemlint.knowledge import names as inventory
 from tfmemlint.knowledge.data_model import ASKED
 from tfmemlint.knowledge.functions import RANKS
@@ -33,6 +45,8 @@ def visit_name(context: Context, node: ast.Name) -> Value:
         return Const(context.unit.name)
     if node.id == "__package__":
         return Const(context.unit.package or "")
+    if node.id == "__file__" and context.source.path.endswith((".py", ".pyw")):
+        return FilePath(os.path.abspath(context.source.path), anchored=True)
     for module in context.stars:
         name = f"{module}.{node.id}"
         if inventory.ever_existed(name):
@@ -44,6 +58,7 @@ def visit_name(context: Context, node: ast.Name) -> Value:
 @visits(ast.JoinedStr)
 def visit_joined_str(context: Context, node: ast.JoinedStr) -> Value:
     parts: list[str] | None = []
+    anchored = False
     value: Value = UNKNOWN
     for part in node.values:
         value = context.evaluate(part.value if isinstance(part, ast.FormattedValue) else part)
@@ -52,6 +67,9 @@ def visit_joined_str(context: Context, node: ast.JoinedStr) -> Value:
         plain = not (isinstance(part, ast.FormattedValue) and (part.format_spec or part.conversion != -1))
         if parts is not None and plain and isinstance(value, Const):
             parts.append(str(value.value))
+        elif parts == [] and plain and isinstance(value, FilePath):
+            parts.append(value.path)
+            anchored = value.anchored
         else:
             parts = None
     if isinstance(value, Made) and value.name in RANKS and len(node.values) == 1:
@@ -61,7 +79,9 @@ def visit_joined_str(context: Context, node: ast.JoinedStr) -> Value:
         return _numbered_name(context, node, value)
     if parts is None:
         return Amount("str", source="an f-string")
-    return UNKNOWN if sum(map(len, parts)) > folding.MAX_LENGTH else Const("".join(parts))
+    if sum(map(len, parts)) > folding.MAX_LENGTH:
+        return UNKNOWN
+    return FilePath("".join(parts), anchored) if anchored else Const("".join(parts))
 
 
 def _numbered_name(context: Context, node: ast.JoinedStr, index: Index) -> Value:

@@ -13,6 +13,7 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import computed
 from tfmemlint.interpreter.operations.arithmetic import numbered, operate
 from tfmemlint.interpreter.operations.conditions import decide
+from tfmemlint.interpreter.operations.config_files import as_path, joined
 from tfmemlint.interpreter.operations.constants import fold
 from tfmemlint.interpreter.operations.guards import guards_of
 from tfmemlint.interpreter.operations.paths import doubtful, either_of, merge, snapshot
@@ -24,6 +25,7 @@ from tfmemlint.interpreter.values import (
     Class,
     Const,
     Dict,
+    FilePath,
     Function,
     Index,
     Instance,
@@ -41,8 +43,18 @@ def visit_bin_op(context: Context, node: ast.BinOp) -> Value:
     moved = numbered(node.op, left, right)
     if moved is not None:
         return moved
+    if isinstance(left, FilePath):
+        return _path(node.op, left, right)
     result = operate(context, node, left, right)
     return computed(node, left, right) if result is UNKNOWN else result
+
+
+def _path(op: ast.operator, left: FilePath, right: Value) -> Value:
+    """Return what ``path / "name"`` or ``text + "name"`` is."""
+    part = as_path(right)
+    if part is None or not isinstance(op, (ast.Div, ast.Add)):
+        return UNKNOWN
+    return joined(left, part) if isinstance(op, ast.Div) else FilePath(left.path + part.path, left.anchored)
 
 
 @visits(ast.UnaryOp)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+from tfmemlint.facts import folding
 from tfmemlint.facts.syntax import last_word
-from tfmemlint.interpreter.values import UNKNOWN, Amount, Cell, Const, Fields, Seq, Unknown, Value
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Cell, Const, Fields, FileValue, Seq, Unknown, Value
 from tfmemlint.knowledge import units
 
 FLAGS = Cell(0, Seq(()), False)
@@ -17,6 +19,9 @@ _NAMED = (ast.Name, ast.Attribute, ast.Subscript)
 
 def computed(node: ast.BinOp, left: Value, right: Value) -> Value:
     """Return what is known of the result of an operator, one of whose operands isn't known."""
+    known = _of_file(node.op, left, right)
+    if known is not None:
+        return known
     first, second = _amount_of(node.left, left), _amount_of(node.right, right)
     if first is None and second is None:
         return UNKNOWN
@@ -35,6 +40,22 @@ def computed(node: ast.BinOp, left: Value, right: Value) -> Value:
             return Amount("str", source="a format")
         case _:
             return UNKNOWN
+
+
+def _of_file(op: ast.operator, left: Value, right: Value) -> Value | None:
+    """Return the result of an operator on a number of a file and a constant; None for all else."""
+    number = left if isinstance(left, FileValue) else right
+    other = right if number is left else left
+    if not isinstance(number, FileValue) or number.default is None or not isinstance(other, Const):
+        return None
+    plain = (number.default, other.value) if number is left else (other.value, number.default)
+    try:
+        result = folding.binary(op, *plain)
+    except folding.NotFolded:
+        return None
+    if isinstance(result, bool) or not isinstance(result, (int, float)):
+        return None
+    return replace(number, unit="", default=result, value=result)
 
 
 def _amount_of(node: ast.expr, value: Value) -> Amount | None:
@@ -72,9 +93,46 @@ def _sum(first: Amount | None, left: Value, second: Amount | None, right: Value)
     return known if known.type != "list" else UNKNOWN
 
 
-def as_number(value: Value) -> Value:
-    """Return what ``int()``, ``float()`` and the like make of a value."""
+def as_number(value: Value, *, whole: bool = False) -> Value:
+    """Return what ``float()`` and the like, or with ``whole`` ``int()``, make of a value."""
+    if isinstance(value, Const):
+        number = _number_in(value.value)
+        return UNKNOWN if number is None else Const(number)
+    if isinstance(value, FileValue):
+        number = _number_in(value.value)
+        if number is not None and whole and math.isfinite(number):
+            number = int(number)
+        return replace(value, type="number", sure=True, default=number, value=number)
     return replace(value, type="number", sure=True) if isinstance(value, Amount) else UNKNOWN
+
+
+_TEXTS = frozenset(
+    {"strip", "lstrip", "rstrip", "lower", "upper", "decode", "replace", "read", "readline", "title", "format", "join"}
+)
+"""Methods of texts, of files and of what a program has printed that return a text."""
+_LISTS = frozenset({"split", "rsplit", "splitlines", "readlines"})
+
+
+def of_text(text: Amount, method: str) -> Amount | None:
+    """Return what a method of a text returns; None for one that returns neither a text nor a list of texts."""
+    if text.type != "str" or method not in _TEXTS | _LISTS:
+        return None
+    return Amount("list" if method in _LISTS else "str", source=text.source)
+
+
+def as_text(value: Amount) -> Value:
+    """Return what ``str()`` makes of an amount."""
+    if isinstance(value, FileValue) and not isinstance(value.value, tuple):
+        return replace(value, type="str", sure=True, default=None, value=str(value.value))
+    return Amount("str", value.unit, value.source)
+
+
+def _number_in(value: object) -> float | None:
+    """Return the number that a value of a file is, or is the text of."""
+    try:
+        return float(value) if isinstance(value, (str, float)) else value if isinstance(value, int) else None
+    except ValueError:
+        return None
 
 
 def option_value(name: str, reader: str, default: Value, source: str) -> Value:

@@ -17,6 +17,7 @@ from tfmemlint.interpreter.values import (
     CountPlus,
     Device,
     Devices,
+    FileValue,
     Index,
     Made,
     Seq,
@@ -38,7 +39,11 @@ def device_taken(
     context: Context, index: int, key: Value, node: ast.expr, written: ast.expr, kind: str, beyond: int = 0
 ) -> None:
     """Report a GPU that is taken out of the list of them."""
-    if context.state is not None and (isinstance(key, Const) or beyond) and isinstance(node, ast.Subscript):
+    if (
+        context.state is not None
+        and (isinstance(key, (Const, FileValue)) or beyond)
+        and isinstance(node, ast.Subscript)
+    ):
         context.emit(
             DeviceAt(
                 index=index,
@@ -46,6 +51,7 @@ def device_taken(
                 text=context.text(node.value),
                 kind=kind,
                 beyond=beyond,
+                of=key if isinstance(key, FileValue) else None,
                 **event_fields(context, node),
             )
         )

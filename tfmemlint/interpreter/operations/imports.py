@@ -103,6 +103,7 @@ def _found_module(context: Context, name: str) -> ModuleInstance | Value | None:
 
 def interpret_module(context: Context, unit: ModuleInstance, node: ast.AST) -> None:
     before, heap, events = context.here, context.heap, len(context.events)
+    files = context.config_files.requests
     defaults = set(context.defaults)
     asked, within, read = context.asked_modules, context.circular_imports, context.env_read
     context.asked_modules, context.circular_imports, context.env_read = set(), set(), {}
@@ -115,7 +116,8 @@ def interpret_module(context: Context, unit: ModuleInstance, node: ast.AST) -> N
     circle = context.circular_imports - {unit.name}
     contents = {cell: content for cell, content in context.reads.items() if cell.number < begun}
     context.reads = {**contents, **reads}
-    if not circle and only_bound_names(context, before, events):
+    # Where a relative path leads is decided by the program that asks.
+    if not circle and files == context.config_files.requests and only_bound_names(context, before, events):
         keep_summary(context, unit, before, heap, defaults, context.asked_modules, contents)
     context.asked_modules |= asked
     context.circular_imports = within | circle

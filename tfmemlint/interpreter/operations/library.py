@@ -16,7 +16,9 @@ from tfmemlint.interpreter.values import Class, Function, Ref, Scope, Value
 from tfmemlint.knowledge.library import ALIASES, MODELLED, sections
 from tfmemlint.sources import Source
 
-INTRINSICS = ("unknown", "background", "await", "kind", "parameter", "is_text", "is_function", "namespace")
+INTRINSICS = (
+    *("unknown", "background", "await", "kind", "parameter", "is_text", "is_function", "namespace", "hydra_config"),
+)
 """The parts of the models that cannot be written in Python: handlers in ``builtins/library.py``."""
 
 

@@ -20,7 +20,7 @@ from tfmemlint.interpreter.values.kinds import (
     Value,
     Zipped,
 )
-from tfmemlint.interpreter.values.leaves import UNKNOWN, Amount, Const, Ref
+from tfmemlint.interpreter.values.leaves import UNKNOWN, Amount, Const, FileValue, Ref
 
 MOST_OPTIONS = 6
 MAX_VALUES_HELD = 2_000
@@ -71,6 +71,9 @@ def _join_amounts(left: Value | None, right: Value | None) -> Value:
     amount, other = (left, right) if isinstance(left, Amount) else (right, left)
     if not isinstance(amount, Amount):
         return UNKNOWN
+    if isinstance(left, FileValue) and isinstance(right, FileValue):
+        # Of two files that a program chooses from, or two places in one, nobody knows which it is.
+        return left if left == right else UNKNOWN
     match other:
         case Amount(type_, unit, _, sure):
             same = unit if unit == amount.unit else ""

@@ -45,6 +45,61 @@ class Amount(Unknown):
 
 
 @record(frozen=True, slots=True, eq=False)
+class FileValue(Amount):
+    """A value that a configuration file of the project has: what it is where nobody gives another file.
+
+    It is as unknown as any other, so that no condition is decided by it. Two of different places are different.
+
+    Attributes:
+        path: the file as reports name it. row: where it is there; 0 if that is not known.
+        value: what the program gets: a string, a number, a bool, None, or a tuple of file values (a list).
+    """
+
+    path: str = ""
+    row: int = 0
+    value: Any = None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FileValue):
+            return isinstance(other, Unknown)
+        mine, others = (self.path, self.row, self.type, self.unit), (other.path, other.row, other.type, other.unit)
+        return mine == others and type(self.value) is type(other.value) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash(Unknown)
+
+
+@record(frozen=True, slots=True, eq=False)
+class FilePath(Unknown):
+    """The path of a file or directory, as far as the program states it.
+
+    ``anchored``: it is absolute, made of ``__file__``; all others start from the directory that the program runs in.
+    """
+
+    path: str
+    anchored: bool = False
+
+
+@record(frozen=True, slots=True, eq=False)
+class FileContent(Unknown):
+    """An open file, or the text that was read from it; ``path`` is a `FilePath`."""
+
+    path: FilePath
+
+
+@record(frozen=True, slots=True, eq=False)
+class IniParser(Unknown):
+    """A ``ConfigParser``.
+
+    Attributes:
+        sections: the options that are known, by section and name. guards: the conditions under which it was made.
+    """
+
+    sections: dict[str, dict[str, Any]] = field(default_factory=dict)
+    guards: Any = ()
+
+
+@record(frozen=True, slots=True, eq=False)
 class Fields(Unknown):
     """An object of which nothing but some attributes or items is known: parsed arguments, what NVML tells.
 

@@ -1,0 +1,158 @@
+"""Values that a program reads from configuration files of its project, by constant paths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fixes.projects import make
+from tfmemlint.engine.context import RunContext
+from tfmemlint.engine.run import run
+from tfmemlint.sources import walk
+
+LIMITED = """
+
+for gpu in tf.config.list_physical_devices("GPU"):
+    tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit={limit})])
+"""
+HEAD = "import configparser, json, os, sys\nfrom pathlib import Path\nimport tensorflow as tf\nimport yaml\n"
+STATED = {"config.yaml": 'gpu:\n  limit: "4096"\n', "pyproject.toml": "[project]\nname = 'one'\n"}
+
+
+@pytest.fixture(autouse=True)
+def _own_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+
+
+def found(code: str, limit: str = 'config["gpu"]["limit"]', path: str = "train.py") -> list[str]:
+    """Return what is found in a program of this project, with the place in the configuration file."""
+    make(Path(), {path: HEAD + code.strip("\n") + LIMITED.format(limit=limit)})
+    context = RunContext(explain_fixes="never", cache=False)
+    findings = [
+        finding for result in run([(one, False) for one in walk(["."]).files], context) for finding in result.findings
+    ]
+    return [" ".join([each.code, *(f"{step.path}:{step.span.row}" for step in each.trace[:1])]) for each in findings]
+
+
+@pytest.mark.parametrize(
+    ("code", "limit"),
+    [
+        ('config = yaml.safe_load(open("config.yaml"))', 'config["gpu"]["limit"]'),
+        (
+            'text = open(os.path.join(os.path.dirname(__file__), "config.yaml")).read()',
+            'yaml.safe_load(text)["gpu"]["limit"]',
+        ),
+        ('config = yaml.load(Path("config.yaml").open(), Loader=yaml.SafeLoader)', 'config["gpu"].get("limit")'),
+        (
+            'text = (Path(__file__).resolve().parent / "config.yaml").read_text()',
+            'yaml.safe_load(text)["gpu"]["limit"]',
+        ),
+        (
+            'with open(f"{os.path.dirname(__file__)}/config.yaml") as f:\n    of = yaml.safe_load(f)["gpu"]',
+            'of["limit"]',
+        ),
+        (
+            "def load(path):\n    with open(path) as f:\n        return yaml.full_load(f)",
+            'load("config.yaml")["gpu"]["limit"]',
+        ),
+        ('from omegaconf import OmegaConf\nconfig = OmegaConf.load("config.yaml")', "config.gpu.limit"),
+    ],
+)
+def test_a_file_is_found_however_its_path_is_made(code: str, limit: str) -> None:
+    make(Path(), STATED)
+    assert found(code, limit) == ["TFM302 config.yaml:2"]
+
+
+def test_a_function_of_hydra_gets_the_file() -> None:
+    make(Path(), {"conf/main.yaml": "defaults:\n  - _self_\ngpu:\n  limit: '4096'\n"})
+    program = """
+import hydra
+@hydra.main(version_base=None, config_path="conf", config_name="main")
+def main(config):
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.set_logical_device_configuration(
+            gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=config.gpu.limit)]
+        )
+    sys.exit()
+main()
+"""
+    assert found(program, "4096") == ["TFM302 conf/main.yaml:4"]
+
+
+def test_values_of_a_dotenv_file_are_texts() -> None:
+    make(Path(), {".env": "GPU_LIMIT=4294967296\n"})
+    code = "from dotenv import dotenv_values\nconfig = dotenv_values('.env')"
+    assert found(code, 'config["GPU_LIMIT"]') == ["TFM302 .env:1"]
+    assert found(code, 'int(config["GPU_LIMIT"])') == ["TFM302 .env:1"]
+    assert found(code, 'int(config["GPU_LIMIT"]) // 2**20') == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'config = yaml.safe_load(open(sys.argv[1] if len(sys.argv) > 1 else "config.yaml"))',
+        'name = "config.yaml" if os.environ.get("SMALL") else "large.yaml"\nconfig = yaml.safe_load(open(name))',
+        'if os.environ.get("SMALL"):\n    config = yaml.safe_load(open("config.yaml"))\n'
+        'else:\n    config = yaml.safe_load(open("large.yaml"))',
+        'open("config.yaml", "w").write("gpu: {limit: 4096}")\nconfig = yaml.safe_load(open("config.yaml"))',
+        'config = yaml.safe_load(open("config.yaml"))\nconfig["gpu"]["limit"] = int(config["gpu"]["limit"])',
+        'config = yaml.safe_load(open("config.yaml"))\nconfig["gpu"].update(json.loads(sys.argv[1]))',
+        'config = yaml.safe_load(open("config.yaml"))\nfor part in config.values():\n    part["limit"] = 4096',
+        'config = yaml.safe_load(open("/etc/config.yaml"))',
+        'config = yaml.safe_load(open("../config.yaml"))',
+        'config = yaml.safe_load(open("linked.yaml"))',
+        'config = yaml.safe_load(open("pipe.yaml"))',
+        'config = yaml.safe_load(open("missing.yaml"))',
+        'config = yaml.safe_load(open("config.yaml").readline())',
+    ],
+)
+def test_what_may_be_another_value_is_not_reported(code: str) -> None:
+    make(Path(), {**STATED, "large.yaml": "gpu:\n  limit: 8192\n"})
+    Path("../config.yaml").write_text(STATED["config.yaml"], encoding="utf-8")
+    Path("linked.yaml").symlink_to("../config.yaml")
+    if "pipe" in code:
+        import os
+
+        os.mkfifo("pipe.yaml")
+    assert found(code) == []
+
+
+def test_of_two_files_of_a_name_nobody_knows_which_is_meant() -> None:
+    make(Path(), {**STATED, "tools/config.yaml": "gpu:\n  limit: 4096\n"})
+    code = 'config = yaml.safe_load(open("config.yaml"))'
+    assert found(code, path="tools/train.py") == []
+    Path("tools/config.yaml").unlink()
+    assert found(code, path="tools/train.py") == ["TFM302 config.yaml:2"]
+
+
+def test_no_condition_is_decided_by_a_file() -> None:
+    make(Path(), {**STATED, "flags.json": '{"grow": false, "name": "a", "limit": 4}'})
+    code = """
+flags = json.load(open("flags.json"))
+if flags["grow"] or flags["name"] == "b" or "other" in flags or flags.get("more"):
+    tf.config.set_memory_limit(1)
+config = yaml.safe_load(open("config.yaml"))
+"""
+    assert found(code, "4096") == ["TFM202"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "codes"),
+    [
+        ('parser["gpu"]["limit"]', ["TFM302"]),
+        ('parser.get("gpu", "limit")', ["TFM302"]),
+        ('int(parser["gpu"]["limit"])', []),
+        ('parser.getint("gpu", "limit")', []),
+        ('parser.getfloat("gpu", "share")', ["TFM301"]),
+        ('parser.getint("gpu", "bytes")', ["TFM302"]),
+        ('parser.getint("gpu", "missing", fallback=4096)', []),
+    ],
+)
+@pytest.mark.parametrize("reads", ['parser.read("gpu.ini")', "parser.read_string(TEXT)"])
+def test_options_of_an_ini_file_are_texts(limit: str, codes: list[str], reads: str) -> None:
+    text = "[gpu]\nlimit = 4096\nshare = 0.5\nbytes = 4294967296\n"
+    make(Path(), {"gpu.ini": text})
+    code = f"TEXT = {text!r}\nparser = configparser.ConfigParser()\n{reads}"
+    assert [each.partition(" ")[0] for each in found(code, limit)] == codes

@@ -1,0 +1,54 @@
+"""The configuration files that a program may read, as far as its text names them: what is cached depends on them.
+
+A program that reads a file that is not found here is not cached (`PythonFile.cacheable`, `is_covered_by_key`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from tfmemlint.engine.cache import digest
+from tfmemlint.project.roots import project_root
+from tfmemlint.sources.config_files.values import KINDS, MAX_CHARACTERS
+from tfmemlint.sources.regular import read_regular
+
+_NAMES = re.compile(
+    rb"""["']([^"'\n\\]{0,200}(?:%s))["']""" % b"|".join(re.escape(ending).encode() for ending in KINDS)
+)
+_DOTENV = b"dotenv"
+_MAX_NAMES = 30
+_MAX_LEVELS = 6
+"""Directories above that of a program, up to the root of its project, in which a file is looked for."""
+
+
+def named_config_files(path: str, data: bytes) -> frozenset[str]:
+    """Return the absolute paths of the configuration files that a program may mean by the names in its text."""
+    names = list(dict.fromkeys(match.decode("utf-8", "replace") for match in _NAMES.findall(data)))[:_MAX_NAMES]
+    if _DOTENV in data:
+        names.append(".env")
+    if not names:
+        return frozenset()
+    root = project_root(path)
+    directory = os.path.dirname(os.path.abspath(path))
+    bases = {root}
+    for _ in range(_MAX_LEVELS):
+        bases.add(directory)
+        if directory == root:
+            break
+        directory = os.path.dirname(directory)
+    return frozenset(
+        os.path.normpath(os.path.join(base, name)) for base in bases for name in names if not os.path.isabs(name)
+    )
+
+
+def contents_of(paths: frozenset[str]) -> list[tuple[str, str]]:
+    """Return the paths of configuration files, each with a name for its contents; "" for one that is not there."""
+    return [(path, _content(path)) for path in sorted(paths)]
+
+
+def _content(path: str) -> str:
+    try:
+        return digest(read_regular(path, MAX_CHARACTERS + 1))
+    except (OSError, ValueError):
+        return ""

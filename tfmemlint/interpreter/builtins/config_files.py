@@ -1,0 +1,132 @@
+"""Functions that make paths, open files, and load configuration files."""
+
+from __future__ import annotations
+
+import os
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.config_files import (
+    as_path,
+    entries,
+    joined,
+    lifted,
+    loaded,
+    opened,
+    settings_of,
+)
+from tfmemlint.interpreter.operations.contents import new_container
+from tfmemlint.interpreter.registry import Invocation, builtin
+from tfmemlint.interpreter.values import (
+    UNKNOWN,
+    Const,
+    Dict,
+    Fields,
+    FileContent,
+    FilePath,
+    IniParser,
+    Value,
+)
+from tfmemlint.project.listing import called
+from tfmemlint.sources.config_files.values import ENV, JSON, TOML, YAML
+
+_FROM_TEXT = {"yaml": YAML, "json": JSON, "toml": TOML, "tomllib": TOML, "tomli": TOML}
+
+
+@builtin("os.path.join")
+def join_paths(context: Context, call: Invocation) -> Value | None:
+    paths = [path for path in map(as_path, call.values) if path is not None]
+    if not paths or len(paths) < len(call.values) or not any(isinstance(value, FilePath) for value in call.values):
+        return None
+    return joined(*paths)
+
+
+@builtin("os.path.dirname")
+def directory_of(context: Context, call: Invocation) -> Value | None:
+    path = call.values[0] if call.values else None
+    return FilePath(os.path.dirname(path.path), path.anchored) if isinstance(path, FilePath) else None
+
+
+@builtin("os.path.abspath", "os.path.realpath", "os.path.normpath", "os.fspath", "os.path.expanduser")
+def same_path(context: Context, call: Invocation) -> Value | None:
+    path = call.values[0] if call.values else None
+    return FilePath(os.path.normpath(path.path), path.anchored) if isinstance(path, FilePath) else None
+
+
+@builtin("os.getcwd", "pathlib.Path.cwd")
+def working_directory(context: Context, call: Invocation) -> Value | None:
+    return FilePath(".")
+
+
+@builtin("pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath")
+def path_object(context: Context, call: Invocation) -> Value | None:
+    paths = [path for path in map(as_path, call.values) if path is not None]
+    if len(paths) < len(call.values):
+        return None
+    return joined(FilePath("."), *paths)
+
+
+@builtin("open", "io.open", "codecs.open", "tf.io.gfile.GFile")
+def open_file(context: Context, call: Invocation) -> Value | None:
+    path, mode = as_path(call.argument(0, "file")), call.argument(1, "mode")
+    return None if path is None else opened(context, path, mode)
+
+
+@builtin(
+    *(f"yaml.{name}" for name in ("safe_load", "load", "full_load", "unsafe_load")),
+    *("json.load", "tomllib.load", "tomllib.loads", "tomli.load", "tomli.loads", "toml.load", "toml.loads"),
+)
+def load(context: Context, call: Invocation) -> Value | None:
+    given = call.argument(0, "stream" if call.name.startswith("yaml") else "fp")
+    if call.keywords.keys() & {"object_hook", "cls", "object_pairs_hook"}:
+        return None
+    if call.name == "toml.load" and (path := as_path(given)) is not None:
+        given = FileContent(path)
+    found = loaded(context, given, _FROM_TEXT[call.name.partition(".")[0]])
+    return None if found is UNKNOWN else found
+
+
+@builtin("omegaconf.OmegaConf.load")
+def load_attributes(context: Context, call: Invocation) -> Value | None:
+    path = as_path(call.argument(0, "file_"))
+    return None if path is None else with_attributes(context, path)
+
+
+def with_attributes(context: Context, path: FilePath) -> Value:
+    """Return a YAML file as an object that has its values as attributes and as items."""
+    found = settings_of(context, path, YAML)
+    if found is None:
+        return UNKNOWN
+    return _as_fields(lifted(context, found[1], called(found[0])))
+
+
+def _as_fields(value: Value) -> Value:
+    if isinstance(value, Dict):
+        return Fields({key: _as_fields(item) for key, item in value.items.items() if isinstance(key, str)})
+    return value
+
+
+@builtin("tfmemlint.hydra_config")
+def hydra_config(context: Context, call: Invocation) -> Value | None:
+    """The configuration that ``hydra.main`` gives to a function: a YAML file, from the directory of the program."""
+    directory, name = call.values
+    if not isinstance(name, Const) or not isinstance(name.value, str):
+        return UNKNOWN
+    given = directory.value if isinstance(directory, Const) else directory
+    base = FilePath(os.path.dirname(os.path.abspath(context.main.source.path)), anchored=True)
+    inner = FilePath(".") if given is None else as_path(directory)
+    if inner is None:
+        return UNKNOWN
+    return with_attributes(context, joined(base, inner, FilePath(f"{name.value.removesuffix('.yaml')}.yaml")))
+
+
+@builtin("dotenv.dotenv_values")
+def dotenv_values(context: Context, call: Invocation) -> Value | None:
+    found = settings_of(context, as_path(call.argument(0, "dotenv_path")) or FilePath(".env"), ENV)
+    if found is None or not isinstance(found[1].value, dict):
+        return None
+    return new_container(context, Dict(entries(context, found[1], called(found[0])), open=True))
+
+
+@builtin("configparser.ConfigParser", "configparser.RawConfigParser", "configparser.SafeConfigParser")
+def config_parser(context: Context, call: Invocation) -> Value | None:
+    return IniParser({}, (context.guards, context.uncertain))

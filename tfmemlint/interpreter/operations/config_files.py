@@ -1,0 +1,205 @@
+"""Configuration files of the project that a program reads by a constant path, as values.
+
+Only regular files within the project are read, up to a size. A relative path starts from the directory of the file that
+is run, or from the project's root: if there is a file in both, it is not known which one is meant.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from typing import Any
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.contents import new_container
+from tfmemlint.interpreter.values import (
+    UNKNOWN,
+    Amount,
+    Const,
+    Dict,
+    FileContent,
+    FilePath,
+    FileValue,
+    IniParser,
+    Seq,
+    Value,
+)
+from tfmemlint.knowledge import units
+from tfmemlint.project.listing import called
+from tfmemlint.project.roots import project_root
+from tfmemlint.sources.config_files.values import INI, KINDS, MAX_CHARACTERS, Setting, read_values
+from tfmemlint.sources.regular import read_regular
+
+_PROGRAMS = (".py", ".pyw", ".ipynb")
+_WRITING = frozenset("wax+")
+_MAX_FILES = 30
+"""Configuration files of one program that are read."""
+
+
+def as_path(value: Value | None) -> FilePath | None:
+    """Return a value as a path, if it is a known one."""
+    if isinstance(value, FilePath):
+        return value
+    if isinstance(value, Const) and isinstance(value.value, str) and value.value and "\0" not in value.value:
+        return FilePath(value.value)
+    return None
+
+
+def joined(first: FilePath, *parts: FilePath) -> FilePath:
+    """Return what ``os.path.join`` makes of paths."""
+    for part in parts:
+        if part.anchored or os.path.isabs(part.path):
+            first = part
+        else:
+            first = FilePath(os.path.join(first.path, part.path), first.anchored)
+    return first
+
+
+def places_of(context: Context, path: FilePath) -> list[str]:
+    """Return where a file may be, as absolute paths within the project."""
+    main = context.main.source.path
+    if not main.endswith(_PROGRAMS) or (os.path.isabs(path.path) and not path.anchored):
+        return []
+    own = os.path.dirname(os.path.abspath(main))
+    root = project_root(main)
+    bases = [""] if path.anchored else dict.fromkeys((own, root))
+    found = [os.path.normpath(os.path.join(base, os.path.expanduser(path.path))) for base in bases]
+    return [place for place in found if _is_within(place, root)]
+
+
+def _is_within(path: str, root: str) -> bool:
+    real, top = os.path.realpath(path), os.path.realpath(root)
+    return real.startswith(os.path.join(top, ""))
+
+
+def opened(context: Context, path: FilePath, mode: Value | None) -> Value:
+    """Return a file that was opened; one that is opened to be written has other values from then on."""
+    if mode is None or (isinstance(mode, Const) and isinstance(mode.value, str) and not _WRITING & set(mode.value)):
+        return FileContent(path)
+    context.config_files.written.update(places_of(context, path))
+    return UNKNOWN
+
+
+def settings_of(context: Context, path: FilePath, kind: str = "") -> tuple[str, Setting] | None:
+    """Return the place of a configuration file, and what is in it; None if that is not known.
+
+    Args:
+        kind: one of `KINDS`; "" for the kind that the name's end tells.
+    """
+    found: dict[str, Setting | None] = {}
+    files = context.config_files
+    for place in places_of(context, path):
+        files.requests += 1
+        if place not in files.found and len(files.found) < _MAX_FILES:
+            files.found[place] = _read(place, kind)
+        if os.path.isfile(place):
+            found[place] = None if place in files.written else files.found.get(place)
+    if len(found) != 1:
+        return None
+    [(place, setting)] = found.items()
+    return None if setting is None else (place, setting)
+
+
+def _read(place: str, kind: str) -> Setting | None:
+    name = os.path.basename(place)
+    kind = kind or KINDS.get(os.path.splitext(name)[1].lower(), KINDS[".env"] if name.startswith(".env") else "")
+    if not kind:
+        return None
+    try:
+        data = read_regular(place, MAX_CHARACTERS + 1)
+        return _parsed(kind, data.decode("utf-8-sig").replace("\r\n", "\n"))
+    except (OSError, ValueError):
+        return None
+
+
+@lru_cache(maxsize=64)
+def _parsed(kind: str, text: str) -> Setting | None:
+    return read_values(kind, text)
+
+
+def loaded(context: Context, given: Value | None, kind: str) -> Value:
+    """Return what a loader makes of an open file, of its text, of a path, or of a text that the program has."""
+    if isinstance(given, FileContent):
+        found = settings_of(context, given.path, kind)
+        return UNKNOWN if found is None else lifted(context, found[1], called(found[0]))
+    if isinstance(given, Const) and isinstance(given.value, str):
+        setting = _parsed(kind, given.value)
+        return UNKNOWN if setting is None else constant(context, setting)
+    return UNKNOWN
+
+
+def lifted(context: Context, setting: Setting, path: str, name: str = "") -> Value:
+    """Return what a file has as a value. A dictionary may have other keys in another file."""
+    if isinstance(setting.value, dict):
+        return new_container(context, Dict(entries(context, setting, path), open=True))
+    return file_value(setting, path, name)
+
+
+def entries(context: Context, setting: Setting, path: str) -> dict[Any, Value]:
+    """Return the values of a mapping in a file by their keys."""
+    return {key: lifted(context, item, path, str(key)) for key, item in setting.value.items()}
+
+
+def file_value(setting: Setting, path: str, name: str = "", *, sure: bool = False) -> Value:
+    """Return one value of a file: a constant, or a list.
+
+    Args:
+        name: its key, which may state a unit. sure: another file can only have a value of the same type.
+    """
+    value, unit, source = setting.value, units.unit_in_name(name), f"{path}:{setting.row}" if setting.row else path
+    if isinstance(value, tuple):
+        items = tuple(file_value(item, path, name) for item in value)
+        return FileValue("list", "", source, sure, path=path, row=setting.row, value=items)
+    if isinstance(value, str):
+        return FileValue("str", unit, source, sure, path=path, row=setting.row, value=value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return FileValue("number", unit, source, sure, value, path, setting.row, value)
+    return UNKNOWN
+
+
+def constant(context: Context, setting: Setting) -> Value:
+    """Return what a text of the program has as a value, which is the same in every run."""
+    if isinstance(setting.value, dict):
+        return new_container(context, Dict({key: constant(context, item) for key, item in setting.value.items()}))
+    if isinstance(setting.value, tuple):
+        return new_container(context, Seq(tuple(constant(context, item) for item in setting.value)))
+    plain = isinstance(setting.value, (str, int, float, bool, type(None)))
+    return Const(setting.value) if plain else UNKNOWN
+
+
+def ini_options(section: Setting, path: str) -> dict[str, Value]:
+    """Return the options of a section of an INI file: texts, whatever is in them."""
+    found: dict[str, Value] = {}
+    for name, option in section.value.items():
+        text = option.value
+        plain = isinstance(text, str) and "%" not in text and "$" not in text
+        found[name] = file_value(option, path, name, sure=True) if plain else INI_TEXT
+    return found
+
+
+INI_TEXT = Amount("str", source="a configuration file")
+"""An option of an INI file of which nothing more is known."""
+
+
+def read_ini(context: Context, parser: IniParser, method: str, values: list[Value]) -> None:
+    """Interpret ``read(path)``, ``read_file(file)`` and ``read_string(text)`` of a ``ConfigParser``."""
+    if parser.guards != (context.guards, context.uncertain) or not values:
+        parser.sections.clear()
+        return
+    for given in getattr(values[0], "items", (values[0],)):
+        found = None
+        path = given.path if isinstance(given, FileContent) else as_path(given) if method == "read" else None
+        if path is not None:
+            found = settings_of(context, path, INI)
+        if method == "read_string" and isinstance(given, Const):
+            text = loaded(context, given, INI)
+            if isinstance(text, Dict):
+                for name, options in text.items.items():
+                    known = options.items if isinstance(options, Dict) else {}
+                    parser.sections.setdefault(str(name), {}).update(known)
+                continue
+        if found is None:
+            parser.sections.clear()
+            continue
+        for name, options in found[1].value.items():
+            parser.sections.setdefault(name, {}).update(ini_options(options, called(found[0])))

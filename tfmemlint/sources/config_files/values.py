@@ -1,0 +1,242 @@
+"""The values of a configuration file (YAML, JSON, TOML, INI, ``.env``), each with its row.
+
+Nothing in the file is run: no tag of YAML makes an object, and aliases are followed up to `MAX_VALUES` values. A file
+that is none of its kind, or is too large, has no values.
+"""
+
+from __future__ import annotations
+
+import configparser
+import importlib
+import itertools
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MAX_CHARACTERS = 200_000
+"""Characters of a file; settings that people write are shorter."""
+MAX_VALUES = 5_000
+"""Values of one file, those that aliases repeat counted each time."""
+MAX_DEPTH = 40
+"""Mappings and lists within others."""
+
+JSON, YAML, TOML, INI, ENV = "json", "yaml", "toml", "ini", "env"
+KINDS: Mapping[str, str] = {
+    ".json": JSON,
+    ".yaml": YAML,
+    ".yml": YAML,
+    ".toml": TOML,
+    ".ini": INI,
+    ".cfg": INI,
+    ".conf": INI,
+    ".env": ENV,
+}
+"""The kinds of configuration files by the ends of their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One value.
+
+    Attributes:
+        value: a string, a number, a bool, None, a tuple of settings (a list), or a dictionary of settings by name.
+        row: the row of the file that it begins in, from 1 on; 0 if that is not known.
+    """
+
+    value: Any
+    row: int = 0
+
+
+class _TooLarge(Exception):
+    """There are more values, or deeper ones, than are looked at."""
+
+
+def read_values(kind: str, text: str) -> Setting | None:
+    """Return the values of a text of one of the `KINDS`; None if it is not of that kind, or too large. Never raises."""
+    if len(text) > MAX_CHARACTERS:
+        return None
+    readers = {JSON: _json, YAML: _yaml, TOML: _toml, INI: _ini, ENV: _env}
+    try:
+        found = readers[kind](text)
+    except (_TooLarge, ValueError, TypeError, RecursionError, MemoryError, OverflowError, configparser.Error):
+        return None
+    return found
+
+
+# YAML
+
+
+def _yaml(text: str) -> Setting | None:
+    import yaml  # imported only where a program reads such a file
+
+    from tfmemlint.sources.config_files.yaml_nodes import documents, pairs
+
+    count = itertools.count(1)
+    constructor: Any = yaml.constructor.SafeConstructor()
+
+    def setting(node: Any, depth: int) -> Setting:
+        if next(count) > MAX_VALUES or depth > MAX_DEPTH:
+            raise _TooLarge
+        row = node.start_mark.line + 1
+        if isinstance(node, yaml.MappingNode):
+            entries = [(key, value) for key, value in pairs(node) if isinstance(key, yaml.ScalarNode)]
+            return Setting({_plain(key): setting(value, depth + 1) for key, value in entries}, row)
+        if isinstance(node, yaml.SequenceNode):
+            return Setting(tuple(setting(item, depth + 1) for item in node.value), row)
+        return Setting(_plain(node), row)
+
+    def _plain(node: Any) -> object:
+        name = node.tag.rpartition(":")[2]
+        if name not in ("int", "float", "bool", "null", "str"):
+            return node.value
+        return getattr(constructor, f"construct_yaml_{name}")(node)
+
+    try:
+        nodes = list(itertools.islice(documents(text), 2))
+        return setting(nodes[0], 0) if len(nodes) == 1 else None
+    except yaml.YAMLError:
+        return None
+
+
+# JSON
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+
+
+def _json(text: str) -> Setting | None:
+    json.loads(text)
+    count = itertools.count(1)
+    tokens = ((match[0], match.start()) for match in _TOKEN.finditer(text))
+    rows = _Rows(text)
+
+    def value(token: str, at: int, depth: int) -> Setting:
+        if next(count) > MAX_VALUES or depth > MAX_DEPTH:
+            raise _TooLarge
+        row = rows.of(at)
+        if token == "{":
+            items: dict[Any, Setting] = {}
+            for key, _ in tokens:
+                if key == "}":
+                    break
+                if key != ",":
+                    next(tokens)
+                    items[json.loads(key)] = value(*next(tokens), depth + 1)
+            return Setting(items, row)
+        if token == "[":
+            listed: list[Setting] = []
+            for item, place in tokens:
+                if item == "]":
+                    break
+                if item != ",":
+                    listed.append(value(item, place, depth + 1))
+            return Setting(tuple(listed), row)
+        return Setting(json.loads(token), row)
+
+    return value(*next(tokens), 0)
+
+
+class _Rows:
+    """The rows of places that are asked for from the first to the last."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at, self.row = text, 0, 1
+
+    def of(self, at: int) -> int:
+        self.row += self.text.count("\n", self.at, at)
+        self.at = at
+        return self.row
+
+
+# TOML
+
+_TABLE = re.compile(r"^[ \t]*\[{1,2}[ \t]*([^\]\n]+?)[ \t]*\]{1,2}", re.ASCII)
+_KEY = re.compile(
+    r"""^[ \t]*((?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:[ \t]*\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*'))*)[ \t]*="""
+)
+
+
+def _toml(text: str) -> Setting | None:
+    toml: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    rows: dict[tuple[str, ...], int] = {}
+    table: tuple[str, ...] = ()
+    for row, line in enumerate(text.split("\n"), 1):
+        head, key = _TABLE.match(line), _KEY.match(line)
+        if head is not None and key is None:
+            table = _dotted(head[1])
+            rows.setdefault(table, row)
+        elif key is not None:
+            rows.setdefault((*table, *_dotted(key[1])), row)
+    return _with_rows(toml.loads(text), (), rows, itertools.count(1))
+
+
+def _dotted(text: str) -> tuple[str, ...]:
+    return tuple(part.strip().strip("\"'") for part in text.split("."))
+
+
+def _with_rows(value: Any, path: tuple[str, ...], rows: Mapping[tuple[str, ...], int], count: Iterator[int]) -> Setting:
+    if next(count) > MAX_VALUES or len(path) > MAX_DEPTH:
+        raise _TooLarge
+    row = rows.get(path, 0)
+    if isinstance(value, dict):
+        return Setting({key: _with_rows(item, (*path, key), rows, count) for key, item in value.items()}, row)
+    if isinstance(value, list):
+        items = (_with_rows(item, path, rows, count) for item in value)
+        return Setting(tuple(items), row)
+    return Setting(value, row)
+
+
+# INI and .env
+
+_OPTION = re.compile(r"^([^\s#;:=\[][^:=\n]*?)\s*[:=]")
+_SECTION = re.compile(r"^\[([^\]]+)\]")
+
+
+def _ini(text: str) -> Setting | None:
+    """Return the sections, each with its options by their names in lower case; a value with ``%`` is left as it is."""
+    parser = configparser.RawConfigParser()
+    parser.read_string(text)
+    rows: dict[tuple[str, str], int] = {}
+    section = ""
+    for row, line in enumerate(text.split("\n"), 1):
+        head, option = _SECTION.match(line), _OPTION.match(line)
+        if head is not None:
+            section = head[1]
+        elif option is not None:
+            rows[section, option[1].strip().lower()] = row
+    count = itertools.count(1)
+    found: dict[Any, Setting] = {}
+    for name in (*parser.sections(), parser.default_section):
+        options: dict[Any, Setting] = {}
+        for option_name, value in parser[name].items():
+            if next(count) > MAX_VALUES:
+                raise _TooLarge
+            row = rows.get((name, option_name)) or rows.get((parser.default_section, option_name), 0)
+            options[option_name] = Setting(value, row)
+        found[name] = Setting(options)
+    return Setting(found)
+
+
+_ASSIGNED = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$", re.ASCII)
+
+
+def _env(text: str) -> Setting | None:
+    found: dict[Any, Setting] = {}
+    for row, line in enumerate(text.split("\n"), 1):
+        match = _ASSIGNED.match(line)
+        if match is None:
+            continue
+        value = match[2]
+        quote = value[:1]
+        if quote and quote in "'\"" and value.find(quote, 1) > 0:
+            value = value[1 : value.find(quote, 1)]
+        else:
+            value = re.sub(r"\s+#.*", "", value)
+        if "$" in value or "\\" in value:
+            continue
+        found[match[1]] = Setting(value, row)
+        if len(found) > MAX_VALUES:
+            raise _TooLarge
+    return Setting(found)
