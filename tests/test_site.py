@@ -184,12 +184,20 @@ def test_every_message_of_a_rule_was_measured() -> None:
     assert not missing, "\n".join(missing)
 
 
-def test_the_page_of_the_options_has_every_key() -> None:
+@pytest.mark.parametrize("folder", [DOCS, DOCS / "zh"], ids=["English", "Chinese"])
+def test_the_page_of_the_options_has_every_key(folder: Path) -> None:
     from tfmemlint.config.options import OPTIONS
 
-    text = (DOCS / "options.md").read_text(encoding="utf-8")
+    text = (folder / "options.md").read_text(encoding="utf-8")
     keys = set(re.findall(r"^\| `([a-z-]+)` \|", text, re.MULTILINE))
     assert {key for key in keys if not key.startswith("-")} == set(OPTIONS)
+
+
+@pytest.mark.parametrize("name", ["ci", "editors", "fit", "how-it-works", "options", "plan", "verify"])
+def test_a_translation_names_the_same_options(name: str) -> None:
+    english, chinese = [(folder / f"{name}.md").read_text(encoding="utf-8") for folder in (DOCS, DOCS / "zh")]
+    named = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+    assert set(named.findall(chinese)) == set(named.findall(english))
 
 
 def test_the_page_of_the_formats_has_every_format() -> None:

@@ -52,7 +52,7 @@ tfmemlint fix --diff --unsafe-fixes train.py   # 显示修改
 `…` 代表你的程序中的名字或数字。如果**没有抛出异常**而 GPU 满了，请看 [GPU 内存满了](gpu-memory.md)。""",
     "ResourceExhaustedError: OOM when allocating": (
         "**GPU 或它的上限没有空间再放一个张量。**[GPU 内存满了](gpu-memory.md)说明内存可能被谁占用；"
-        "[`tfmemlint fit`](../fit.md) 可以在没有 GPU 的机器上算出训练需要多少内存。其中有两个原因是配置的缺陷："
+        "[`tfmemlint fit`](fit.md) 可以在没有 GPU 的机器上算出训练需要多少内存。其中有两个原因是配置的缺陷："
     ),
     "table": "| 抛出的信息 | 规则 | 见于 |",
     "page": "示例和正确的写法见 {rule}。{fix}",

@@ -76,7 +76,7 @@ def renewed(text: str, english: str) -> str:
         new = known.get((match["marks"], match["language"]))
         if new is None or new == match["text"] or ("#" in new and match["language"] != "text"):
             return match[0]
-        return match[0].replace(match["text"], new)
+        return f"{match['marks']}{match['fence']}{match['language']}\n{new}{match['fence']}"
 
     return _BLOCK.sub(written, text)
 
