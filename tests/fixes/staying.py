@@ -25,10 +25,10 @@ STAYS: dict[str, tuple[dict[str, str], str]] = {
         },
         "are in one statement",
     ),
-    "others import the module": (
+    "others take the import from the module": (
         {
             "train.py": MAIN,
-            "sweep.py": "import train\n\nprint(train)\n",
+            "sweep.py": "from train import decode\n\nprint(decode)\n",
         },
         "the statement around it does more than configure: np.ones(...)",
     ),

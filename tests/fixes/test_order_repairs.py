@@ -9,7 +9,7 @@ import pytest
 
 from tests.fixes.helpers import code
 from tests.fixes.projects import fix, left, make
-from tests.fixes.repaired import REPAIRED
+from tests.fixes.repaired_deep import REPAIRED
 from tests.fixture_runs import command
 from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.run import run

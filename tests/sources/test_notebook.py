@@ -99,13 +99,46 @@ def test_lines_that_stay_keep_their_very_characters() -> None:
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("a\nb", "a\nb\nc\n"), ("a\nb\n", "b\n"), ("a", "a\nb"), ("a\n", ""), ("", "a\nb"), ("a\n\n\nb", "b")],
+    [("a\nb", "a\nb\nc\n"), ("a\nb\n", "b\n"), ("a", "a\nb"), ("", "a\nb"), ("a\n\n\nb", "b")],
 )
 def test_lines_come_and_go(old: str, new: str) -> None:
     data = notebook("first\nsecond", old, "last")
     source = read(data)
     text = source.text.replace(f"cell 2\n{old}\n", f"cell 2\n{new}\n")
     assert source.encode(text) == notebook("first\nsecond", new, "last")
+
+
+def test_a_cell_without_code_goes() -> None:
+    source = read(notebook("first", "a = 1", "last"))
+    assert source.encode(source.text.replace("a = 1\n", "\n")) == notebook("first", "last")
+
+
+def test_a_cell_whose_code_goes_to_the_beginning_of_another_moves_there() -> None:
+    source = read(notebook("first", "b = 2", "a = 1\nc = 3", "last"))
+    text = source.text.replace("a = 1\nc = 3\n", "\n").replace("b = 2\n", "a = 1\nc = 3\n\nb = 2\n")
+    assert source.encode(text) == notebook("first", "a = 1\nc = 3", "b = 2", "last")
+
+
+@pytest.mark.parametrize(
+    ("heading", "following", "moves"),
+    [("Set growth.", "code", True), ("## Growth", "code", False), ("## Growth", "markdown", True)],
+)
+def test_a_text_that_is_about_a_cell_alone_moves_with_it(heading: str, following: str, moves: bool) -> None:
+    def cell(kind: str, text: str) -> dict[str, object]:
+        return {"cell_type": kind, "source": [text], "metadata": {}}
+
+    def written(*cells: dict[str, object]) -> bytes:
+        return json.dumps({"cells": cells, "nbformat": 4}).encode()
+
+    start, text, grow, last = (
+        cell("code", "b = 2"),
+        cell("markdown", heading),
+        cell("code", "a = 1"),
+        cell(following, "c"),
+    )
+    source = read(written(start, text, grow, last))
+    new = source.encode(source.text.replace("a = 1\n", "\n").replace("b = 2\n", "a = 1\nb = 2\n"))
+    assert new == (written(text, grow, start, last) if moves else written(grow, start, text, last))
 
 
 def test_a_source_that_is_one_string_stays_one() -> None:

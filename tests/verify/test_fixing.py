@@ -9,7 +9,7 @@ import pytest
 
 from tests.fixes.helpers import code
 from tests.fixes.projects import make
-from tests.fixes.repaired import REPAIRED
+from tests.fixes.repaired_deep import REPAIRED
 from tfmemlint.cli.main import main
 from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.results import Unproven

@@ -1,4 +1,4 @@
-"""What calls read and change of what they are given, as far as the functions that are called are known."""
+"""Find what calls read and change of what they are given, as far as the functions that are called are known."""
 
 from __future__ import annotations
 

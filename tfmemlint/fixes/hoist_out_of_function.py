@@ -304,6 +304,16 @@ def starts_using(path: str) -> frozenset[str]:
     return frozenset(file for file in made.reaching({own}) if not made.importers.get(file))
 
 
+def readers_of(path: str) -> frozenset[str]:
+    """Return the files of the project that lead to the one at ``path`` by imports, directly or not.
+
+    Raises:
+        Withheld: the project is too large to tell.
+    """
+    made, own = _graph(path)
+    return frozenset(made.reaching({own})) - {own} if made is not None else frozenset()
+
+
 def _graph(path: str) -> tuple[Graph | None, str]:
     from tfmemlint.project.reaching import graph
     from tfmemlint.project.roots import LARGEST_PROJECT, project_root
@@ -327,4 +337,4 @@ def _bytes(path: str) -> bytes | None:
         return None
 
 
-__all__ = ["FunctionHoist", "importer_of", "importers_of", "plan_move_above_start", "starts_using"]
+__all__ = ["FunctionHoist", "importer_of", "importers_of", "plan_move_above_start", "readers_of", "starts_using"]

@@ -13,6 +13,7 @@ from libcst.helpers import get_full_name_for_node
 
 from tfmemlint.facts.names import canonical
 from tfmemlint.fixes.concrete_tree import ConcreteTree, comments_in, syntax_nodes
+from tfmemlint.project.search import is_installed
 
 _MAX_ALIASES = 8
 """The number of aliases through which a name is resolved; a bound against cycles, without a deeper reason."""
@@ -176,6 +177,13 @@ def imported_module(line: cst.CSTNode) -> str:
 def is_standard(line: cst.CSTNode) -> bool:
     """True if the first module that a line imports is in the standard library."""
     return imported_module(line).split(".")[0] in sys.stdlib_module_names
+
+
+def group_of(line: cst.CSTNode) -> int:
+    """Return the group that import sorters put an import in: the standard library, packages, the project's own."""
+    if is_standard(line):
+        return 0
+    return 1 if is_installed(imported_module(line)) else 2
 
 
 def is_docstring(line: cst.CSTNode) -> bool:

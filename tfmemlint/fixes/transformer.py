@@ -11,7 +11,7 @@ from typing import cast
 import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import comments_in
-from tfmemlint.fixes.imports import is_import, is_standard
+from tfmemlint.fixes.imports import group_of, is_import
 from tfmemlint.fixes.trivia import (
     Line,
     comments_inside,
@@ -173,7 +173,7 @@ class ChangeTransformer(cst.CSTTransformer):
         if updated.body[end:] and rest:
             raise AssertionError("the last of the pieces takes what remains")
         body = [*cast("Sequence[Line]", updated.body[:start]), *body, *cast("Sequence[Line]", updated.body[end:])]
-        first = body and isinstance(original, cst.Module) and not original.header and not top.get(-1)
+        first = body and not top.get(-1) and (isinstance(original, cst.IndentedBlock) or not original.header)
         if first and body[0] is not original.body[0]:
             body[0] = _at_the_top(body[0], original.body[0])
         if not body and isinstance(original, cst.IndentedBlock):
@@ -272,6 +272,8 @@ class ChangeTransformer(cst.CSTTransformer):
             if before:
                 lead = join_lines(pending, loose)
                 fence = next((changes.fenced[handle] for handle in handles if handle in changes.fenced), None)
+                if fence is None and not lead and body and self._was_apart(handles):
+                    lead = [cst.EmptyLine(indent=False)]
                 if fence is not None:
                     lead, before = _fenced(body, lead, before, more=fence)
                 first = before[0].with_changes(leading_lines=[*lead, *before[0].leading_lines])
@@ -310,6 +312,12 @@ class ChangeTransformer(cst.CSTTransformer):
                 body.extend([first, *others])
                 pending = self._gap(following.line) if following is not None else []
         return body, pending
+
+    def _was_apart(self, handles: Sequence[cst.CSTNode]) -> bool:
+        """True if a blank line is above the first of the statements that move above these."""
+        first = next((node for handle in handles for node in self.changes.before.get(handle, ())), None)
+        line = self._carried.get(first) if first is not None else None
+        return line is not None and any(lead.comment is None for lead in line.leading_lines)
 
     def _head(self, piece: _Piece, below: Iterable[_Piece]) -> None:
         """Move the comment above a group of statements with them, if the whole group moves."""
@@ -371,7 +379,7 @@ def _fenced(
     found = list(lines)
     imports = next((index for index, line in enumerate(found) if not is_import(line)), len(found))
     below = bool(body) and is_import(body[-1])
-    joins = is_standard(found[0]) == is_standard(body[-1]) if imports and below else more and not imports and not below
+    joins = group_of(found[0]) == group_of(body[-1]) if imports and below else more and not imports and not below
     if joins and all(line.comment is None for line in lead):
         lead = []
     blank = cst.EmptyLine(indent=False)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from tfmemlint.sources.magics import KEPT
 from tfmemlint.sources.notebook_cell import Cell, cell_as_python
 from tfmemlint.sources.notebook_json import CellReader, written
+from tfmemlint.sources.notebook_layout import laid_out
 from tfmemlint.sources.text import MAX_NOTEBOOK_BYTES, Source, Unreadable
 
 MARK = f"pass  {KEPT}cell "
@@ -73,14 +74,46 @@ class Notebook(Source):
         """
         pieces: list[str] = []
         at = 0
+        changed: list[tuple[Cell, str]] = []
         for cell, lines in zip(self.cells, self._parts(text), strict=True):
             new = cell.with_lines(lines)
             if new != cell.source:
-                old = self.raw[cell.start : cell.end]
-                others = (self.raw[other.start : other.end] for other in self.cells if other.source)
-                pieces += [self.raw[at : cell.start], written(self.raw, old, new, others)]
+                if new.startswith("\n") and not cell.source.startswith("\n"):
+                    new = new.lstrip("\n")
+                changed.append((cell, new))
+        if any(cell.source.strip() and not new.strip() for cell, new in changed):
+            without = self._without_emptied(changed)
+            if without is not None:
+                return without
+        for cell, new in changed:
+            if new != cell.source:
+                pieces += [self.raw[at : cell.start], self._written(cell, new)]
                 at = cell.end
         return "".join([*pieces, self.raw[at:]])
+
+    def _written(self, cell: Cell, new: str) -> str:
+        """Return the source of a cell as JSON, with new code."""
+        others = (self.raw[other.start : other.end] for other in self.cells if other.source)
+        return written(self.raw, self.raw[cell.start : cell.end], new, others)
+
+    def _without_emptied(self, changed: Sequence[tuple[Cell, str]]) -> str | None:
+        """Return the file's JSON without the cells that have lost their code; None if that can't be done."""
+        items = list(CellReader(self.raw).items())
+        new: dict[int, str] = {}
+        texts: dict[int, str] = {}
+        emptied: set[int] = set()
+        for cell, source in changed:
+            index = cell.number - 1
+            if index >= len(items) or not items[index].start <= cell.start <= items[index].end:
+                return None
+            new[index] = source
+            item = items[index]
+            texts[index] = (
+                self.raw[item.start : cell.start] + self._written(cell, source) + self.raw[cell.end : item.end]
+            )
+            if cell.source.strip() and not source.strip():
+                emptied.add(index)
+        return laid_out(self.raw, items, new, texts, emptied)
 
     def _parts(self, text: str) -> list[list[str]]:
         """Return the lines of each cell."""

@@ -12,6 +12,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 from tfmemlint.sources.line_changes import line_changes
+from tfmemlint.sources.notebook_layout import Item
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _CODE = ("code",)
@@ -55,6 +56,16 @@ class CellReader:
         if language not in ("python", "ipython", ""):
             return
         yield from (cell for cells in found.values() for cell in cells)
+
+    def items(self) -> Iterator[Item]:
+        """Yield all cells of a notebook of version 4."""
+        for key, start in self._members(self._skip(0)):
+            if key == "cells":
+                for place in self._items(start):
+                    cell, end = self._decode(self.raw, place)
+                    source = cell.get("source", "")
+                    text = "".join(source) if isinstance(source, list) else str(source)
+                    yield Item(place, end, str(cell.get("cell_type", "")), text)
 
     def _listed(self, at: int, name: str) -> Iterator[tuple[int, int, int, str]]:
         for number, start in enumerate(self._items(at), 1):

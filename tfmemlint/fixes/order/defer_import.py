@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import Statement
-from tfmemlint.fixes.hoist_out_of_function import importer_of
 from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem, describe
 from tfmemlint.fixes.order.tensors import containing, first_statement, uses_of
+from tfmemlint.fixes.order.users import other_user
 from tfmemlint.fixes.withheld import Withheld
 
 
@@ -33,8 +33,9 @@ def defer_import(problem: OrderProblem) -> Iterator[Candidate]:
     if problem.files.is_seeded(file.path):
         raise Withheld("the order of random operations may be another one, and a seed is set")
     users = _users(file, node)
-    if importer_of(file.path):
-        raise Withheld("other files may use what it imports from here")
+    for local in _locals(file, node):
+        if user := other_user(file, local):
+            raise Withheld(f"{user} may use {local} from here")
     editor = problem.editor(file)
     editor.remove(statement)
     code = tree.code(statement).strip()
@@ -42,6 +43,15 @@ def defer_import(problem: OrderProblem) -> Iterator[Candidate]:
         editor.insert_before(_place(problem, file, function, users[function]), f"{code}\n")
     names = " and ".join(sorted({f"{function.name.value}()" for function in users}))
     yield Candidate({file.path: editor.finish()}, f"Move {describe(file, statement)} into {names}")
+
+
+def _locals(file: CodeFile, node: cst.Import | cst.ImportFrom) -> list[str]:
+    """Return the names that an import binds."""
+    assert not isinstance(node.names, cst.ImportStar)
+    return [
+        file.tree.code(alias.asname.name) if alias.asname else file.tree.code(alias.name).split(".")[0]
+        for alias in node.names
+    ]
 
 
 def _users(file: CodeFile, node: cst.Import | cst.ImportFrom) -> dict[cst.FunctionDef, list[cst.Name]]:
@@ -52,8 +62,7 @@ def _users(file: CodeFile, node: cst.Import | cst.ImportFrom) -> dict[cst.Functi
     """
     assert not isinstance(node.names, cst.ImportStar)
     found: dict[cst.FunctionDef, list[cst.Name]] = {}
-    for alias in node.names:
-        local = file.tree.code(alias.asname.name) if alias.asname else file.tree.code(alias.name).split(".")[0]
+    for local in _locals(file, node):
         if sum(binding.local == local for binding in file.imports.bindings) > 1:
             raise Withheld(f"{local} is imported more than once")
         for use in uses_of(file, local):

@@ -12,19 +12,22 @@ import builtins
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from textwrap import dedent, indent
+from textwrap import indent
 
 import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import Statement
 from tfmemlint.fixes.def_use import DefUse, def_use_of
 from tfmemlint.fixes.editor import Editor
-from tfmemlint.fixes.hoist import HoistEntry
+from tfmemlint.fixes.hoist import Hoist, HoistEntry
 from tfmemlint.fixes.hoist_out_of_function import importer_of
+from tfmemlint.fixes.order.configuring_part import configuring_part
 from tfmemlint.fixes.order.entry_place import call_in, entry_place, is_unconditional
 from tfmemlint.fixes.order.files import CodeFile
+from tfmemlint.fixes.order.given_arguments import given_arguments, parameters_of
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem, code_of, describe
 from tfmemlint.fixes.order.tensors import is_steady
+from tfmemlint.fixes.order.users import is_called_once
 from tfmemlint.fixes.withheld import Withheld
 
 _NAMES = ("configure_gpus", "configure_gpu_memory", "configure_tensorflow")
@@ -61,7 +64,10 @@ def extract(problem: OrderProblem) -> Iterator[Candidate]:
         raise Withheld(f"{other} imports {problem.file.path}, and would configure the GPUs too")
     # In the very function that it is taken out of, one call is enough.
     within = same and file.tree.function_of(place) is found.function
-    gone = within or (same and top and _leaves_work(found))
+    gone = within or (_leaves_work(found) and ((same and top) or is_called_once(file, found.function)))
+    if not gone and _prints(found):
+        raise Withheld(f"{found.function.name.value}() is called elsewhere, and would print twice")
+    _check_output(problem, found, place)
     _check_names(problem, found)
     given = ", ".join(found.parameters.values())
     editor = problem.editor(file)
@@ -82,6 +88,29 @@ def extract(problem: OrderProblem) -> Iterator[Candidate]:
         texts |= call_in(problem, place, file, name, given)
     what = f"Take {name}() out of {found.function.name.value}()"
     yield Candidate(texts, f"{what} and call it above {describe(problem.file, place)}")
+
+
+def _prints(found: Extracted) -> bool:
+    """True if the new function prints. What is logged may be logged twice."""
+    return any(name.rpartition(".")[2] in ("print", "pprint", "write") for name in def_use_of(found.body).called)
+
+
+def _check_output(problem: OrderProblem, found: Extracted, place: Statement) -> None:
+    """Refuse to print above what prints today before it.
+
+    Raises:
+        Withheld: the order of what is printed would change.
+    """
+    entry = found.file.hoist.entry_of(None, def_use_of(found.body), 0)
+    if not (entry.prints or entry.calls_print):
+        return
+    file = problem.file
+    block = file.tree.statements(file.tree.block_of(place))
+    late = next((line for line in block if file.tree.span(line).contains(problem.then)), block[-1])
+    for line in block[block.index(place) : block.index(late)]:
+        passed = file.hoist.entry_of(line, file.hoist.read(line), 0)
+        if passed.prints or passed.calls_print or problem.files.import_speaks(file.path, line):
+            raise Withheld(f"it would print before line {file.tree.span(line).row} does")
 
 
 def _names(found: Extracted) -> set[str]:
@@ -163,24 +192,31 @@ def _extracted(problem: OrderProblem) -> Extracted:
     holding = next((line for line in lines if tree.span(line).contains(finding.span)), None)
     if holding is None:
         raise Withheld("the configuration is reached in another way")
-    line = hoist.innermost(holding, finding.span)
+    line, code = configuring_part(file, holding, finding.span)
     before = lines[: lines.index(holding)]
-    if line is not holding:
-        raise Withheld("the statement around it does more than configure")
     if any(hoist.read(each).leaves for each in before):
         raise Withheld(f"{function.name.value}() may end before it configures")
-    return _closure(problem, file, function, before, line)
+    return _closure(problem, file, function, before, (line, code))
 
 
 def _closure(
-    problem: OrderProblem, file: CodeFile, function: cst.FunctionDef, before: Sequence[Statement], line: Statement
+    problem: OrderProblem,
+    file: CodeFile,
+    function: cst.FunctionDef,
+    before: Sequence[Statement],
+    part: tuple[Statement, str],
 ) -> Extracted:
+    """Return a part of a function that configures, with the statements of the function that it needs.
+
+    Raises:
+        Withheld: it needs what only the function has.
+    """
+    line, code = part
     tree, hoist = file.tree, file.hoist
     own = tree.code(function.params.params[0].name) if function.params.params else ""
     # The first entry is the place that the rest moves above: the head of the function.
     row: list[HoistEntry] = [HoistEntry(None, DefUse(), 0)]
     row += [hoist.entry_of(each, hoist.read(each), tree.span(each).row) for each in before]
-    code = code_of(file, line)
     lines: list[str] = []
     attributes = sorted(set(re.findall(rf"\b{re.escape(own)}\.(\w+)", code))) if own in ("self", "cls") else []
     for attribute in attributes:
@@ -192,68 +228,41 @@ def _closure(
     names = hoist.entry_of(None, def_use_of("".join(lines) + code), tree.span(line).row)
     row.append(replace(names, node=line))
     taken = hoist.select_moved(row, [line])
+    _check_once(hoist, taken)
     local = {name for each in before for name in hoist.read(each).binds}
-    parameters = {parameter.arg for parameter in _parameters(file, function)}
+    parameters = parameters_of(file, function)
     bodies = [code_of(file, each) for each in taken if each is not line]
     needed = set(names.names.reads)
     for each in taken:
         if each is not line:
             needed |= hoist.read(each).reads
-    given = _given(problem, function, file, sorted(needed & parameters)) if needed & parameters else {}
+    body = "".join([*bodies, *lines, code])
+    given = given_arguments(problem, file, function, sorted(needed & parameters), body) if needed & parameters else {}
     if names.names.binds & _used_elsewhere(file, function, [line]):
         raise Withheld(f"{min(names.names.binds)} is used elsewhere in {function.name.value}()")
     if (needed & local) - {name for each in taken for name in hoist.read(each).binds} - names.names.binds:
         raise Withheld("it needs what only its function has")
-    body = "".join([*bodies, *lines, code])
     ast.parse(body)
     return Extracted(file, function, line, taken, body, given)
 
 
-def _parameters(file: CodeFile, function: cst.FunctionDef) -> list[ast.arg]:
-    empty = function.with_changes(body=cst.SimpleStatementSuite([cst.Pass()]), leading_lines=[], decorators=[])
-    node = ast.parse(dedent(file.tree.code(empty))).body[0]
-    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-    return [part for part in ast.walk(node.args) if isinstance(part, ast.arg)]
-
-
-def _given(problem: OrderProblem, function: cst.FunctionDef, file: CodeFile, names: Sequence[str]) -> dict[str, str]:
-    """Return the parameters that the configuration needs, with the constants that they are given.
+def _check_once(hoist: Hoist, taken: Sequence[Statement]) -> None:
+    """Refuse to read again, or earlier, what a program is given.
 
     Raises:
-        Withheld: the call that leads to the configuration gives something else.
+        Withheld: a statement parses arguments, or reads input or a file.
     """
-    step = problem.late[-2] if len(problem.late) > 1 else None
-    if step is None:
-        raise Withheld(f"it needs {names[0]}, a parameter of {function.name.value}()")
-    caller = problem.files.get(step.path)
-    call = next((node for node in caller.tree.at(step.span) if isinstance(node, cst.Call)), None)
-    defined = [tuple_[0] for tuple_ in _positional(file, function)]
-    if defined[:1] in (["self"], ["cls"]):
-        defined = defined[1:]
-    values = dict(_positional(file, function))
-    for number, argument in enumerate(call.args if call is not None else ()):
-        if argument.star:
-            raise Withheld(f"it needs {names[0]}, a parameter of {function.name.value}()")
-        name = argument.keyword.value if argument.keyword is not None else (defined[number : number + 1] or [""])[0]
-        values[name] = caller.tree.code(argument.value)
-    found = {}
-    for name in names:
-        value = values.get(name, "")
-        try:
-            ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            raise Withheld(f"it needs {name}, a parameter of {function.name.value}()") from None
-        found[name] = value
-    return found
+    for statement in taken:
+        for name in hoist.read(statement).called:
+            if name.rpartition(".")[2] in _GIVEN_ONCE or name in _ENTRIES or _ENTRY_NAME.search(name):
+                raise Withheld(f"it needs what {name}() gives")
 
 
-def _positional(file: CodeFile, function: cst.FunctionDef) -> list[tuple[str, str]]:
-    """Return the parameters of a function with the code of their defaults, "" where there is none."""
-    every = [*function.params.posonly_params, *function.params.params, *function.params.kwonly_params]
-    return [
-        (parameter.name.value, file.tree.code(parameter.default) if parameter.default is not None else "")
-        for parameter in every
-    ]
+_GIVEN_ONCE = frozenset(
+    {"parse_args", "parse_known_args", "parse_intermixed_args", "load", "safe_load", "read", "readline"}
+)
+_ENTRIES = frozenset({"input", "open"})
+_ENTRY_NAME = re.compile(r"(?:parse|get|read|load)\w*(?:arg|opt|flag|conf|cli)", re.IGNORECASE)
 
 
 def _assigned(file: CodeFile, before: Sequence[Statement], target: str) -> str | None:
@@ -296,8 +305,10 @@ def _replace(editor: Editor, found: Extracted, call: str) -> None:
     file = found.file
     if call:
         editor.replace_statement(found.line, call)
-    else:
+    elif file.tree.parents.get(found.line) is found.function.body:
         editor.discard(found.line)
+    else:
+        editor.drop_with_what_is_empty(found.line)
     rest = _used_elsewhere(file, found.function, found.taken)
     for statement in found.taken:
         if statement is not found.line and not file.hoist.read(statement).binds & rest:

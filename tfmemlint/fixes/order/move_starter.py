@@ -12,11 +12,11 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import Statement
-from tfmemlint.fixes.hoist_out_of_function import importer_of
 from tfmemlint.fixes.order.entry_place import is_guard
 from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem, code_of, describe
 from tfmemlint.fixes.order.tensors import containing, first_statement, is_constant_tensor, outermost_function, uses_of
+from tfmemlint.fixes.order.users import other_user
 from tfmemlint.fixes.withheld import Withheld
 
 
@@ -28,12 +28,13 @@ def move_starter_down(problem: OrderProblem) -> Iterator[Candidate]:
     name, value = _assignment(file, statement)
     if "list_physical_devices" in file.tree.code(value):
         raise Withheld("it lists the GPUs")
-    if importer_of(file.path):
+    if other_user(file, name):
         raise Withheld(f"other files may use {name}")
-    if not is_constant_tensor(file, value) and problem.files.is_seeded(file.path):
+    if not is_constant_tensor(file, value) and (
+        problem.files.is_seeded(file.path) or problem.files.is_seeded(problem.finding.trace[0].path)
+    ):
         raise Withheld("the order of random operations would be another one, and a seed is set")
     _check_steady(file, statement)
-    late = tree.statement_at(problem.then)
     functions = {use.function for use in uses_of(file, name)}
     only = next(iter(functions)) if len(functions) == 1 else None
     if only is not None and (is_constant_tensor(file, value) or _is_called_once(file, only)):
@@ -41,6 +42,7 @@ def move_starter_down(problem: OrderProblem) -> Iterator[Candidate]:
         if candidate is not None:
             yield candidate
             return
+    late = tree.statement_at(problem.then)
     if (tree.function_of(late) is tree.module and tree.block_of(late) is not tree.module) or (
         tree.block_of(late) is tree.module
     ):

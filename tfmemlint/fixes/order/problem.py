@@ -47,11 +47,13 @@ class OrderProblem:
 
     Attributes:
         finding: what is reported. files: of the program. release: the one that new code is for.
+        depth: the step towards the start whose file is looked at; 0 is where the two ways part.
     """
 
     finding: Finding
     files: Files
     release: Target
+    depth: int = 0
     early: tuple[Step, ...] = field(init=False)
     late: tuple[Step, ...] = field(init=False)
 
@@ -68,13 +70,22 @@ class OrderProblem:
         except Withheld:
             return False
 
+    def at(self, depth: int) -> OrderProblem:
+        """Return the same problem, to be looked at in the file of a later step towards the start."""
+        return OrderProblem(self.finding, self.files, self.release, depth)
+
     @cached_property
     def file(self) -> CodeFile:
-        """Return the file in which the ways to the start and to the configuration part.
+        """Return the file in which the ways to the start and to the configuration part; or that of `depth`.
 
         Raises:
             Withheld: they part outside of the program's files.
         """
+        if self.depth:
+            step = self.early[self.depth]
+            if _is_empty(step.span):
+                raise Withheld("what starts the runtime is outside of the program's files")
+            return self.files.get(step.path)
         if not self.early or not self.late:
             raise Withheld("what starts the runtime is not known")
         if self.early[0].path != self.late[0].path:
@@ -88,16 +99,24 @@ class OrderProblem:
     @property
     def first(self) -> Span:
         """The place in `file` that leads to the start."""
-        return self.early[0].span
+        return self.early[self.depth].span
 
     @property
     def then(self) -> Span:
-        """The place in `file` that leads to the configuration."""
+        """The place in `file` that leads to the configuration.
+
+        Raises:
+            Withheld: the ways part in another file.
+        """
+        if self.depth:
+            raise Withheld("the configuration is reached from another file")
         return self.late[0].span
 
     @property
     def steps(self) -> list[Span]:
         """The places in `file`, one after the other, that lead to the configuration, before another file is entered."""
+        if self.depth:
+            return [step.span for step in self.late if step.path == self.file.path]
         return [step.span for step in takewhile(lambda step: step.path == self.file.path, self.late)]
 
     @property

@@ -21,13 +21,22 @@ from tfmemlint.fixes.withheld import Withheld
 
 
 def change_starter(problem: OrderProblem) -> Iterator[Candidate]:
-    """Change what starts the runtime: out of a definition, down, or into the functions that use it."""
+    """Change what starts the runtime: out of a definition, down, or into the functions that use it.
+
+    Where an import leads to it, the imported files are tried as well, beginning with that of the start.
+    """
     reason: Withheld | None = None
-    for strategy in (take_out_of_definition, make_property, move_starter_down, make_function, defer_import):
+    for strategy in (take_out_of_definition, make_property):
         try:
             yield from strategy(problem)
         except Withheld as found:
             reason = found
+    for depth in (0, *range(len(problem.early) - 1, 0, -1)):
+        for strategy in (move_starter_down, make_function, defer_import):
+            try:
+                yield from strategy(problem.at(depth))
+            except Withheld as found:
+                reason = reason or found
     if reason is not None:
         raise reason
 

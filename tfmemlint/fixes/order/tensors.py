@@ -21,6 +21,9 @@ _MAKERS = frozenset(f"tf.{name}" for name in _NAMES.split())
 """Functions whose result depends on their arguments alone, and that keep no state."""
 
 
+_LOGGERS = frozenset({"logging.getLogger", "tf.get_logger"})
+
+
 def is_constant_tensor(file: CodeFile, node: cst.BaseExpression) -> bool:
     """True if an expression makes the same value whenever and however often it is evaluated."""
     try:
@@ -40,7 +43,7 @@ def is_constant_tensor(file: CodeFile, node: cst.BaseExpression) -> bool:
 
 
 def is_steady(file: CodeFile, name: str) -> bool:
-    """True if a name is bound once in a file, to a constant at its top level."""
+    """True if a name is bound once in a file, to a constant or a logger at its top level."""
     bound = [
         statement for statement in file.tree.statements(file.tree.module) if name in file.hoist.read(statement).binds
     ]
@@ -49,6 +52,8 @@ def is_steady(file: CodeFile, name: str) -> bool:
     node = ast.parse(file.tree.code(bound[0])).body[0]
     if not isinstance(node, ast.Assign):
         return False
+    if isinstance(node.value, ast.Call) and file.imports.resolve(ast.unparse(node.value.func)) in _LOGGERS:
+        return True
     try:
         return isinstance(ast.literal_eval(node.value), (int, float, str, tuple, bool))
     except ValueError:

@@ -1,0 +1,112 @@
+"""Projects whose repair changes a file that is only imported, or hands on what a function is given."""
+
+from __future__ import annotations
+
+from tests.fixes.repaired import REPAIRED as SHALLOW
+from tests.fixes.repaired import Repaired
+
+MAIN = """
+    from nets.memory import configure_memory
+    from nets.model import size
+
+
+    def main():
+        configure_memory()
+        print(size())
+
+
+    if __name__ == "__main__":
+        main()
+    """
+MEMORY = """
+    import tensorflow as tf
+
+
+    def configure_memory():
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+    """
+PREPARE = """
+    import tensorflow as tf
+
+
+    def prepare(args, seed):
+        tf.random.set_seed(seed)
+        if args.growth:
+            for gpu in tf.config.list_physical_devices("GPU"):
+                tf.config.experimental.set_memory_growth(gpu, True)
+    """
+PARSED = """
+    import argparse
+
+    import tensorflow as tf
+
+    from prepare import {imported}
+
+
+    def main():
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--growth", default=True)
+        parser.add_argument("--width", default=2)
+        args = parser.parse_args()
+    {call}    weights = tf.ones(args.width)
+        prepare(args, 3)
+        print(weights.shape)
+
+
+    if __name__ == "__main__":
+        main()
+    """
+
+REPAIRED_DEEP: dict[str, Repaired] = {
+    "the tensor of a module that a package imports goes into the function that uses it": Repaired(
+        {
+            "nets/__init__.py": 'from .model import size\n\n__all__ = ["size"]\n',
+            "nets/model.py": """
+                import tensorflow as tf
+
+                EPSILON = tf.constant(1e-6)
+
+
+                def size():
+                    return float(EPSILON) > 0
+                """,
+            "nets/memory.py": MEMORY,
+            "main.py": MAIN,
+        },
+        "Move EPSILON into size(), which alone uses it",
+        {
+            "nets/model.py": """
+                import tensorflow as tf
+
+
+                def size():
+                    EPSILON = tf.constant(1e-6)
+                    return float(EPSILON) > 0
+                """
+        },
+        entry="main.py",
+    ),
+    "what a function is given is given to the one that is taken out of it": Repaired(
+        {"prepare.py": PREPARE, "main.py": PARSED.format(imported="prepare", call="")},
+        "Take configure_gpus() out of prepare() and call it above line 13",
+        {
+            "prepare.py": """
+                import tensorflow as tf
+
+
+                def configure_gpus(args):
+                    if args.growth:
+                        for gpu in tf.config.list_physical_devices("GPU"):
+                            tf.config.experimental.set_memory_growth(gpu, True)
+
+
+                def prepare(args, seed):
+                    tf.random.set_seed(seed)
+                """,
+            "main.py": PARSED.format(imported="configure_gpus, prepare", call="    configure_gpus(args)\n    "),
+        },
+        entry="main.py",
+    ),
+}
+REPAIRED = {**SHALLOW, **REPAIRED_DEEP}
