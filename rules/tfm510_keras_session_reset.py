@@ -79,7 +79,7 @@ class KerasSessionReset(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each function with all of the steps."""
-        if program.target.major < 2:
+        if program.target.major < 2 or not all(step in program.source.text for step in _STEPS):
             return
         sessions = {session.serial: session for session in program.of(SessionMade)}
         for function in ast.walk(program.tree):

@@ -58,9 +58,10 @@ def reached_by_release(program: Program, found: list[Finding], rules: Sequence[R
 
     guards = ReleaseGuards(program)
     by_code = {rule.code: rule for rule in rules}
-    if any(_is_missing(finding, by_code) for finding in found):
+    missing = {str(finding.details["name"]) for finding in found if _is_missing(finding, by_code)}
+    if missing:
         # A module of the program may put the name there.
-        stored = current().inference.stored_in_program(program.source.path)
+        stored = current().inference.stored_in_program(program.source.path, missing)
         found = [
             finding for finding in found if not _is_missing(finding, by_code) or finding.details["name"] not in stored
         ]

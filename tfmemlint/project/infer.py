@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from tfmemlint.project.name_uses import FileNames, NameUse, names_in
+from tfmemlint.project.name_hints import telling_masks
+from tfmemlint.project.name_uses import FileNames, NameUse, names_in, stored_in, storing
 from tfmemlint.project.reaching import Graph, graph
 from tfmemlint.project.roots import project_root
 
@@ -45,6 +46,11 @@ class Inference:
 
     read: Callable[[str], bytes | None]
     _names: dict[str, FileNames] = field(default_factory=dict)
+    _hints: dict[str, frozenset[int] | None] = field(default_factory=dict)
+    _stored: dict[str, frozenset[str]] = field(default_factory=dict)
+    _first_with_all: dict[tuple[frozenset[str], ReleaseMask, int], tuple[ReleaseMask, tuple[NameUse, ...]]] = field(
+        default_factory=dict
+    )
     _graphs: dict[str, Graph | None] = field(default_factory=dict)
     _inferred: dict[tuple[str, ReleaseMask], Inferred] = field(default_factory=dict)
     _components: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -75,15 +81,44 @@ class Inference:
         for file in sorted(self._connected(os.path.abspath(path))):
             yield from self._names_of(file).uses
 
-    def all_names_in_program(self, path: str) -> Iterable[NameUse]:
-        """Yield the names that some releases lack, those about GPU memory included, of all files of a program."""
-        for file in sorted(self._connected(os.path.abspath(path))):
-            yield from self._names_of(file).uses
-            yield from self._names_of(file).memory_uses
+    def with_all_names(self, path: str, candidates: ReleaseMask, lower: int) -> tuple[ReleaseMask, tuple[NameUse, ...]]:
+        """Return the releases among ``candidates`` that have every name of a file's program, those about GPU memory
+        included, and the last two names that release number ``lower`` lacks while some of them still have it."""
+        files = self._connected(os.path.abspath(path))
+        known = self._first_with_all.get((files, candidates, lower))
+        if known is None:
+            known = self._first_with_all[files, candidates, lower] = self._having_all(files, candidates, lower)
+        return known
 
-    def stored_in_program(self, path: str) -> frozenset[str]:
-        """Return the names that the files of a program put into TensorFlow."""
-        return frozenset().union(*(self._names_of(file).stored for file in self._connected(os.path.abspath(path))))
+    def _having_all(
+        self, files: Iterable[str], candidates: ReleaseMask, lower: int
+    ) -> tuple[ReleaseMask, tuple[NameUse, ...]]:
+        deciding: list[NameUse] = []
+        for file in sorted(files):
+            if not candidates:
+                break
+            left = candidates
+            if not self._may_tell(file, lambda mask, left=left: left & ~mask or not mask >> lower & 1):
+                continue
+            names = self._names_of(file)
+            for use in (*names.uses, *names.memory_uses):
+                if candidates & use.mask and not use.mask >> lower & 1:
+                    deciding.append(use)
+                candidates &= use.mask
+        return candidates, tuple(deciding[-2:])
+
+    def stored_in_program(self, path: str, names: Iterable[str]) -> frozenset[str]:
+        """Return the ``names`` that the files of a program put into TensorFlow."""
+        asked = frozenset(names)
+        may_store = storing(asked)
+        found: set[str] = set()
+        for file in self._connected(os.path.abspath(path)):
+            data = self._read(file)
+            if data is not None and (file in self._stored or may_store(data)):
+                if file not in self._stored:
+                    self._stored[file] = stored_in(file, data)
+                found |= self._stored[file]
+        return asked & found
 
     def is_imported(self, path: str) -> bool:
         """Return True if another file of the project may import this one."""
@@ -128,6 +163,9 @@ class Inference:
         mask = admitted
         deciding: list[NameUse] = []
         for file in sorted(files):
+            left = mask
+            if not self._may_tell(file, lambda other, left=left: left & ~other):
+                continue
             for use in self._names_of(file).uses:
                 if mask & ~use.mask:
                     mask &= use.mask
@@ -139,10 +177,27 @@ class Inference:
     def _names_of(self, path: str) -> FileNames:
         found = self._names.get(path)
         if found is None:
-            data = self.read(path)
-            known = data is not None and len(data) <= MAX_BYTES
-            found = self._names[path] = names_in(path, data) if known and data is not None else FileNames()
+            data = self._read(path)
+            found = self._names[path] = names_in(path, data) if data is not None else FileNames()
         return found
+
+    def _read(self, path: str) -> bytes | None:
+        data = self.read(path)
+        return data if data is not None and len(data) <= MAX_BYTES else None
+
+    def _may_tell(self, path: str, tells: Callable[[ReleaseMask], object]) -> bool:
+        """Return True if a file may use a name with such releases that ``tells`` is true of them: only then is it
+        parsed."""
+        if path in self._names:
+            return True
+        if path not in self._hints:
+            data = self._read(path)
+            if data is None or b"tensorflow" not in data:
+                self._hints[path] = frozenset()
+            else:
+                self._hints[path] = None if path.endswith(".ipynb") else telling_masks(data)
+        masks = self._hints[path]
+        return masks is None or any(map(tells, masks))
 
     def _graph_of(self, path: str) -> Graph | None:
         root = project_root(path)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from tfmemlint.facts.names import canonical
+from tfmemlint.facts.tree_walk import nodes
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.memory_names import is_about_gpu_memory
 from tfmemlint.knowledge.releases import KNOWN, Target
@@ -45,12 +46,10 @@ class FileNames:
 
     Attributes:
         uses: those that some known releases have and others lack, each with its first use.
-        stored: those that the file puts into TensorFlow itself: ``tf.Session = tf.compat.v1.Session``.
         memory_uses: those about GPU memory that some known releases lack, which are no part of ``uses``.
     """
 
     uses: tuple[NameUse, ...] = ()
-    stored: frozenset[str] = frozenset()
     memory_uses: tuple[NameUse, ...] = ()
 
 
@@ -60,13 +59,8 @@ def names_in(path: str, data: bytes) -> FileNames:
     Names about GPU memory are left out of its uses: they are what is judged, and so no evidence. So is what stands
     behind a condition about the release, or in a ``try`` that does without. A file that is not valid Python has none.
     """
-    if b"tensorflow" not in data:
-        return FileNames()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(_code(path, data))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = _tree(path, data)
+    if tree is None:
         return FileNames()
     reader = _Reader(_aliases(tree))
     reader.read(tree.body)
@@ -79,18 +73,41 @@ def names_in(path: str, data: bytes) -> FileNames:
         for uses, mask in ((found, releases_with(name)), (about_memory, releases_with_memory_name(name))):
             if mask not in (0, EVERY_RELEASE):
                 uses[name] = NameUse(name, path, row, mask)
-    return FileNames(tuple(found.values()), _stored_in(tree, _aliases(tree)), tuple(about_memory.values()))
+    return FileNames(tuple(found.values()), tuple(about_memory.values()))
 
 
-def _stored_in(tree: ast.Module, aliases: dict[str, str]) -> frozenset[str]:
-    """Return the names that a file puts into TensorFlow, wherever it does."""
-    reader = _Reader(aliases)
-    for node in ast.walk(tree):
+def stored_in(path: str, data: bytes) -> frozenset[str]:
+    """Return the names that a file puts into TensorFlow, wherever it does: ``tf.Session = tf.compat.v1.Session``."""
+    tree = _tree(path, data)
+    if tree is None:
+        return frozenset()
+    reader = _Reader(_aliases(tree))
+    for node in nodes(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             reader.stored.add(reader.dotted(node))
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setattr":
             reader.read_setattr(node)
     return frozenset(reader.stored - {""})
+
+
+def storing(names: Iterable[str]) -> Callable[[bytes], object]:
+    """Return what is true of the bytes of each file that may put one of these names into TensorFlow."""
+    last = "|".join(re.escape(name) for name in sorted({name.rpartition(".")[2] for name in names}))
+    # What stands behind an attribute that is bound: an assignment of any kind, the end of a target in brackets, `in`.
+    bound = rf"\.[\s\\]*(?:{last})(?:[\s\\]|#[^\n]*\n)*(?:[,)\]:]|[-+*/%&|^@<>]*=(?!=)|in\b)"
+    return re.compile(rf"\bsetattr\b|{bound}".encode()).search
+
+
+def _tree(path: str, data: bytes) -> ast.Module | None:
+    """Return the syntax tree of a file; None if it has no name of TensorFlow's, or is not valid Python."""
+    if b"tensorflow" not in data:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(_code(path, data))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _code(path: str, data: bytes) -> str | bytes:
@@ -141,7 +158,7 @@ def _known_part(name: str) -> str:
 def _aliases(tree: ast.Module) -> dict[str, str]:
     """Return the names that a file gives to parts of TensorFlow, without those that stand for several."""
     found: dict[str, set[str]] = {}
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 whole = alias.name if alias.asname else alias.name.partition(".")[0]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import compress, islice
+from operator import is_not
+from typing import Any
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Heap, SettledCall, Write
@@ -138,10 +141,10 @@ def new_writes(context: Context, function: Function, heap: Heap, outer: int) -> 
     changed = False
     made = getattr(function.node, "name", "") == "__init__"
     fields = context.altered_fields.setdefault(id(function.node), set())
-    for (holder, name), value in context.heap.items() if context.heap is not heap else ():
-        before = heap.get((holder, name))
-        if isinstance(holder, Cell) or before is value:
+    for (holder, name), value in _changed_items(context.heap, heap):
+        if isinstance(holder, Cell):
             continue
+        before = heap.get((holder, name))
         own = holder is function.bound
         if (own and not made) or isinstance(holder, Class):
             writes.append((None if own else holder, name, value))
@@ -151,6 +154,20 @@ def new_writes(context: Context, function: Function, heap: Heap, outer: int) -> 
         writes.append((home, name, value))
         changed = changed or old != value
     return None if changed or len(writes) > _MAX_WRITES else tuple(writes)
+
+
+def _changed_items(heap: Heap, before: Heap) -> list[tuple[Any, Value]]:
+    """Return what a heap has that ``before`` has not, or has otherwise, in order.
+
+    Most changes copy a heap and set one key: the keys of both are the same objects then, one after another.
+    """
+    if heap is before:
+        return []
+    count = len(before)
+    if len(heap) < count or any(map(is_not, heap, before)):
+        return [item for item in heap.items() if before.get(item[0]) is not item[1]]
+    found = list(compress(heap.items(), map(is_not, heap.values(), before.values())))
+    return [*found, *islice(heap.items(), count, None)]
 
 
 def forget_fields(context: Context, function: Function) -> None:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfmemlint.project.infer import Inference
-    from tfmemlint.project.name_uses import NameUse
 
 _TARGETS = tuple(Target.parse(release) for release in KNOWN)
 _IN_1 = sum(1 << place for place, release in enumerate(_TARGETS) if release.major < 2)
@@ -47,15 +46,11 @@ def _raised(found: FoundTarget, path: str, inference: Callable[[], Inference]) -
             )
     if candidates in (0, 1 << target.index):
         return found
-    deciding: list[NameUse] = []
-    for use in inference().all_names_in_program(path):
-        if candidates & use.mask and not use.mask >> target.index & 1:
-            deciding.append(use)
-        candidates &= use.mask
+    candidates, deciding = inference().with_all_names(path, candidates, target.index)
     if not deciding or not candidates:
         return found
     first = _TARGETS[(candidates & -candidates).bit_length() - 1]
-    return replace(found, claim=Claim.INFERRED, inferred=first, deciding=tuple(deciding[-2:]))
+    return replace(found, claim=Claim.INFERRED, inferred=first, deciding=deciding)
 
 
 def _judged(found: FoundTarget, path: str, inference: Callable[[], Inference]) -> FoundTarget:

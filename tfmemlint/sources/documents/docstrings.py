@@ -53,7 +53,12 @@ class _Docstring:
 
 
 def _docstrings(tree: ast.Module) -> Iterator[_Docstring]:
-    for node in ast.walk(tree):
+    found: list[ast.AST] = [tree]
+    for node in found:
+        if isinstance(node, ast.expr):
+            # No expression has statements.
+            continue
+        found.extend(ast.iter_child_nodes(node))
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
             first = node.body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
