@@ -11,7 +11,7 @@ import pytest
 
 from tfmemlint.fit import command
 from tfmemlint.fit.child.limit_overrides import remove_limits, set_limits
-from tfmemlint.fit.measure import measure
+from tfmemlint.fit.measure import gist, measure
 from tfmemlint.fit.oom_messages import refused
 from tfmemlint.fit.report import as_data, show
 from tfmemlint.fit.runner import FitOptions
@@ -108,3 +108,17 @@ def test_limits_are_lifted_and_imposed() -> None:
     assert config.gpu_options.allow_growth
     assert len(devices[0].memory_limit_mb) == 2
     assert min(devices[0].memory_limit_mb) > 100_000
+
+
+def test_an_error_is_one_line() -> None:
+    assert gist("OOM when allocating\n\t [[{{node x}}]]") == "OOM when allocating"
+    raised = (
+        "Graph execution error:\n\nDetected at node a defined at (most recent call last):\n"
+        '  File "train.py", line 4, in step\n\nNo compilation provider.\n\t [[{{node a}}]] [Op:__inference_step_9]'
+    )
+    assert gist(raised) == "Graph execution error: No compilation provider."
+    assert gist('in user code:\n\n    File "t.py", line 8, in step  *\n        x\n\n    TypeError: no\n') == (
+        "in user code: TypeError: no"
+    )
+    assert gist("") == ""
+    assert gist("nothing follows:") == "nothing follows:"

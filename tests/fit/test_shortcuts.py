@@ -100,3 +100,49 @@ for _ in range(2):
     found = fit(code, ground, change="SGD")
     assert found.outcome is FitOutcome.FITS
     assert not found.asked.changed
+
+
+COMPILED = """
+import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def step(x):
+    # Two kernels, one of them with a function of CUDA's mathematics.
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        loss = tf.reduce_sum(tf.tanh(tf.matmul(x, x)))
+    return tape.gradient(loss, x)
+
+step(tf.zeros((256, 256)))
+"""
+
+
+def test_no_toolkit_of_cuda_is_needed(ground: Ground, tmp_path: Path) -> None:
+    for name in ("ptxas", "nvlink"):
+        program = tmp_path / name
+        # A toolkit on this machine that can't be used.
+        program.write_text('#!/bin/sh\n[ "$1" = --version ] && echo "release 12.9, V12.9.86" || exit 1\n')
+        program.chmod(0o755)
+    found = fit(COMPILED, ground, env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    assert found.outcome is FitOutcome.FITS, found.problem
+    (device,) = found.asked.devices
+    assert device.peak is not None
+    assert device.peak >= 2 * 256 * 256 * 4
+
+
+def test_an_error_in_a_graph_says_what_it_is(ground: Ground) -> None:
+    code = """
+import tensorflow as tf
+
+def refuse(x):
+    raise ValueError("stop here")
+
+@tf.function
+def step(x):
+    return tf.numpy_function(refuse, [x], tf.float32)
+
+step(tf.zeros((3, 3)))
+"""
+    found = fit(code, ground)
+    assert found.outcome is FitOutcome.UNKNOWN
+    assert "stop here" in found.problem

@@ -25,6 +25,17 @@ if TYPE_CHECKING:
 
 MAX_LIMIT_RUNS = 8
 """The number of runs to search for a memory limit: halving comes within 1 % of it by then. A bound on the time."""
+_SAYS_NOTHING = (
+    "[[{{node",
+    "[[{node",
+    "[Op:",
+    "Hint:",
+    "0 successful operations",
+    "0 derived errors",
+    "File ",
+    "Detected at",
+)
+"""The beginnings of lines that TensorFlow adds to an error's message."""
 
 
 class FitOutcome(enum.Enum):
@@ -189,9 +200,21 @@ def describe_failure(seen: FitRun, conditions: FitOptions) -> str:
         return f"it ended with exit code {result.exit_code}"
     if seen.out_of_memory:
         return f"it ran out of GPU memory: {memory_line(result.message)}"
-    lines = result.error.splitlines()
     way_out = hint(result, conditions.sandbox)
-    return f"it failed: {where}{lines[0][:500] if lines else 'without a message'}" + (f"; {way_out}" if way_out else "")
+    return f"it failed: {where}{gist(result.error)[:500] or 'without a message'}" + (f"; {way_out}" if way_out else "")
+
+
+def gist(error: str) -> str:
+    """Return one line for an error's text.
+
+    Where its first line only introduces the others, as ``Graph execution error:`` does, the last one that says
+    something is added.
+    """
+    lines = [line.strip() for line in error.splitlines()]
+    if not lines or not lines[0].endswith(":"):
+        return lines[0] if lines else ""
+    said = [line for line in lines[1:] if line and not line.startswith(_SAYS_NOTHING)]
+    return f"{lines[0]} {said[-1]}" if said else lines[0]
 
 
 def _gpus(number: int) -> str:

@@ -145,6 +145,7 @@ class DriverGround(AllocatingGround):
             cuda_order=request["cuda_order"],
             tensorflow=self._tensorflow,
             xla_flags=given.pop("XLA_FLAGS", ""),
+            libraries=self._libraries,
         )
         request["env"] = {**machine, **given}
 

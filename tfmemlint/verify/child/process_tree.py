@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 
 _PROC = "/proc"
-MAX_SEARCH_SHARE = 0.01
+MAX_SEARCH_SHARE = 0.003
 """The part of one processor that the search for descendants may take; a bound without a deeper reason."""
 _SET_PDEATHSIG = 1
 _SET_CHILD_SUBREAPER = 36

@@ -18,6 +18,12 @@ _HERE = Path(__file__).resolve().parent
 _SOURCES = _HERE / "src"
 _SYMBOLS = _HERE / "symbols"
 _COMPILE_SECONDS = 300
+TOOLKIT = "toolkit"
+"""The folder beside the libraries that stands for the CUDA toolkit."""
+_LIBDEVICE = "; The functions of CUDA's mathematics, none of which is run.\n"
+"""A module without functions in LLVM's language, which LLVM reads like a compiled one. What is missing stays a call."""
+PROGRAMS = ("ptxas", "nvlink")
+"""The programs of the toolkit that XLA starts."""
 
 
 class DriverError(RuntimeError):
@@ -168,6 +174,7 @@ def libraries(tensorflow: str) -> Path:
     try:
         for name in LIBRARIES:  # libcuda first: the others are linked to it
             _compile(command, name, variant, building)
+        _make_toolkit(command, variant, building / TOOLKIT)
         building.chmod(0o755)
         # Renaming fails where another process was faster; its folder holds the same.
         with contextlib.suppress(OSError):
@@ -211,16 +218,38 @@ def _compile(command: list[str], name: str, variant: Variant, folder: Path) -> N
         inputs += [str(generated), "-ldl"]
     else:
         inputs += [str(generated), f"-L{folder}", f"-l:{variant.names['cuda']}", "-Wl,-rpath,$ORIGIN"]
-    line = [*command, *flags, "-o", str(folder / soname), *inputs]
+    try:
+        _call([*command, *flags, "-o", str(folder / soname), *inputs])
+    finally:
+        generated.unlink()
+
+
+def _make_toolkit(command: list[str], variant: Variant, folder: Path) -> None:
+    programs = folder / "bin"
+    programs.mkdir(parents=True)
+    first, *others = (programs / name for name in PROGRAMS)
+    flags = ["-std=gnu11", "-O1", "-w", f"-DCUDART_VERSION={variant.defines['CUDART_VERSION']}"]
+    _call([*command, *flags, "-o", str(first), str(_SOURCES / "toolkit.c")])
+    for other in others:
+        shutil.copy2(first, other)
+    library = folder / "nvvm" / "libdevice" / "libdevice.10.bc"
+    library.parent.mkdir(parents=True)
+    library.write_text(_LIBDEVICE, encoding="ascii")
+
+
+def _call(line: list[str]) -> None:
+    """Call the compiler.
+
+    Raises:
+        DriverError: it failed.
+    """
     try:
         done = subprocess.run(line, capture_output=True, text=True, timeout=_COMPILE_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise DriverError(f"the simulated driver can't be built: {error}") from error
-    finally:
-        generated.unlink()
     if done.returncode:
         said = "\n".join((done.stderr or done.stdout).strip().splitlines()[-20:])
-        raise DriverError(f"the simulated driver can't be built; `{shlex.join(command)}` says:\n{said}")
+        raise DriverError(f"the simulated driver can't be built; `{shlex.join(line[:1])}` says:\n{said}")
 
 
 def _key(variant: Variant) -> str:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tfmemlint.verify.driver.build import NO_COMPILER, DriverError, compiler, minor_of, variant_of
+from tfmemlint.verify.driver.build import NO_COMPILER, TOOLKIT, DriverError, compiler, minor_of, variant_of
 from tfmemlint.verify.edge.machine import DEFAULT_MIB, USED_MIB, SimulatedGpu
 
 MAX_GPUS = 32
@@ -86,6 +86,7 @@ def environment(
     context_mib: int = 0,
     tensorflow: str | None = None,
     xla_flags: str = "",
+    libraries: str | os.PathLike[str] | None = None,
 ) -> dict[str, str]:
     """Return the variables that describe a machine. They must be set before the process starts CUDA or NVML.
 
@@ -104,6 +105,7 @@ def environment(
         tensorflow: the release that is run, such as ``2.21.0``; adds the flags that keep XLA from timing kernels and
             from recording CUDA graphs, neither of which is simulated, to ``XLA_FLAGS``.
         xla_flags: the program's own ``XLA_FLAGS``, which stay.
+        libraries: the folder of the stand-ins; lets XLA find their CUDA toolkit, which needs none on this machine.
 
     Raises:
         ValueError: the numbers don't fit the number of GPUs, or aren't possible.
@@ -136,7 +138,8 @@ def environment(
         "TFMEMLINT_SIM_STATE": "" if state is None else os.fspath(Path(state).absolute()),
     }
     if tensorflow is not None:
-        variables["XLA_FLAGS"] = " ".join([*xla_flags.split(), *_xla_flags(tensorflow)])
+        toolkit = [] if libraries is None else [f"--xla_gpu_cuda_data_dir={Path(libraries) / TOOLKIT}"]
+        variables["XLA_FLAGS"] = " ".join([*xla_flags.split(), *_xla_flags(tensorflow), *toolkit])
     return variables
 
 
