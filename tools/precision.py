@@ -59,10 +59,12 @@ def write_sheet(folder: Path, sheet: Path, known: dict[tuple[str, ...], tuple[st
         for repository in sorted(path for path in folder.iterdir() if path.is_dir()):
             begun = time.monotonic()
             count = 0
-            for row in (*findings_of(repository), *fixes_of(repository)):
+            findings = list(findings_of(repository))
+            for row in (*findings, *(fixes_of(repository) if findings else ())):
                 row["verdict"], row["why"] = known.get(_key(row), ("", ""))
                 writer.writerow(row)
                 count += 1
+            file.flush()
             print(f"{repository.name}: {count} rows, {time.monotonic() - begun:.0f} s", flush=True)
 
 
@@ -71,12 +73,15 @@ def findings_of(repository: Path) -> Iterator[dict[str, str]]:
     report = _run(repository, "check", "--output-format", "json", "--no-cache", ".")
     if report is None:
         return
+    findings = json.loads(report)
+    if not findings:
+        return
     shown = _run(repository, "check", "--output-format", "json", "--show-target", "--no-cache", ".")
     releases = {}
     for group in json.loads(shown)["targets"] if shown else ():
         for path in group["files"]:
             releases[path] = f"{group['tensorflow']} ({group['source']})"
-    for finding in json.loads(report):
+    for finding in findings:
         row = finding["location"]["row"]
         yield {
             "repository": repository.name,

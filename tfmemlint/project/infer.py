@@ -17,7 +17,7 @@ ReleaseMask = int
 MAX_FILES = 3_000
 """Python files of a project beyond which only the file itself is asked: a repository of that size is many programs."""
 MAX_BYTES = 2**20
-"""Bytes of a file beyond which it is data."""
+"""Bytes of a file beyond which it is data, unless it is a notebook."""
 MAX_PROGRAM_FILES = 400
 """Files of one program whose names are read; more only cost time, since a few hundred tell its release."""
 _LEFT_OUT = frozenset({".git", "__pycache__", "node_modules", "venv", ".venv", "build", "dist", "site-packages"})
@@ -120,6 +120,11 @@ class Inference:
                 found |= self._stored[file]
         return asked & found
 
+    def names_in_file(self, path: str) -> Iterable[NameUse]:
+        """Yield the names that some releases lack, those about GPU memory included, of one file."""
+        names = self._names_of(os.path.abspath(path))
+        yield from (*names.uses, *names.memory_uses)
+
     def is_imported(self, path: str) -> bool:
         """Return True if another file of the project may import this one."""
         path = os.path.abspath(path)
@@ -183,7 +188,9 @@ class Inference:
 
     def _read(self, path: str) -> bytes | None:
         data = self.read(path)
-        return data if data is not None and len(data) <= MAX_BYTES else None
+        # Most of a large notebook is output.
+        known = data is not None and (len(data) <= MAX_BYTES or path.endswith(".ipynb"))
+        return data if known else None
 
     def _may_tell(self, path: str, tells: Callable[[ReleaseMask], object]) -> bool:
         """Return True if a file may use a name with such releases that ``tells`` is true of them: only then is it

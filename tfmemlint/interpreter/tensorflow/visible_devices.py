@@ -13,10 +13,15 @@ from tfmemlint.interpreter.state import ANY, ConfigEffect, Setting
 from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Devices, Seq, Value
 from tfmemlint.knowledge.functions import SET_VISIBLE, VISIBLE_FIXED
 
+_ALL_GPUS = Devices("physical", "GPU")
+
 
 def _shows_what_is_visible(context: Context, devices: Value, kind: Value) -> bool:
-    """True if all GPUs are made visible where all of them are: accepted at any time."""
-    if context.here.visible is not None or not isinstance(devices, (Device, Devices)) or devices.kind != "physical":
+    """True if all GPUs are made visible where all of them are on every path: accepted at any time."""
+    visible = context.here.visible
+    if visible is not None and not all(way is None or way.value == _ALL_GPUS for way in visible.ways):
+        return False
+    if not isinstance(devices, (Device, Devices)) or devices.kind != "physical":
         return False
     if kind != Const("GPU"):
         return isinstance(devices, Devices) and devices.whole and devices.type is None

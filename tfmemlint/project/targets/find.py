@@ -23,6 +23,11 @@ _DEEPEST = 64
 _LARGEST = 16 * 2**20
 _INSTALLS = re.compile(rb"pip3?\s+install|%tensorflow_version")
 """Without this, no notebook says anything."""
+_VERSION_OUTPUT = re.compile(rb"__version__|VERSION")
+"""Without this, no notebook has printed TensorFlow's version."""
+_RELEASE_IN_HEADER = re.compile(rb"(?i)(?:tensor[ -]?flow|\btf)[^\n]{0,24}?[0-3](?:\.\d|\.x|\b)")
+_HEADER_BYTES = 4096
+"""The bytes of a Python file in which a comment above its code is looked for."""
 
 
 @dataclass(slots=True)
@@ -39,6 +44,7 @@ class Finder:
     _read: dict[str, bytes | None] = field(default_factory=dict)
     _of: dict[str, FoundTarget] = field(default_factory=dict)
     _own: dict[str, FoundTarget | None] = field(default_factory=dict)
+    _tells: dict[str, FoundTarget | None] = field(default_factory=dict)
     _prose: dict[str, FoundTarget] = field(default_factory=dict)
     _judged: dict[str, FoundTarget] = field(default_factory=dict)
     _listings: Listings = field(default_factory=Probes)
@@ -63,10 +69,21 @@ class Finder:
                 return own
         directory = os.path.dirname(os.path.abspath(path))
         found = self.of_directory(directory)
+        told = self._told_by(path)
+        if told is not None and self._names_prefer(path, told, found):
+            return told
         if _is_of_one_major(found):
             return found
         # A range that has releases of TensorFlow 1 and of 2 leaves open what a README says.
-        return _narrowed(found, self._prose_of(directory))
+        return _narrowed(found, told or self._prose_of(directory))
+
+    def _names_prefer(self, path: str, told: FoundTarget, found: FoundTarget) -> bool:
+        """Return True if the names of a file are those of the release that it tells itself, and not the project's."""
+        if not _is_of_one_major(told) or not _is_of_one_major(found):
+            return False
+        own, others = _releases_of(told), _releases_of(found)
+        uses = list(self.inference.names_in_file(path)) if not own & others else []
+        return any(not use.mask & others for use in uses) and all(use.mask & own for use in uses)
 
     @property
     def inference(self) -> Inference:
@@ -134,6 +151,27 @@ class Finder:
         # What comes last holds.
         return _settled(os.path.dirname(os.path.abspath(path)), stated[-1:])
 
+    def _told_by(self, path: str) -> FoundTarget | None:
+        """Return the release that a file tells itself; None where it tells none, or several.
+
+        A notebook printed it when it was run last; a Python file names it in a comment above its code.
+        """
+        if path not in self._tells:
+            from tfmemlint.project.targets.notebooks import printed_by_notebook
+            from tfmemlint.project.targets.prose import of_header
+            from tfmemlint.project.targets.requirement_files import decoded
+
+            stated: list[Stated] = []
+            data = self.source(path) or b""
+            if path.endswith(".ipynb") and _VERSION_OUTPUT.search(data):
+                stated = list(printed_by_notebook(called(path), data))
+            elif path.endswith((".py", ".pyw")) and _RELEASE_IN_HEADER.search(data, 0, _HEADER_BYTES):
+                stated = list(of_header(called(path), decoded(data[:_HEADER_BYTES])))
+            alike = len({statement.releases for statement in stated}) == 1
+            directory = os.path.dirname(os.path.abspath(path))
+            self._tells[path] = _settled(directory, stated[:1]) if alike else None
+        return self._tells[path]
+
     def _said_in(self, directory: str) -> FoundTarget | None:
         stated = list(
             dict.fromkeys(statement for name in manifests_in(directory) for statement in self._stated(directory, name))
@@ -190,6 +228,13 @@ class Finder:
 def _regular(path: str) -> bytes | None:
     data = read_regular(path, _LARGEST + 1)
     return data if len(data) <= _LARGEST else None
+
+
+def _releases_of(found: FoundTarget) -> int:
+    """Return the known releases from the first to the last that are admitted, a bit each, the oldest first."""
+    if found.first is None or found.last is None:
+        return 0
+    return sum(1 << place for place in range(found.first.index, found.last.index + 1))
 
 
 def _is_of_one_major(found: FoundTarget) -> bool:

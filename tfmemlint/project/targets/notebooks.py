@@ -1,10 +1,15 @@
-"""The TensorFlow that a notebook says it runs on: by what it installs, and by Colab's ``%tensorflow_version``."""
+"""The TensorFlow that a notebook says it runs on.
+
+It says so by what it installs, by Colab's ``%tensorflow_version``, and by the version that it has printed.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from tfmemlint.project.targets.install_commands import Installs
 from tfmemlint.project.targets.stated import Stated
@@ -13,6 +18,11 @@ from tfmemlint.sources.config_files.text_places import Places
 
 _MAGIC = re.compile(r"\s*[%!]{1,2}\s*(?P<command>(?:python3?\s+-m\s+|sudo\s+)*pip3?\s.*)")
 _VERSION = re.compile(r"\s*%tensorflow_version\s+(?P<version>\d)(?:\.\S*)?\s*")
+_ASKED = re.compile(r"(\w+)\.(?:__version__|VERSION\b|version\.VERSION\b)")
+_NAMED = re.compile(
+    r"\W*(?:tensorflow|tf)(?:[ _-]?gpu)?(?:[ _-]*version)?\W+v?(?P<version>\d+\.\d+)\.\d[\w.+-]*\W*", re.IGNORECASE
+)
+_BARE = re.compile(r"\W*(?P<version>\d+\.\d+)\.\d[\w.+-]*\W*")
 
 
 def of_notebook(path: str, data: bytes) -> Iterator[Stated]:
@@ -40,3 +50,44 @@ def of_notebook(path: str, data: bytes) -> Iterator[Stated]:
                 for stated in Installs(path).of_script(command["command"], Places(command["command"])):
                     if stated.releases is not None and stated.releases != ANY:
                         yield replace(stated, row=place)
+
+
+def printed_by_notebook(path: str, data: bytes) -> Iterator[Stated]:
+    """Yield the release of TensorFlow that a notebook printed when it ran, for each cell that did.
+
+    A printed line that names TensorFlow says it (``tensorflow 2.3.1``); so does the only version in the output of a
+    cell that asks for no version but TensorFlow's.
+    """
+    try:
+        cells = json.loads(data)["cells"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return
+    for cell in cells if isinstance(cells, list) else ():
+        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+            continue
+        asked = set(_ASKED.findall(_text(cell.get("source"))))
+        if not asked:
+            continue
+        lines = [line for output in cell.get("outputs") or () for line in _lines_of(output)]
+        found = {match["version"]: line for line in lines if (match := _NAMED.fullmatch(line))}
+        if not found and asked <= {"tf", "tensorflow"}:
+            found = {match["version"]: line for line in lines if (match := _BARE.fullmatch(line))}
+        if len(found) == 1:
+            version, line = found.popitem()
+            printed = json.dumps(line, ensure_ascii=False)[1:-1].encode()
+            row = data.count(b"\n", 0, max(data.find(printed), 0)) + 1
+            yield Stated(path, row, line.strip(), exactly(version), prose=True)
+
+
+def _lines_of(output: Any) -> list[str]:
+    if not isinstance(output, dict):
+        return []
+    data = output.get("data")
+    plain = data.get("text/plain") if isinstance(data, dict) else None
+    return [*_text(output.get("text")).splitlines(), *_text(plain).splitlines()]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return "".join(part for part in value if isinstance(part, str))
+    return value if isinstance(value, str) else ""

@@ -15,6 +15,8 @@ from tfmemlint.project.targets.versions import ANY, Releases, Unreadable, admitt
 
 MAX_CHARACTERS = 200_000
 """Characters of a text that are searched: no README states its release further down."""
+MAX_HEADER_ROWS = 60
+"""Rows of a Python file that are searched for a comment about its release."""
 MAX_STATEMENTS = 40
 """Statements of one text that are kept: a log or a table of results has no end of them."""
 
@@ -67,6 +69,32 @@ def of_prose(path: str, text: str) -> Iterator[Stated]:
         for words, releases in _of_line(line):
             count += 1
             yield Stated(path, row, words, releases, prose=True)
+
+
+def of_header(path: str, text: str) -> Iterator[Stated]:
+    """Yield the releases of TensorFlow that a Python file names above its code: in comments, or in its docstring."""
+    yield from of_prose(path, "\n".join(_header(text.splitlines()[:MAX_HEADER_ROWS])))
+
+
+def _header(lines: list[str]) -> Iterator[str]:
+    """Yield the rows above the first statement, the docstring among them."""
+    quotes = ""
+    for line in lines:
+        words = line.strip()
+        if quotes:
+            yield words
+            if quotes in words:
+                return
+        elif words.lstrip("rRuU").startswith(('"""', "'''")):
+            words = words.lstrip("rRuU")
+            quotes = words[:3]
+            yield words
+            if quotes in words[3:]:
+                return
+        elif words and not words.startswith("#"):
+            return
+        else:
+            yield words.lstrip("# ")
 
 
 def _of_line(line: str) -> Iterator[tuple[str, Releases]]:

@@ -1,0 +1,129 @@
+"""The release that a file tells itself: in a comment above its code, or in the output of a notebook."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.project.trees import put, write
+from tfmemlint.project.targets.find import Finder
+from tfmemlint.project.targets.prose import of_header
+
+OPTIONS = "import tensorflow as tf\n\nconfig = tf.ConfigProto()\nconfig.gpu_options.allow_growth = True\n"
+GROWTH = "import tensorflow as tf\n\ngpus = tf.config.list_physical_devices('GPU')\n"
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    put(tmp_path, ".git/")
+    return tmp_path
+
+
+def _release(path: Path) -> str:
+    return str(Finder().of_file(str(path)).judged)
+
+
+def _notebook(path: Path, *cells: tuple[str, str]) -> Path:
+    """Write a notebook whose cells have a source and a printed output."""
+    made = [
+        {
+            "cell_type": "code",
+            "execution_count": 1,
+            "metadata": {},
+            "source": source,
+            "outputs": [{"output_type": "stream", "name": "stdout", "text": output}],
+        }
+        for source, output in cells
+    ]
+    write(path, json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}, indent=1))
+    return path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import tensorflow as tf\n# written for TensorFlow 1.15\n",
+        "x = '''\nTensorFlow 1.15\n'''\n",
+        "# ported from the original TensorFlow 1.15 code\nimport tensorflow\n",
+        "# Copyright 2015 The TensorFlow Authors. All Rights Reserved.\nimport tensorflow\n",
+        '"""A model."""\nVERSION = "TensorFlow 1.15"\n',
+    ],
+)
+def test_what_is_no_header_or_speaks_of_other_code_tells_nothing(text: str) -> None:
+    assert list(of_header("train.py", text)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Tutorial written for - Tensorflow 1.15, Keras 2.2.4\n\nimport os\n",
+        "#!/usr/bin/env python3\n# -*- coding: utf-8 -*-\n# tested under TF 1.15\nimport os\n",
+        '"""Train it.\n\nRequirements: tensorflow 1.15, numpy\n"""\nimport os\n',
+    ],
+)
+def test_a_comment_above_the_code_names_the_release(text: str) -> None:
+    assert [statement.span for statement in of_header("train.py", text)] == ["1.15"]
+
+
+def test_a_header_that_the_names_contradict_does_not_count(repository: Path) -> None:
+    write(repository / "requirements.txt", "tensorflow==2.3.1\n")
+    assert _release(write(repository / "train.py", "# Tensorflow 1.15\n" + GROWTH)) == "2.3"
+
+
+def test_the_project_decides_where_the_names_do_not(repository: Path) -> None:
+    write(repository / "requirements.txt", "tensorflow==2.3.1\n")
+    assert _release(write(repository / "train.py", "# Tensorflow 1.15\nimport tensorflow as tf\n")) == "2.3"
+
+
+def test_a_header_of_another_major_release_counts_where_the_names_are_of_that(repository: Path) -> None:
+    write(repository / "requirements.txt", "tensorflow==2.3.1\n")
+    assert _release(write(repository / "old.py", "# written for Tensorflow 1.15\n" + OPTIONS)) == "1.15"
+    assert _release(write(repository / "new.py", OPTIONS)) == "2.3"
+
+
+def test_a_header_tells_more_than_a_readme(repository: Path) -> None:
+    write(repository / "README.md", "Written with TensorFlow 2.3\n")
+    assert _release(write(repository / "old.py", "# written for Tensorflow 1.15\n" + OPTIONS)) == "1.15"
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [
+        ("import numpy as np\nprint(np.__version__)", "2.3.1\n"),
+        ("print(tf.__version__, np.__version__)", "2.3.1 1.18.5\n"),
+        ("for m in np, tf:\n    print(m.__version__)", "1.18.5\n2.3.1\n"),
+        ("print('2.3.1')", "2.3.1\n"),
+        ("print(tf.__version__)", ""),
+    ],
+)
+def test_an_output_that_may_be_another_version_tells_nothing(repository: Path, source: str, output: str) -> None:
+    path = _notebook(repository / "a.ipynb", ("import tensorflow as tf\n" + source, output))
+    assert _release(path) == "2.21"
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [
+        ("print(tf.__version__)", "2.3.1\n"),
+        ("print('TensorFlow version:', tf.__version__)", "TensorFlow version: 2.3.1\n"),
+        ("for m in np, tf:\n    print(m.__name__, m.__version__)", "numpy 1.18.5\ntensorflow 2.3.1\n"),
+    ],
+)
+def test_a_notebook_has_printed_the_release_that_it_ran_on(repository: Path, source: str, output: str) -> None:
+    write(repository / "README.md", "TensorFlow 2.0\n")
+    path = _notebook(repository / "a.ipynb", ("import tensorflow as tf\n" + source, output))
+    assert _release(path) == "2.3"
+
+
+def test_two_printed_releases_tell_nothing(repository: Path) -> None:
+    cells = [("print(tf.__version__)", "2.3.1\n"), ("print(tf.__version__)", "2.4.0\n")]
+    assert _release(_notebook(repository / "a.ipynb", *cells)) == "2.21"
+
+
+def test_a_large_output_hides_no_names(repository: Path) -> None:
+    write(repository / "README.md", "TensorFlow 2.0\n")
+    path = _notebook(repository / "a.ipynb", (GROWTH, "x" * 2**20))
+    assert _release(path) == "2.1"
