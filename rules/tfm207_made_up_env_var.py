@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.values import Const
+from tfmemlint.knowledge.servers import FRACTION, SERVING
 from tfmemlint.knowledge.variables import GROWTH, BadName, judge_name, judge_value, wants_growth
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
@@ -36,6 +37,13 @@ _ADVICE = {
     Purpose.ALLOCATOR: "Set TF_GPU_ALLOCATOR to 'cuda_malloc_async' where that is what is wanted",
     Purpose.VISIBLE: "Set CUDA_VISIBLE_DEVICES",
 }
+_SHARE = f"Start the server with --{FRACTION} and the share of the GPU's memory"
+_SERVER_ADVICE = {
+    Purpose.GROWTH: "Set TF_FORCE_GPU_ALLOW_GROWTH to 'true'",
+    Purpose.LIMIT: _SHARE,
+    Purpose.FRACTION: _SHARE,
+}
+"""For a server of models, which runs no Python."""
 
 
 class MadeUpEnvVar(Rule):
@@ -117,9 +125,7 @@ class MadeUpEnvVar(Rule):
                 severity=Severity.ERROR if _is_sure(program, bad) else Severity.WARNING,
                 intent=_intent(write, bad),
                 outcome="TensorFlow behaves as if it were not set; nothing is raised",
-                advice=f"Write {bad.real}"
-                if bad.kind in ("typo", "invisible")
-                else _ADVICE.get(bad.purpose, "Drop it"),
+                advice=_advice(program, bad),
                 details=_details(program, write, bad),
             )
 
@@ -134,6 +140,13 @@ class MadeUpEnvVar(Rule):
         from tfmemlint.fixes.rewrites import env_variables
 
         env_variables.rename_variable(editor, finding)
+
+
+def _advice(program: Program, bad: BadName) -> str:
+    if bad.kind in ("typo", "invisible"):
+        return f"Write {bad.real}"
+    serves = program.configuration is not None and SERVING in program.configuration.servers
+    return (_ADVICE | _SERVER_ADVICE if serves else _ADVICE).get(bad.purpose, "Drop it")
 
 
 def _is_sure(program: Program, bad: BadName) -> bool:
@@ -177,6 +190,7 @@ def _details(program: Program, write: EnvWrite, bad: BadName) -> dict[str, objec
         "value": value,
         "wants": wants,
         "how": write.how,
+        "serves": program.configuration is not None and SERVING in program.configuration.servers,
         "key": write.key,
         "given": write.given,
         "elsewhere": bool(bad.real) and bool(others_of(program, bad.real, write)),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field, replace
 
+from tfmemlint.deployment.servers import options_of, server_of, server_of_image
 from tfmemlint.deployment.shell.commands import read_command
 from tfmemlint.deployment.shell.script import read_shell
-from tfmemlint.model.configuration import ProgramStart, VariableSetting
+from tfmemlint.model.configuration import ProgramStart, ServerOption, VariableSetting
 from tfmemlint.model.finding import Span
 from tfmemlint.sources.config_files.dockerfile import Line
 from tfmemlint.sources.config_files.shell.lexer import Word
@@ -35,6 +36,7 @@ class Stage:
         entrypoint, command: its ``ENTRYPOINT`` and ``CMD``.
         own: True if it has an ``ENTRYPOINT`` or ``CMD`` of its own, False if it only inherits them.
         shell: False if ``SHELL`` names another shell than ``sh``.
+        image: the image of another file that it starts from, if it is known.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Stage:
     command: ContainerRun | None = None
     own: bool = False
     shell: bool = True
+    image: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,3 +132,30 @@ def launches_of_words(
             directory,
         )
     ]
+
+
+def server_options_of_stage(stage: Stage, places: Places) -> tuple[set[str], list[ServerOption]]:
+    """Return the servers of models that a container of a stage starts, and the options that it gives them."""
+    own = server_of_image(stage.image)
+    servers, found = {own} - {""}, []
+    for run in (stage.entrypoint, stage.command):
+        if run is None:
+            continue
+        text, inner = run.line.text[run.start :], places.of_part(run.line.offsets[run.start :])
+        if run.words is not None:
+            command = read_command(run.words)
+            word = command.inline
+            if word is None:
+                line = places.of_part(run.line.offsets)
+                found += options_of(run.words, line.span, "" if run is stage.entrypoint else own)
+                started = server_of(run.words)
+                own = started[0] if started is not None else own
+                servers |= {own} - {""}
+                continue
+            if word.value is None or run.line.text[word.start : word.end] != word.value:
+                continue
+            text, inner = word.value, places.of_part(run.line.offsets[word.start : word.end])
+        read = read_shell(text, inner)
+        servers |= read.servers
+        found += read.options
+    return servers, found

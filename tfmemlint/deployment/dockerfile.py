@@ -14,7 +14,7 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from tfmemlint.deployment.containers import ContainerRun, Copied, Stage, launches_of_stage
+from tfmemlint.deployment.containers import ContainerRun, Copied, Stage, launches_of_stage, server_options_of_stage
 from tfmemlint.deployment.shell.script import read_shell
 from tfmemlint.model.configuration import ENV, ConfigurationRead, Lost, VariableSetting, asked
 from tfmemlint.model.finding import Span
@@ -113,7 +113,8 @@ class _File:
         self._has_command = False
         if base is None:
             # The start directory of another image is unknown, and so is any directory relative to it.
-            self.stage = Stage(name, (number,), directory="" if words != ["scratch"] else "/")
+            image = words[0] if words else ""
+            self.stage = Stage(name, (number,), directory="" if words != ["scratch"] else "/", image=image)
             return
         self.stage = replace(
             base,
@@ -270,7 +271,10 @@ class _File:
         self.out.stages.append(stage)
         if stage.name and len(self.out.stages) <= _MAX_STAGES:
             self._named[stage.name.lower()] = stage
+        servers, options = server_options_of_stage(stage, self.places)
+        self.out.servers |= servers
         if stage.own:
+            self.out.options += options
             self.out.starts += launches_of_stage(stage, self.places, self.numbers)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.deployment.gpu_requests import counted
-from tfmemlint.interpreter.program import EnvLost, EnvWrite, Event, GpusGiven, Program
+from tfmemlint.interpreter.program import EnvLost, EnvWrite, Event, GpusGiven, OptionGiven, Program
 from tfmemlint.interpreter.state import State
 from tfmemlint.interpreter.values import UNKNOWN, Const
 from tfmemlint.model.configuration import ContainerGpus
@@ -39,6 +39,19 @@ def program(source: Source, read: ConfigurationRead, target: Target) -> Program:
         )
     events += [write(setting, source.path, state, lines) for setting in read.settings if setting.passed]
     events += [_lost(lost, source.path, state, lines) for lost in read.lost]
+    for option in read.options:
+        events.append(
+            OptionGiven(
+                path=source.path,
+                span=option.span,
+                statement=option.span,
+                state=state,
+                server=option.server,
+                name=option.name,
+                value=option.value,
+                apart=option.apart,
+            )
+        )
     found = Program(source, ast.Module([], []), target, events, modules=frozenset({source.path}))
     found.configuration = read
     return found

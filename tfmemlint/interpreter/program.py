@@ -38,6 +38,7 @@ __all__ = [
     "LateOption",
     "MissingMember",
     "NeverRun",
+    "OptionGiven",
     "Program",
     "ProtoMade",
     "RankTaken",
@@ -163,6 +164,19 @@ class GpusGiven(Event):
     count: int
     named: str
     words: str
+
+
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class OptionGiven(Event):
+    """A configuration file gives an option to a server of models.
+
+    The attributes are those of `tfmemlint.model.configuration.ServerOption`.
+    """
+
+    server: str
+    name: str
+    value: str | None
+    apart: bool = False
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

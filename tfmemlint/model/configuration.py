@@ -99,6 +99,23 @@ class ContainerGpus:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerOption:
+    """An option that a server of models is started with.
+
+    Attributes:
+        server: ``TensorFlow Serving`` or ``Triton``. name: the option, without its dashes.
+        value: the text after ``=``, or the next argument; None if there is none, or it is not known.
+        span: where both stand. apart: the value is the next argument.
+    """
+
+    server: str
+    name: str
+    value: str | None
+    span: Span
+    apart: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Lost:
     """A variable that does not reach the program it is for.
 
@@ -157,6 +174,8 @@ class ConfigurationRead:
         asked: variables that the file itself reads.
         idle: a script that starts nothing that uses a variable.
         services: the containers of a compose file.
+        options: the options of servers of models.
+        servers: the servers of models that it starts, or that its images start, by name.
     """
 
     settings: list[VariableSetting] = field(default_factory=list)
@@ -168,6 +187,8 @@ class ConfigurationRead:
     asked: frozenset[str] = frozenset()
     idle: bool = True
     services: list[Service] = field(default_factory=list)
+    options: list[ServerOption] = field(default_factory=list)
+    servers: set[str] = field(default_factory=set)
 
     def add(self, other: ConfigurationRead) -> None:
         """Add the content of a part of the file."""
@@ -177,6 +198,8 @@ class ConfigurationRead:
         self.lost += other.lost
         self.handed += other.handed
         self.problems += other.problems
+        self.options += other.options
+        self.servers |= other.servers
         self.idle = self.idle and other.idle
 
     def moved(self, rows: int) -> ConfigurationRead:

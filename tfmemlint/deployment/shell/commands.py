@@ -17,7 +17,7 @@ from tfmemlint.sources.config_files.shell.wrappers import SHELLS, after_options,
 _PYTHON = re.compile(r"(?:[\w./~-]*/)?(?:python|pypy)(?:[23](?:\.\d+)?)?|(?:[\w./~-]*/)?ipython3?")
 _PYTHON_VALUES = frozenset({"-W", "-X", "--check-hash-based-pycs"})
 
-_CONTAINERS = frozenset({"docker", "podman", "nvidia-docker", "nerdctl"})
+CONTAINERS = frozenset({"docker", "podman", "nvidia-docker", "nerdctl"})
 _NO_PROGRAMS = frozenset(
     {
         "pip", "venv", "virtualenv", "ensurepip", "build", "wheel", "twine", "conda", "ipykernel", "compileall",
@@ -74,7 +74,7 @@ def read_command(words: Sequence[Word]) -> Command:
         return _script(command, after_options(rest[1:], {"--nproc_per_node", "--nnodes", "--master_port"}))
     if base in SHELLS:
         return _shell(command, rest[1:])
-    if base in _CONTAINERS:
+    if base in CONTAINERS:
         return _container(command, rest[1:])
     if name.endswith(".py"):
         return _script(command, rest)

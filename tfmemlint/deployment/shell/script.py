@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from tfmemlint.deployment.gpu_requests import of_option
+from tfmemlint.deployment.servers import options_of, server_of
 from tfmemlint.deployment.shell.commands import Command, read_command
 from tfmemlint.deployment.shell.environments import ShellEnvironment, ShellEvent, StartedProgram
 from tfmemlint.model.configuration import (
@@ -298,6 +299,10 @@ class _Script:
 
     def _run(self, words: list[Word], first: int, last: int, path: tuple[int, ...]) -> None:
         command = read_command(words)
+        server = server_of(words)
+        if server is not None:
+            self.out.servers.add(server[0])
+            self.out.options += options_of(words, self.places.span)
         span = self.places.span(first, last)
         text = " ".join(self.text[first:last].replace("\\\n", " ").split())
         alone = (*path, -next(self.numbers)) if command.given or command.gpus is not None else path

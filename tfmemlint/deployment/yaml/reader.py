@@ -10,11 +10,14 @@ from collections.abc import Callable
 
 import yaml
 
+from tfmemlint.deployment.yaml import servers
 from tfmemlint.deployment.yaml.dialects import RootKeys, dialect_of
 from tfmemlint.deployment.yaml.variables import YamlFile
 from tfmemlint.model.configuration import ConfigurationRead
 from tfmemlint.sources.config_files.templates import is_templated, masked
 from tfmemlint.sources.config_files.yaml_nodes import Node, documents, pairs, scalar
+
+_OF_CONTAINERS = ("Compose file", "Kubernetes manifest")
 
 
 def read_yaml(text: str) -> ConfigurationRead:
@@ -36,6 +39,8 @@ def read_yaml(text: str) -> ConfigurationRead:
             module, _, function = dialect.reader.partition(":")
             read: Callable[[YamlFile, Node], None] = getattr(importlib.import_module(module), function)
             read(file, node)
+            if dialect.name in _OF_CONTAINERS:
+                servers.read(file, node)
     return file.out
 
 

@@ -45,6 +45,8 @@ def rename_variable(editor: Editor, finding: Finding) -> None:
     real, name = str(details["real"]), str(details["name"])
     if not real:
         purpose = details["purpose"]
+        if purpose in ("limit", "fraction") and details["serves"]:
+            raise Withheld("an option of the server sets the share of the memory, no variable does")
         if purpose in ("limit", "fraction"):
             raise Withheld(
                 "no variable sets a limit for one GPU; set_logical_device_configuration does, in MiB, before the GPU is"
