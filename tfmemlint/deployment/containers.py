@@ -137,7 +137,8 @@ def launches_of_words(
 def server_options_of_stage(stage: Stage, places: Places) -> tuple[set[str], list[ServerOption]]:
     """Return the servers of models that a container of a stage starts, and the options that it gives them."""
     own = server_of_image(stage.image)
-    servers, found = {own} - {""}, []
+    servers: set[str] = {own} - {""}
+    found: list[ServerOption] = []
     for run in (stage.entrypoint, stage.command):
         if run is None:
             continue

@@ -39,7 +39,8 @@ def _container(file: YamlFile, node: Node) -> None:
     words: list[Word] = []
     for name in _COMMANDS:
         given = get(node, name)
-        for item in [given] if scalar(given) is not None else items(given):
+        listed: list[Node] = [given] if scalar(given) is not None else items(given)
+        for item in listed:
             text = scalar(item) or ""
             if " " in text and any(program in text for program in PROGRAMS):
                 _script(file, item)
