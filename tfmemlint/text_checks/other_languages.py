@@ -17,7 +17,7 @@ _STRONG = re.compile(
     r"|例子)|误写|误以为"
     r"|移除|删除|刪除|废弃|廢棄|弃用|棄用|过时|過時|无效|無效|不起作用|不生效|不会生效|不再(?:支持|存在|有|提供"
     r"|使用)|从未|從未|从来没|從來沒"
-    r"|会?(?:抛出|报|拋出|報)\s*[A-Z]\w*Error"
+    r"|会?(?:抛出|报|拋出|報)\s*[A-Z]\w*Error|(?:写|弄|搞|寫)错|是错(?:误)?的|是錯(?:誤)?的"
     # Japanese.
     r"|存在しな|存在しま(?:せ|し)|架空|でっち上げ|誤(?:り|った)|間違|廃止|削除され|無効|無視され|効果(?:は"
     r"|が)?(?:ない|なく|ありません)"
@@ -30,7 +30,7 @@ _STRONG = re.compile(
     r"|\b(?:existier(?:t|en) (?:\w+ ){0,3}nicht|g[ai]b(?:t|en)? es (?:[\w.]+ ){0,3}nicht|erfunden\w*|falsch\w*"
     r"|entfernt|veraltet\w*"
     r"|wirkungslos|unwirksam|ignoriert|gibt es kein\w*|(?:keine|ohne) (?:Wirkung|Auswirkung|Bedeutung)|nirgends"
-    r"|funktioniert nicht)\b"
+    r"|funktioniert nicht|abzuraten|abgeraten|r(?:ate|aten|ät) (?:[\w.`]+ ){1,4}ab)\b"
     # Spanish.
     r"|\b(?:no (?:existe|existen|existía|existió|funciona|sirve|hace nada)|inexistente\w*|inventad\w*|errón\w+"
     r"|incorrect[oa]s?"
@@ -56,6 +56,21 @@ _AGAINST = re.compile(
 )
 """Words directly before a name that warn against it, or replace it."""
 
+_FAILS = re.compile(
+    # In Chinese not 否则会报错, which is what happens without the name: a comma stands before it.
+    r"(?:会|會|就|也|仍|一直)?(?:出错|出錯|报错|報錯|失败|失敗|崩溃|崩潰)|エラー(?:になり|になる|が出|が発生|が起|を起|を返)|失敗(?:し|する)|落ちます"
+    r"|(?:오류|에러)(?:가|를|이)?\s*(?:나|납|발생|뜨|뜹|일으)|실패"
+    r"|\b(?:schlägt|schlagen) (?:\w+ )?fehl|\bscheiter(?:t|n)\b|\blöst (?:\w+ ){0,3}aus\b"
+    r"|\b(?:falla|fallará|da (?:un )?error|lanza (?:un|una) \w*[Ee]rror)\b",
+    re.IGNORECASE,
+)
+"""Words behind a name, in its clause, that say that using it fails."""
+
+_WITHOUT_IT = re.compile(
+    r"ないと|なければ|지\s*않으면|안\s*(?:하|쓰)면|\b(?:ohne|sin)\b|(?:不|没|沒)[^，。]{0,8}$", re.I
+)
+"""Words that say that something fails without the name."""
+
 _REPLACED = re.compile(
     r"[`\s」]*(?:\([^()]*\))?[`\s」]*(?:(?:换成|換成|改成|改为|改為|替换|替換|(?:を|は)?(?:使わ|用い|使用し|呼ば"
     r"|設定し)ないで|を?使(?:わない|用しない)"
@@ -80,12 +95,14 @@ _HARMLESS = re.compile(
     # So that not all of it is taken.
     r"|(?:为了|以便|避免|就|从而|而|程序|才)?(?:不会|不再|不|没)(?:要)?(?:再|会|一次性)?(?:占|佔|耗|用光|用完"
     r"|全部|预先)\w*|(?:使わ|占有し|確保し|占め|ならな|しな)ない\s*(?:ように|ため|で済)\w*"
-    r"|않게|않도록|지\s*않으려면|\bnicht (?:den |die |das )?(?:ganz|gesamt|all|komplett)\w*|\bno (?:ocupe|use"
-    r"|tome|acapare|consuma|llene)\w* (?:tod|much)\w*"
+    r"|않게|않도록|지\s*않으려면"
+    r"|\bnicht (?:gleich |sofort |mehr )?(?:de[nrsm] |die |das )?(?:ganz|gesamt|all|komplett)\w*"
+    r"|\bno (?:ocup|us"
+    r"|tom|acapar|consum|llen|agot|gast)\w* (?:tod|much)\w*"
     # Do not forget; must; not only; different; without need.
     r"|不要忘记?了?|不要忘了|别忘了?|別忘了?|勿忘|不妨|不同|不仅|不僅|不但|不只|不过|不過|不断|不斷|无论|無論"
     r"|无需|無需|無須|没有必要|沒有必要|没有?时|不得不|不错"
-    r"|忘れない|忘れず|なければ(?:な(?:りません|らない)|いけません)|ないと(?:いけ|な)\w*|かもしれ(?:ない|ません)"
+    r"|忘れない|忘れず|なければ(?:な(?:りません|らない)|いけません)|ないと(?:いけ|な)\w*|(?:呼ば|使わ|入れ|し)ないと(?![思い])|かもしれ(?:ない|ません)"
     r"|だけでな[くい]|잊지\s*(?:마|말)\w*"
     r"|뿐(?:만)?\s*아니라|(?:지|하지)\s*않으면(?:\s*안)?|nicht (?:vergessen|nur|zuletzt)|vergessen sie nicht"
     r"|vergiss nicht|\bno (?:olvid\w+|solo|sólo|dudes?)\b",
@@ -108,6 +125,9 @@ _CLAUSE = re.compile(
     r"|경우|때는?)(?=[\s，、`])|\b(?:wenn|damit|falls|hilft|si|para que)\b"
 )
 
+_CALL = re.compile(r"^[`\s]*\([^()]*\)")
+"""The arguments behind a name."""
+
 
 def denies(before: str, after: str, following: str) -> bool:
     """Return True if the words around a name, in another language than English, say that it does not exist, warn
@@ -122,8 +142,10 @@ def denies(before: str, after: str, following: str) -> bool:
     clear = [without_harmless(words) for words in (before, after, following)]
     if any(_STRONG.search(words) for words in clear):
         return True
-    clause_before, clause_after = _CLAUSE.split(clear[0])[-1], _CLAUSE.split(clear[1])[0]
+    clause_before, clause_after = _CLAUSE.split(clear[0])[-1], _CLAUSE.split(_CALL.sub("", clear[1]))[0]
     if _AGAINST.search(clear[0]) or _REPLACED.match(after):
+        return True
+    if _FAILS.search(clause_after) and not any(_WITHOUT_IT.search(words) for words in (clause_before, after)):
         return True
     return _NEGATED.search(clause_before) is not None or _NEGATED.search(clause_after) is not None
 

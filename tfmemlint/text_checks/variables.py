@@ -52,7 +52,8 @@ _AFTER = (
 )
 _SPACED = re.compile(r"\s+(?P<bare>[\w,:.-]+)(?=\s*(?:$|\n|#))")
 _PUTS = re.compile(
-    r"(?:\bENV|\bsetenv|\bset|\bexport|\bputenv\(['\"]|\bsetdefault\(['\"]|environ\[['\"]|-e|--env|\$env:)\s?$"
+    r"(?:\bENV|\bsetenv|\bset|\bexport|\bputenv\(['\"]|\bsetdefault\(['\"]|environ\[['\"]|-e|--env|\$env:"
+    r"|设置|設置|设定|导出|\b(?:[Ss]etzen? Sie|[Ss]etze|[Ff]ijar?|[Dd]efin(?:e|ir)|[Ee]stablec(?:e|er)))\s?$"
 )
 _CONSTANT = re.compile(r"\s+=\s|\s*=\s*(?:True|False|None)\b")
 _READ = r"(?:environ\.get\(\s*['\"]|getenv\(\s*['\"]|\$\{{?|%){}\b"
