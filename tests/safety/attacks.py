@@ -177,6 +177,30 @@ OTHERS: dict[str, tuple[int, Attack]] = {
 }
 """What is long in all other files."""
 
+FIXED: dict[str, tuple[int, Attack]] = {
+    "examples in docstrings": (
+        60,
+        _file(
+            "train.py",
+            lambda n: _rows(
+                n,
+                lambda r: (
+                    f'def f{r}():\n    """Do.\n\n    >>> import tensorflow as tf\n'
+                    f'    >>> tf.config.list_phisical_devices("GPU")\n    """\n'
+                ),
+            ),
+        ),
+    ),
+    "blocks of a text": (
+        40,
+        _file(
+            "a.rst",
+            lambda n: "Text::\n\n    import tensorflow as tf\n    tf.config.list_phisical_devices('GPU')\n\n" * n,
+        ),
+    ),
+}
+"""What is long in a file that is fixed."""
+
 FOLDERS: dict[str, tuple[int, Attack]] = {
     "modules that import each other": (30, mesh),
     "a chain of modules": (40, _chain_of_modules),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.processor_time import assert_linear
-from tests.safety.attacks import DOUBLING, END, FOLDERS, HEAD, OTHERS, PYTHON
+from tests.safety.attacks import DOUBLING, END, FIXED, FOLDERS, HEAD, OTHERS, PYTHON
 from tests.safety.attacks import notebook as _notebook
 from tfmemlint.cli.main import main
 from tfmemlint.interpreter import context, uncalled
@@ -61,6 +61,22 @@ def test_what_is_long_costs_its_length(kind: str, tmp_path: Path, capsys: pytest
     size, attack = ATTACKS[kind]
     some, more = (_written(tmp_path / str(n), attack(n)) for n in (size, 2 * size))
     assert_linear(_check(some), _check(more))
+    assert "TFM900" not in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", FIXED)
+def test_fixes_of_what_is_long_cost_its_length(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    size, attack = FIXED[kind]
+    some, more = (_written(tmp_path / str(n), attack(n)) for n in (size, 2 * size))
+
+    def fix(path: str) -> Callable[[], None]:
+        def run() -> None:
+            assert main(["fix", "--diff", "--unsafe-fixes", "--no-cache", path]) == 1
+
+        return run
+
+    assert_linear(fix(some), fix(more))
     assert "TFM900" not in capsys.readouterr().out
 
 

@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import TypeAlias, cast
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+from libcst.metadata import CodePosition, CodeRange, MetadataWrapper, PositionProvider
 
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Span
@@ -36,6 +36,9 @@ MAX_DEPTH = 500
 """Syntax nodes within each other. The time of the concrete parser grows with the square of this number: it takes about
 two seconds for 1,500 attributes in a chain. Programs that people write have a tenth of it."""
 
+MIN_BLANK_ROWS = 100
+"""Blank rows around the code of a text from which on they are left out of its tree."""
+
 
 def _is_deep(text: str) -> bool:
     try:
@@ -54,6 +57,11 @@ def _is_deep(text: str) -> bool:
 class ConcreteTree:
     """A parsed text.
 
+    Attributes:
+        text: the text. module: its tree, without the rows above and below.
+        above, below: blank rows that are not in the tree.
+        ranges: the position of each node in the text. parents: the node around each node.
+
     Raises:
         Withheld: the text is larger than `MAX_CHARACTERS`, the concrete parser can't read it, or would not write it
             back as it was.
@@ -65,18 +73,20 @@ class ConcreteTree:
             raise Withheld(f"this file has {size}: the rewriter would take minutes; change it by hand")
         if _is_deep(text):
             raise Withheld(f"this file is nested more than {MAX_DEPTH} deep: change it by hand")
+        self.above, self.below = _blank_rows(text)
+        code = text[self.above : len(text) - self.below]
         try:
-            parsed = cst.parse_module(text)
+            parsed = cst.parse_module(code)
         except cst.ParserSyntaxError as error:
-            raise Withheld(f"the rewriter can't read this file (line {error.raw_line})") from error
-        if parsed.code != text:
+            raise Withheld(f"the rewriter can't read this file (line {self.above + error.raw_line})") from error
+        if parsed.code != code:
             raise Withheld("the rewriter would not write this file back as it was")
         parents = _parents(parsed)
         # A copy costs more than the parsing. Only trees in which one node is in two places need it.
         wrapper = MetadataWrapper(parsed, unsafe_skip_copy=parents is not None)
         self.text = text
         self.module = wrapper.module
-        self.ranges = cast("dict[cst.CSTNode, CodeRange]", wrapper.resolve(PositionProvider))
+        self.ranges = _lowered(cast("dict[cst.CSTNode, CodeRange]", wrapper.resolve(PositionProvider)), self.above)
         found = parents if parents is not None else _parents(self.module)
         assert found is not None
         self.parents = found
@@ -100,7 +110,7 @@ class ConcreteTree:
     def rows(self) -> list[int]:
         """Return how many rows are above each line of the top level, with the comments above it."""
         counts = (self.code_of_line(line).count("\n") for line in (*self.module.header, *self.module.body))
-        return list(accumulate(counts, initial=0))[len(self.module.header) :]
+        return list(accumulate(counts, initial=self.above))[len(self.module.header) :]
 
     @cached_property
     def quote(self) -> str:
@@ -324,6 +334,31 @@ def comments_of(text: str) -> tuple[str, ...]:
         return tuple(token.string for token in tokens if token.type == tokenize.COMMENT)
     except (tokenize.TokenError, SyntaxError) as error:
         raise Withheld("the new code would not parse") from error
+
+
+def _blank_rows(text: str) -> tuple[int, int]:
+    """Return how many blank rows at the beginning and at the end of a text are left out of its tree: none of a few.
+
+    A program in a document has the rows of the document, and the concrete parser makes a node of each.
+    """
+    above, below = len(text) - len(text.lstrip("\n")), len(text) - len(text.rstrip("\n"))
+    if above == len(text) or above + below < MIN_BLANK_ROWS:
+        return 0, 0
+    # The last of the signs below ends the last line of the code.
+    return above, max(below - 1, 0)
+
+
+def _lowered(ranges: dict[cst.CSTNode, CodeRange], rows: int) -> dict[cst.CSTNode, CodeRange]:
+    """Return positions that are this many rows further below."""
+    if not rows:
+        return ranges
+    return {
+        node: CodeRange(
+            CodePosition(place.start.line + rows, place.start.column),
+            CodePosition(place.end.line + rows, place.end.column),
+        )
+        for node, place in ranges.items()
+    }
 
 
 def _span(place: CodeRange) -> Span:

@@ -44,7 +44,7 @@ def text_of(tree: ConcreteTree, module: cst.Module, *, tidy: bool, characters: i
     parts = list(map(tree.code_of_line, module.body))
     done = 0
     edits: list[Edit] = []
-    text = [tree.module.code_for_node(line) for line in module.header]
+    text = ["\n" * tree.above, *(tree.module.code_for_node(line) for line in module.header)]
     for start, end, old in _changed(tree, module):
         text += parts[done:start]
         done = end
@@ -60,6 +60,7 @@ def text_of(tree: ConcreteTree, module: cst.Module, *, tidy: bool, characters: i
         text.append(new)
         edits += [_below(edit, tree.rows[old.start]) for edit in difference(before, new)]
     text += [*parts[done:], *(tree.module.code_for_node(line) for line in module.footer)]
+    text.append("\n" * tree.below)
     whole = "".join(text)
     if module.has_trailing_newline and whole and len(module.footer) == len(tree.module.footer):
         return NewText(whole, tuple(edits))

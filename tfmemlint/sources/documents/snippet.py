@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from tfmemlint.sources.documents.blocks import PYTHON, UNKNOWN, Block
@@ -13,6 +14,26 @@ from tfmemlint.sources.text import Source
 MARK = f"pass  {KEPT}row "
 """The end of the line before a block of Python; the number of its row follows."""
 _LOST = "the blocks of this document can't be told apart any more"
+
+
+@dataclass(frozen=True, slots=True)
+class RowsChange:
+    """Lines to put in the place of others: those from ``first`` to before ``last``, counted from 0."""
+
+    first: int
+    last: int
+    lines: list[str]
+
+
+def with_changes(text: str, changes: Iterable[RowsChange]) -> str:
+    """Return a text with other lines in some places, no two of which overlap."""
+    lines = text.split("\n")
+    made: list[str] = []
+    done = 0
+    for change in sorted(changes, key=lambda change: change.first):
+        made += [*lines[done : change.first], *change.lines]
+        done = change.last
+    return "\n".join([*made, *lines[done:]])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,10 +88,18 @@ class Snippet(Source):
         Raises:
             ValueError: the program can no longer be separated from the rest, or must not change.
         """
+        return with_changes(self.whole, self.changed_rows(text))
+
+    def changed_rows(self, text: str) -> list[RowsChange]:
+        """Return what to change in the document to have ``text`` in place of this program, block by block.
+
+        Raises:
+            ValueError: as in `as_file`.
+        """
+        found = []
         lines = self.whole.split("\n")
         old, new = self._parts(self.text if self.origin is None else self.origin), self._parts(text)
-        for number in reversed(range(len(self.blocks))):
-            block = self.blocks[number]
+        for number, block in enumerate(self.blocks):
             if new[number] == old[number]:
                 continue
             if not block.fixable:
@@ -79,11 +108,9 @@ class Snippet(Source):
             if python.fixed:
                 raise ValueError(python.fixed)
             first, last = block.rows[0] - 1, block.rows[-1]
-            if last - first == len(block.rows):
-                lines[first:last] = _rewritten(lines[first:last], block, old[number], new[number], python)
-            else:
-                lines[first:last] = _in_place(lines[first:last], block, old[number], new[number], python)
-        return "\n".join(lines)
+            put = _rewritten if last - first == len(block.rows) else _in_place
+            found.append(RowsChange(first, last, put(lines[first:last], block, old[number], new[number], python)))
+        return found
 
     def _parts(self, text: str) -> list[list[str]]:
         """Return the lines of each block in the text, without trailing empty ones.
