@@ -12,7 +12,7 @@ from tfmemlint.facts.tree_walk import nodes
 from tfmemlint.project import infer
 from tfmemlint.project.infer import Inference
 from tfmemlint.project.name_hints import telling_masks
-from tfmemlint.project.name_uses import EVERY_RELEASE, names_in, stored_in, storing
+from tfmemlint.project.name_uses import EVERY_RELEASE, FileNames, names_in, stored_in, storing
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = sorted(ROOT.glob("fixtures/**/*.py"))
@@ -76,7 +76,7 @@ def test_a_file_that_narrows_nothing_is_not_parsed(tmp_path: Path, monkeypatch: 
         write(tmp_path / name, text)
     parsed = []
 
-    def seen(path: str, data: bytes) -> infer.FileNames:
+    def seen(path: str, data: bytes) -> FileNames:
         parsed.append(Path(path).name)
         return names_in(path, data)
 

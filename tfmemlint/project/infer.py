@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from tfmemlint.project.name_hints import telling_masks
 from tfmemlint.project.name_uses import FileNames, NameUse, names_in, stored_in, storing
@@ -97,8 +98,7 @@ class Inference:
         for file in sorted(files):
             if not candidates:
                 break
-            left = candidates
-            if not self._may_tell(file, lambda mask, left=left: left & ~mask or not mask >> lower & 1):
+            if not self._may_tell(file, partial(_excludes_or_lacks, candidates, lower)):
                 continue
             names = self._names_of(file)
             for use in (*names.uses, *names.memory_uses):
@@ -168,8 +168,7 @@ class Inference:
         mask = admitted
         deciding: list[NameUse] = []
         for file in sorted(files):
-            left = mask
-            if not self._may_tell(file, lambda other, left=left: left & ~other):
+            if not self._may_tell(file, partial(_excludes, mask)):
                 continue
             for use in self._names_of(file).uses:
                 if mask & ~use.mask:
@@ -192,7 +191,7 @@ class Inference:
         known = data is not None and (len(data) <= MAX_BYTES or path.endswith(".ipynb"))
         return data if known else None
 
-    def _may_tell(self, path: str, tells: Callable[[ReleaseMask], object]) -> bool:
+    def _may_tell(self, path: str, tells: Callable[[ReleaseMask], bool]) -> bool:
         """Return True if a file may use a name with such releases that ``tells`` is true of them: only then is it
         parsed."""
         if path in self._names:
@@ -224,3 +223,13 @@ def python_files(root: str) -> list[str]:
         if len(found) >= MAX_FILES:
             return found[:MAX_FILES]
     return found
+
+
+def _excludes(candidates: ReleaseMask, having: ReleaseMask) -> bool:
+    """Return True if a name that the releases ``having`` have leaves out some of the candidates."""
+    return bool(candidates & ~having)
+
+
+def _excludes_or_lacks(candidates: ReleaseMask, lower: int, having: ReleaseMask) -> bool:
+    """Return True if a name leaves out some of the candidates, or release number ``lower`` lacks it."""
+    return bool(candidates & ~having) or not having >> lower & 1

@@ -22,7 +22,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def _release(path: Path) -> str:
+def _release(path: Path | str) -> str:
     return str(Finder().of_file(str(path)).judged)
 
 
