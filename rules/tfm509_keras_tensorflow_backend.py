@@ -57,6 +57,7 @@ class KerasTensorflowBackend(Rule):
     code = "TFM509"
     name = "keras-tensorflow-backend"
     severity = Severity.ERROR
+    of_another_release = True
     triggers = ("tensorflow_backend",)
     fixable = "sometimes"
 

@@ -34,12 +34,16 @@ SPELLINGS = [
     "import tensorflow as tf\nf(tf.function).name\n",
     "# coding: latin-1\nimport tensorflow as tf\nx = '\xe9'\ntf.Session\n",
     "import tf\nimport tensorflow\ntf.Session\n",
+    "import keras\nmodel.fit_generator (batches)\n",
+    "import keras\n(model.predict_generator  # for all\n (batches))\n",
+    "import tensorflow as tf\ntf.keras.optimizers.SGD(lr \\\n= 0.1)\n",
+    "from keras.optimizers import Adam\nAdam(decay=0.1, lr=0.1)\n",
 ]
 
 
 def _masks(path: str, data: bytes) -> set[int]:
     names = names_in(path, data)
-    return {use.mask for use in (*names.uses, *names.memory_uses)}
+    return {use.mask for use in (*names.uses, *names.memory_uses, *names.of_keras_2)}
 
 
 @pytest.mark.parametrize("text", SPELLINGS)

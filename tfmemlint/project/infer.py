@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
 from tfmemlint.project.name_hints import telling_masks
-from tfmemlint.project.name_uses import FileNames, NameUse, names_in, stored_in, storing
+from tfmemlint.project.name_uses import FileNames, NameUse, may_name, names_in, stored_in, storing
 from tfmemlint.project.reaching import Graph, graph
 from tfmemlint.project.roots import project_root
 
@@ -165,9 +165,31 @@ class Inference:
         return connected
 
     def _of_files(self, files: Iterable[str], admitted: ReleaseMask) -> Inferred:
+        """Return the releases among ``admitted`` that have every name of some files.
+
+        Names about GPU memory are what is judged, and so no evidence; but where others rule the newest of these
+        releases out, the code is old, and they tell how old.
+        """
+        files = sorted(files)
+        newest = 1 << (admitted.bit_length() - 1)
+        found = self._of_names(files, admitted)
+        of_keras_2 = (use for names in self._telling(files, newest) for use in names.of_keras_2)
+        old = next((use for use in of_keras_2 if not use.mask & newest), None)
+        if not found.mask or (old is None and found.mask & newest):
+            return found
+        mask = found.mask & (old.mask if old is not None else found.mask)
+        memory_uses = (use for names in self._telling(files, mask) for use in names.memory_uses)
+        about_memory = [use for use in memory_uses if mask & ~use.mask]
+        for use in about_memory:
+            mask &= use.mask
+        if not mask or not about_memory:
+            return found
+        return Inferred(mask, (*((old,) if old is not None else found.deciding[-1:]), about_memory[0]))
+
+    def _of_names(self, files: Iterable[str], admitted: ReleaseMask) -> Inferred:
         mask = admitted
         deciding: list[NameUse] = []
-        for file in sorted(files):
+        for file in files:
             if not self._may_tell(file, partial(_excludes, mask)):
                 continue
             for use in self._names_of(file).uses:
@@ -177,6 +199,12 @@ class Inference:
                     if not mask:
                         return Inferred(0, tuple(deciding[-2:]))
         return Inferred(mask, tuple(deciding[-2:]))
+
+    def _telling(self, files: Iterable[str], candidates: ReleaseMask) -> Iterator[FileNames]:
+        """Yield the names of those files that may leave out some of the candidates."""
+        for file in files:
+            if self._may_tell(file, partial(_excludes, candidates)):
+                yield self._names_of(file)
 
     def _names_of(self, path: str) -> FileNames:
         found = self._names.get(path)
@@ -198,7 +226,7 @@ class Inference:
             return True
         if path not in self._hints:
             data = self._read(path)
-            if data is None or b"tensorflow" not in data:
+            if data is None or not may_name(data):
                 self._hints[path] = frozenset()
             else:
                 self._hints[path] = None if path.endswith(".ipynb") else telling_masks(data)

@@ -6,7 +6,13 @@ import re
 from collections.abc import Iterator
 
 from tfmemlint.facts.names import canonical
-from tfmemlint.project.name_uses import EVERY_RELEASE, releases_with, releases_with_memory_name
+from tfmemlint.project.name_uses import (
+    BEFORE_KERAS_3,
+    EVERY_RELEASE,
+    may_be_of_keras_2,
+    releases_with,
+    releases_with_memory_name,
+)
 
 MAX_IMPORT_CHARACTERS = 5_000
 """Characters of one import beyond which the file is parsed instead."""
@@ -51,6 +57,8 @@ def telling_masks(data: bytes) -> frozenset[int] | None:
         for local, chain in set(chains):
             names.update(_prefixes((local, base + _other.sub("", chain)) for base in by_local[local]))
     masks = {mask for name in names for mask in (releases_with(name), releases_with_memory_name(name))}
+    if may_be_of_keras_2(data):
+        masks.add(BEFORE_KERAS_3)
     return frozenset(masks - {0, EVERY_RELEASE})
 
 

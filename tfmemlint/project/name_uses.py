@@ -23,6 +23,11 @@ VERSION_WORDS = re.compile(
 )
 """Words of a condition that asks which release runs."""
 
+METHODS_OF_KERAS_2 = frozenset({"fit_generator", "evaluate_generator", "predict_generator"})
+"""Methods of a model that Keras 3 lacks (seen with Keras 3.15: ``hasattr(keras.Model, "fit_generator")`` is false)."""
+_of_keras_2 = re.compile(rb"(?:fit|evaluate|predict)_generator[\s\\]*[(#]|\blr[\s\\]*[=#]").search
+_OPTIMIZERS = frozenset({"Adadelta", "Adagrad", "Adam", "Adamax", "Nadam", "RMSprop", "SGD"})
+"""Optimizers whose ``lr`` Keras 3 refuses (seen with Keras 3.15: ValueError: Argument(s) not recognized)."""
 _HANDLED = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"})
 
 
@@ -47,10 +52,12 @@ class FileNames:
     Attributes:
         uses: those that some known releases have and others lack, each with its first use.
         memory_uses: those about GPU memory that some known releases lack, which are no part of ``uses``.
+        of_keras_2: what Keras 3 lacks, and so the Keras of TensorFlow 2.16 and later.
     """
 
     uses: tuple[NameUse, ...] = ()
     memory_uses: tuple[NameUse, ...] = ()
+    of_keras_2: tuple[NameUse, ...] = ()
 
 
 def names_in(path: str, data: bytes) -> FileNames:
@@ -73,7 +80,18 @@ def names_in(path: str, data: bytes) -> FileNames:
         for uses, mask in ((found, releases_with(name)), (about_memory, releases_with_memory_name(name))):
             if mask not in (0, EVERY_RELEASE):
                 uses[name] = NameUse(name, path, row, mask)
-    return FileNames(tuple(found.values()), tuple(about_memory.values()))
+    of_keras_2 = tuple(NameUse(name, path, row, BEFORE_KERAS_3) for name, row in reader.of_keras_2[:1])
+    return FileNames(tuple(found.values()), tuple(about_memory.values()), of_keras_2)
+
+
+def may_name(data: bytes) -> bool:
+    """Return True if a file may have a name that tells its release."""
+    return b"tensorflow" in data or (b"keras" in data and may_be_of_keras_2(data))
+
+
+def may_be_of_keras_2(data: bytes) -> bool:
+    """Return True if a file may call what Keras 3 lacks."""
+    return _of_keras_2(data) is not None
 
 
 def stored_in(path: str, data: bytes) -> frozenset[str]:
@@ -99,8 +117,8 @@ def storing(names: Iterable[str]) -> Callable[[bytes], object]:
 
 
 def _tree(path: str, data: bytes) -> ast.Module | None:
-    """Return the syntax tree of a file; None if it has no name of TensorFlow's, or is not valid Python."""
-    if b"tensorflow" not in data:
+    """Return the syntax tree of a file; None if it has no name that counts, or is not valid Python."""
+    if not may_name(data):
         return None
     try:
         with warnings.catch_warnings():
@@ -148,6 +166,8 @@ def _having(name: str) -> int:
 
 
 _TARGETS = tuple(Target.parse(release) for release in KNOWN)
+BEFORE_KERAS_3 = sum(1 << place for place, release in enumerate(_TARGETS) if not release.keras3)
+"""The known releases whose Keras is Keras 2, a bit each."""
 
 
 def _known_part(name: str) -> str:
@@ -183,6 +203,7 @@ class _Reader:
     def __init__(self, aliases: dict[str, str]) -> None:
         self._aliases = aliases
         self.found: list[tuple[str, int]] = []
+        self.of_keras_2: list[tuple[str, int]] = []
         self.stored: set[str] = set()
 
     def read(self, statements: list[ast.stmt]) -> None:
@@ -208,6 +229,15 @@ class _Reader:
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str(attribute)), _]):
                 name = canonical(self._aliases.get(owner.id, "")) if isinstance(owner, ast.Name) else self.dotted(owner)
                 self.stored.add(f"{name}.{attribute}")
+            case ast.Call(func=ast.Attribute(attr=method)) if method in METHODS_OF_KERAS_2:
+                self.of_keras_2.append((f"Model.{method}", node.lineno))
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[], keywords=keywords) if (
+                name in _OPTIMIZERS
+            ):
+                # PyTorch's optimizers get parameters first.
+                given = {keyword.arg for keyword in keywords}
+                if "lr" in given and "params" not in given:
+                    self.of_keras_2.append((f"{name}(lr=)", node.lineno))
             case ast.Attribute(ctx=ast.Store()):
                 self.stored.add(self.dotted(node))
             case ast.Attribute():

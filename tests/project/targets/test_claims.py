@@ -78,6 +78,59 @@ def test_the_options_themselves_tell_nothing(repository: Path, capsys: pytest.Ca
     assert line.startswith("train.py:3:10: warning: TFM501 TF1 code: on TensorFlow 2.21 the options of lines 3, 5 ")
 
 
+OLD_KERAS = "from keras.models import Sequential\n\nmodel = Sequential()\nmodel.fit_generator(None)\n"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(
+            "import torch\n\noptimizer = torch.optim.Adam(parameters, lr=0.1)\n", id="an optimizer of PyTorch"
+        ),
+        pytest.param("optimizer = Adam(lr=0.1, params=parameters)\n", id="its parameters by name"),
+        pytest.param("optimizer = Adam(learning_rate=0.1)\n", id="a name that Keras 3 has"),
+        pytest.param(
+            "if tf.__version__ < '2':\n    model.fit_generator(None)\nelse:\n    model.fit(None)\n",
+            id="behind a condition",
+        ),
+        pytest.param(
+            "try:\n    model.fit_generator(None)\nexcept AttributeError:\n    model.fit(None)\n", id="in a try"
+        ),
+        pytest.param(
+            "def fit_generator(data):\n    return data\n\n\nfit_generator([])\n", id="a function of the program"
+        ),
+    ],
+)
+def test_what_later_keras_has_too_does_not_make_options_evidence(repository: Path, code: str) -> None:
+    assert _claim(write(repository / "train.py", OPTIONS + code))[0] == Claim.NOT_CLAIMED
+
+
+@pytest.mark.parametrize(
+    "code", [OLD_KERAS, "from keras.optimizers import Adam\n\noptimizer = Adam(lr=0.1)\n"], ids=["method", "keyword"]
+)
+def test_options_tell_how_old_code_is_that_other_names_show_to_be_old(
+    repository: Path, capsys: pytest.CaptureFixture[str], code: str
+) -> None:
+    path = write(repository / "train.py", "import gpu\n" + code)
+    module = write(repository / "gpu.py", OPTIONS)
+    assert _claim(path) == _claim(module) == (Claim.INFERRED, "1.15")
+    assert _codes(capsys) == []
+
+
+def test_old_code_without_options_of_tensorflow_1_tells_nothing_more(repository: Path) -> None:
+    options = OPTIONS.replace("tf.", "tf.compat.v1.")
+    assert _claim(write(repository / "train.py", options + OLD_KERAS))[0] == Claim.NOT_CLAIMED
+
+
+def test_the_module_that_keras_lost_and_the_options_are_one_finding(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(
+        repository / "gpu.py", OPTIONS + "import keras.backend.tensorflow_backend as KTF\n\nKTF.set_session(session)\n"
+    )
+    assert _codes(capsys) == ["TFM504"]
+
+
 def test_names_that_no_release_has_together_are_one_finding(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
