@@ -26,6 +26,7 @@ TRIGGERS: tuple[Group, ...] = (
     ('experimental', False, '\\.config\\.experimental|set_experimental_options'),
     ('gpu', False, '\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram)|\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram|growth)|gpu_options|is_gpu_available'),
     ('growth', False, '\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram|growth)|allow_growth'),
+    ('keras', False, '\\bkeras[\\w. ,()]*(?:[Mm]emory|[Gg]rowth|gpu|GPU|vram|cuda|session|device)'),
     ('memory', True, '(?i:class \\w*memory)|(?i:def \\w*(?:memory|vram|usage))'),
     ('noqa', True, '(?i:(?:noqa|tfmemlint:)[^\\n]*TFM\\d)'),
     ('parallelism_threads', False, 'parallelism_threads'),
