@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.context import reset_project_caches
+from tfmemlint.history.errors import LIMIT_BYTES
 from tfmemlint.history.objects import History, HistoryError, is_read
 from tfmemlint.reporters.fingerprints import fingerprints
 from tfmemlint.reporters.say import say
@@ -108,7 +109,12 @@ def _copy_ignored(root: str, top: str) -> None:
         if path not in seen and os.path.isfile(path) and not os.path.lexists(place):
             with contextlib.suppress(OSError):
                 os.makedirs(os.path.dirname(place), exist_ok=True)
-                shutil.copyfile(path, place)
+                if os.path.getsize(path) <= LIMIT_BYTES:
+                    shutil.copyfile(path, place)
+                else:
+                    # No check reads as much, and each says so.
+                    with open(place, "xb") as file:
+                        file.truncate(LIMIT_BYTES + 1)
 
 
 def _mapped(paths: Sequence[str], root: str, top: str) -> list[str]:

@@ -13,11 +13,14 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
 from tfmemlint.fixes.git import repository_of
+from tfmemlint.history.errors import LIMIT_BYTES, HistoryError, TooLargeError
 from tfmemlint.sources.kinds import kind_of
 
+__all__ = ["History", "HistoryError", "PastFile", "is_read"]
 if TYPE_CHECKING:
     from dulwich.repo import BaseRepo
 
@@ -27,12 +30,12 @@ _STEP = re.compile(r"([~^])(\d*)")
 """Find the way from a commit to one of those before it: ``~2``, ``^``."""
 _READ = frozenset({".cfg", ".ini", ".lock", ".toml", ".txt", ""})
 """The endings of configurations and requirements; that of scripts without one."""
+MAX_FILES = 1_000_000
+"""Files of a commit. A few trees that name each other ten times each are any number of files."""
+MAX_WRITTEN_BYTES = 4 * 2**30
+"""Bytes of all files of a commit that are written: one content can be that of many files."""
 _NEVER = frozenset({"", ".", "..", ".git"})
 """Parts of names that no commit of git's own making has, and that would lead out of a folder, or into ``.git``."""
-
-
-class HistoryError(Exception):
-    """The past of a project can't be read; the text is a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,10 @@ class History:
         with _errors(f"{commit}: not all of it is here"):
             tree = self._repo[commit.encode()].tree  # type: ignore[attr-defined]
             store = self._repo.object_store
-            entries = [(entry.path, entry.mode, entry.sha) for entry in iter_tree_contents(store, tree)]
+            found = islice(iter_tree_contents(store, tree), MAX_FILES + 1)
+            entries = [(entry.path, entry.mode, entry.sha) for entry in found]
+            if len(entries) > MAX_FILES:
+                raise HistoryError(f"{commit}: has more than {MAX_FILES} files")
             return [PastFile(os.fsdecode(path), mode, sha) for path, mode, sha in entries if path and mode]
 
     def read(self, file: PastFile) -> bytes:
@@ -152,10 +158,12 @@ class History:
             wanted: True for a path whose content is needed.
 
         Raises:
-            HistoryError: a content is not there. OSError: a file can't be written.
+            HistoryError: a content is not there, or all are larger than `MAX_WRITTEN_BYTES`.
+            OSError: a file can't be written.
         """
         top = os.path.join(os.path.realpath(directory), "")
         links = []
+        written = 0
         for file in files:
             path = _place(top, file.path)
             if path is None:
@@ -164,10 +172,19 @@ class History:
                 links.append((file, path))
             elif stat.S_ISREG(file.mode):
                 os.makedirs(os.path.dirname(path), exist_ok=True)
-                data = self.read(file) if wanted(file.path) else b""
+                try:
+                    data, size = self.read(file) if wanted(file.path) else b"", 0
+                except TooLargeError:
+                    # No check reads as much, and each says so.
+                    data, size = b"", LIMIT_BYTES + 1
+                written += len(data)
+                if written > MAX_WRITTEN_BYTES:
+                    raise HistoryError(f"its files are larger than {MAX_WRITTEN_BYTES // 2**30} GiB")
                 handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
                 with open(handle, "wb") as stream:
                     stream.write(data)
+                    if size:
+                        stream.truncate(size)
         # The last to be made: nothing is written through a link.
         for file, path in links:
             _link(os.fsdecode(self.read(file)), path, top)
@@ -203,9 +220,9 @@ def _link(target: str, path: str, top: str) -> None:
 
 def _open(directory: str, common: str, digest_name: str) -> BaseRepo:
     try:
-        from dulwich.object_store import DiskObjectStore
-        from dulwich.refs import DiskRefsContainer
         from dulwich.repo import BaseRepo
+
+        from tfmemlint.history.store import Objects, References
     except ImportError:
         raise HistoryError(MISSING) from None
     if digest_name != "sha1":
@@ -218,7 +235,7 @@ def _open(directory: str, common: str, digest_name: str) -> BaseRepo:
             place = os.path.join(common, os.fsdecode(path))
             return open(place, "rb") if os.path.isfile(place) else None
 
-    return Data(DiskObjectStore(os.path.join(common, "objects")), DiskRefsContainer(common, directory))
+    return Data(Objects(os.path.join(common, "objects")), References(common, directory))
 
 
 @contextmanager
