@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -369,25 +368,3 @@ def test_training(outcomes: dict[str, Outcome], name: str) -> None:
     outcome = outcomes[name]
     assert TRAININGS[name].check(outcome), f"{outcome.error} {outcome.usage}\n{outcome.stderr[-2000:]}"
     assert outcome.usage.unsimulated == []
-
-
-@needs_compiler
-@pytest.mark.parametrize("release", ["2.12.1", NEWEST])
-def test_the_programs_of_the_toolkit_make_a_file(release: str, tmp_path: Path) -> None:
-    folder = driver.libraries(release)
-    for name in build.PROGRAMS:
-        program = str(folder / build.TOOLKIT / "bin" / name)
-        said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-        # What XLA looks for in it.
-        assert re.search(r"\bV(\d+)\.(\d+)\.(\d+)\b", said)
-        result = tmp_path / name
-        subprocess.run([program, "in.ptx", "-o", str(result), "-arch=sm_90", "--warn-on-spills"], check=True)
-        assert result.read_bytes().startswith(b"\x7fELF")
-    assert (folder / build.TOOLKIT / "nvvm" / "libdevice" / "libdevice.10.bc").is_file()
-
-
-def test_the_toolkit_comes_after_the_program_s_own_flags(tmp_path: Path) -> None:
-    own = "--xla_gpu_cuda_data_dir=/usr/local/cuda"
-    flags = driver.environment(tensorflow=NEWEST, xla_flags=own, libraries=tmp_path)["XLA_FLAGS"].split()
-    assert flags[0] == own
-    assert flags[-1] == f"--xla_gpu_cuda_data_dir={tmp_path / build.TOOLKIT}"

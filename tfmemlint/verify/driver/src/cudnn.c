@@ -86,6 +86,11 @@ API int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(void *handle, int m
                                                              void *x, size_t *bytes) {
     return *bytes = 0, 0;
 }
+API int cudnnGetCTCLossWorkspaceSize(void *handle, void *chances, void *gradients, int *labels, int *label_lengths,
+                                     int *lengths, int algorithm, void *descriptor, size_t *bytes) {
+    return *bytes = 0, 0;
+}
+NOTHING(cudnnCTCLoss)
 API int cudnnDropoutGetStatesSize(void *handle, size_t *bytes) { return *bytes = 1024, 0; }
 
 /* The graph interface: what is set is forgotten, and one plan is always found. */

@@ -17,7 +17,7 @@ struct shape { /* of a tensor or a filter */
 struct convolution {
     int rank;
     int padding[RANK], stride[RANK], dilation[RANK];
-    int groups;
+    int groups, math;
 };
 
 API int cudnnCreateTensorDescriptor(struct shape **tensor) { return (*tensor = calloc(1, sizeof **tensor)) ? 0 : 2; }
@@ -90,7 +90,11 @@ API int cudnnSetConvolutionNdDescriptor(struct convolution *convolution, int ran
 API int cudnnSetConvolutionGroupCount(struct convolution *convolution, int groups) {
     return convolution->groups = groups, 0;
 }
-NOTHING(cudnnSetConvolutionMathType)
+/* TensorFlow 2.12 to 2.17 compares it with that of the algorithm before a convolution with an activation. */
+API int cudnnSetConvolutionMathType(struct convolution *convolution, int type) { return convolution->math = type, 0; }
+API int cudnnGetConvolutionMathType(struct convolution *convolution, int *type) {
+    return *type = convolution->math, 0;
+}
 NOTHING(cudnnSetConvolutionReorderType)
 
 API int cudnnGetConvolutionNdForwardOutputDim(struct convolution *convolution, struct shape *input,
