@@ -16,6 +16,7 @@ from tfmemlint.interpreter.modules import ModuleStore
 from tfmemlint.knowledge.configuring import LATE_WORDS, OTHER_WORDS
 
 _LATE = re.compile(LATE_WORDS.encode()).search
+_LATE_IN_TEXT = re.compile(LATE_WORDS).search
 _OTHER = re.compile(OTHER_WORDS.encode()).search
 
 
@@ -35,6 +36,7 @@ class SettledPrograms:
     _read: set[str] = field(default_factory=set)
     _late: set[str] = field(default_factory=set)
     _others: set[str] = field(default_factory=set)
+    _later: dict[str, bool] = field(default_factory=dict)
 
     def files(self, path: str, closure: AbstractSet[str], hot: Leading) -> frozenset[str]:
         """Return the files after whose import nothing in the program that starts in ``path`` configures anything.
@@ -48,9 +50,21 @@ class SettledPrograms:
         found = (closure & self.acting) - {path}
         if closure & self._others or not closure & self._late <= {*found, path}:
             return frozenset()
-        if any(known is None or known.acts_after_import for known in map(self.store.mentions, found)):
+        if any(self._may_act_later(each, hot) for each in found):
             return frozenset()
         return frozenset(map(self.store.name_of, found))
+
+    def _may_act_later(self, path: str, hot: Leading) -> bool:
+        """True if a function of this file that may run after its import without a mention may configure something."""
+        known = self._later.get(path)
+        if known is None:
+            module = self.store.mentions(path)
+            known = module is None or any(
+                hot.is_about(piece) or hot.mentioned(piece, path) or _LATE_IN_TEXT(piece.text)
+                for piece in module.unmentioned
+            )
+            self._later[path] = known
+        return known
 
     def _search(self, paths: AbstractSet[str]) -> None:
         """Find out which files do something that is looked at even where nothing is configured any more."""

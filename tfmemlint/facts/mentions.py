@@ -146,9 +146,9 @@ class Mentions:
         return tuple(kept)
 
     @property
-    def acts_after_import(self) -> bool:
-        """True if a function of the module may run after its import without a mention in the code that runs it."""
-        return bool(self._unmentioned)
+    def unmentioned(self) -> list[Piece]:
+        """The functions of the module that may run after its import without a mention in the code that runs them."""
+        return [Piece("", text) for text in self._unmentioned]
 
     @cached_property
     def whole(self) -> Piece:

@@ -16,7 +16,7 @@ from tfmemlint.interpreter.frames import Catching, Conditions, ConfigFiles, Cons
 from tfmemlint.interpreter.limits import MAX_STEPS, MAX_STEPS_OF_PROJECT_PROGRAM
 from tfmemlint.interpreter.observer import Decision, Observer, Reason, Surrender
 from tfmemlint.interpreter.registry import ATTRIBUTES, CALLS, ITEMS, STORES, TARGETS, VISITORS
-from tfmemlint.interpreter.settling import Settling
+from tfmemlint.interpreter.settling import Settled, Settling
 from tfmemlint.interpreter.state import Call, Event, Guards, State
 from tfmemlint.interpreter.unit import EntrySetup
 from tfmemlint.interpreter.values import (
@@ -207,7 +207,7 @@ class Context:
         self.stored_calls = 0
         """The number of calls of such functions that were interpreted."""
 
-        self.settling = Settling.of(setup)
+        self.settling = Settling.of(setup, unit.source.text)
         """Tells from where on nothing more need be followed; None if that is not known."""
 
         # The result
@@ -338,10 +338,19 @@ class Context:
         self.guards, self.ways = guards, ways
 
     def _is_settled(self, statement: ast.stmt) -> bool:
-        """True if nothing from a statement of the main module's top level on need be followed."""
-        if self.settling is None or self.unit is not self.main or self.depth or self.uncertain or self.protos:
+        """True if nothing from a statement of a module's top level on need be followed.
+
+        Raises:
+            Settled: the module is not the one that is run.
+        """
+        if self.settling is None or self.depth or self.uncertain or self.protos:
             return False
-        return self.settling.is_settled(self.here, self.units, self.source.lines[statement.lineno - 1 :])
+        is_main = self.unit is self.main
+        row = statement.lineno if is_main else 1
+        settled = self.settling.is_settled(self.here, self.units, len(self.frames), row)
+        if settled and not is_main:
+            raise Settled
+        return settled
 
     def evaluate(self, node: ast.expr | None) -> Value:
         """Interpret an expression, with all that evaluating it does, and return its value."""

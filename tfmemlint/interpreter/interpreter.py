@@ -10,6 +10,7 @@ from tfmemlint.interpreter.observer import Observer
 from tfmemlint.interpreter.operations.exceptions import end_entry
 from tfmemlint.interpreter.operations.imports import import_module, run_module
 from tfmemlint.interpreter.program import Event, Program, ProtoMade, SessionMade
+from tfmemlint.interpreter.settling import Settled
 from tfmemlint.interpreter.uncalled import interpret_uncalled
 from tfmemlint.interpreter.unit import EntrySetup
 from tfmemlint.interpreter.values import Const, Function, Module, ModuleInstance, Ref, Value
@@ -31,7 +32,12 @@ def interpret(
     """
     context = Context(unit, target, setup) if observer is None else _watched(unit, target, setup, observer)
     try:
-        _run_entry(context)
+        try:
+            _run_entry(context)
+        except Settled:
+            context.unit, context.frames = context.main, context.frames[:1]
+            context.statement, context.loops, context.handlers, context.caught = None, [], [], []
+            context.guards, context.ways, context.doubts = (), (), []
         end_entry(context, "module", context.main.tree)
         interpret_uncalled(context)
     except GaveUp as reason:

@@ -47,10 +47,10 @@ def import_one(context: Context, name: str, node: ast.AST) -> Value | None:
     recording = begin_recording(context)
     if recording is None:
         return _import_here(context, name, node)
-    try:
-        return _import_here(context, name, node)
-    finally:
-        end_recording(context, name, recording, node)
+    # What was not followed to its end is no import that another program could repeat.
+    module = _import_here(context, name, node)
+    end_recording(context, name, recording, node)
+    return module
 
 
 def _import_here(context: Context, name: str, node: ast.AST) -> Value | None:
