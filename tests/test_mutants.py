@@ -54,7 +54,7 @@ def afters(tool: ModuleType, folder: Path, code: str) -> set[str]:
     """The expressions that a file's mutants have in place of others."""
     (folder / "a.py").write_text(code, encoding="utf-8")
     return {mutant.after.replace("(", "", 1).replace(")", "", 1) if mutant.after.startswith("not (") else mutant.after
-            for mutant in tool.mutants_of("a.py")}  # fmt: skip
+            for mutant in tool.mutants_of("a.py", tool.ROOT)}  # fmt: skip
 
 
 @pytest.mark.parametrize("code", UNCHANGED.values(), ids=UNCHANGED)
@@ -70,7 +70,7 @@ def test_changed(mutants: ModuleType, tmp_path: Path, code: str, expected: set[s
 def test_one_place_is_changed_and_the_rest_stays(mutants: ModuleType, tmp_path: Path) -> None:
     code = "# ein ü\nx = 'ü' if a < b else 'ö'  # c\n"
     (tmp_path / "a.py").write_text(code, encoding="utf-8")
-    texts = {mutant.text(code) for mutant in mutants.mutants_of("a.py")}
+    texts = {mutant.text(code) for mutant in mutants.mutants_of("a.py", mutants.ROOT)}
     assert "# ein ü\nx = 'ü' if (a <= b) else 'ö'  # c\n" in texts
     for text in texts:
         ast.parse(text)
@@ -94,10 +94,11 @@ def test_equivalent_mutants_and_excluded_files_are_not_drawn(mutants: ModuleType
 def test_code_that_runs_at_import_is_tried_on_every_test(mutants: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("X = 1\ndef f(a=2):\n    return (\n        3\n    )\n", encoding="utf-8")
     rows = {
-        mutant.before: (mutant.runs_later, mutant.first_row, mutant.last_row) for mutant in mutants.mutants_of("a.py")
+        mutant.before: (mutant.runs_later, mutant.first_row, mutant.last_row)
+        for mutant in mutants.mutants_of("a.py", mutants.ROOT)
     }
     assert {before: later for before, (later, *_) in rows.items()} == {"1": False, "2": False, "3": True}
     record = mutants.Record({"one": 1.0, "two": 0.5, "interpreter/three": 2.0}, {"a.py": {4: ["one", "failing"]}})
-    tests = {mutant.before: record.tests_of(mutant) for mutant in mutants.mutants_of("a.py")}
+    tests = {mutant.before: record.tests_of(mutant) for mutant in mutants.mutants_of("a.py", mutants.ROOT)}
     assert tests["3"] == ["one"]
     assert sorted(tests["1"]) == ["interpreter/three", "one", "two"]

@@ -16,10 +16,8 @@ no samples.
 from __future__ import annotations
 
 import argparse
-import ast
 import compileall
 import contextlib
-import copy
 import io
 import os
 import pickle
@@ -31,10 +29,15 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tools.mutations import Mutant, mutants_of
 
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = ("tfmemlint", "rules", "tests", "fixtures", "pyproject.toml")
@@ -45,7 +48,7 @@ MODULES = (
 )
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.txt")
 TESTS = (
-    *("tests/facts", "tests/interpreter", "tests/test_silence.py", "tests/test_fixtures.py"),
+    *("tests/facts", "tests/interpreter", "tests/rulekit", "tests/test_silence.py", "tests/test_fixtures.py"),
     *("tests/deployment/test_fixtures.py", "tests/test_program_fixtures.py", "tests/test_program_traces.py"),
     *("tests/test_swallowed_settings.py", "tests/test_unguarded.py", "tests/test_snapshots.py"),
 )
@@ -57,52 +60,6 @@ SPARE_S = 10.0
 
 _BROKEN = 70
 """Exit status of a test process that failed by itself: such a mutant has not been killed by a test."""
-
-_OPPOSITES: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
-    ast.Lt: (ast.LtE, ast.GtE),
-    ast.LtE: (ast.Lt, ast.Gt),
-    ast.Gt: (ast.GtE, ast.LtE),
-    ast.GtE: (ast.Gt, ast.Lt),
-    ast.Eq: (ast.NotEq,),
-    ast.NotEq: (ast.Eq,),
-    ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,),
-    ast.In: (ast.NotIn,),
-    ast.NotIn: (ast.In,),
-}
-_SWAPPED = {"any": "all", "all": "any", "min": "max", "max": "min"}
-_LEFT_OUT = ("annotation", "returns", "decorator_list", "type_params")
-"""Fields of the syntax tree that change nothing when the code runs, or that make it unusable."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """One change of one expression.
-
-    Attributes:
-        path: the file, from the root. row: its line. start, end: offsets of the expression in the file's text.
-        before, after: the expression as it was, and as it is.
-        first_row, last_row: the lines of its statement, up to its end. runs_later: it does not run at import.
-    """
-
-    path: str
-    row: int
-    first_row: int
-    last_row: int
-    runs_later: bool
-    start: int
-    end: int
-    before: str
-    after: str
-
-    @property
-    def change(self) -> str:
-        """The change in words, on one line; the same wherever the expression moves to in its file."""
-        return " ".join(f"{self.path}: {self.before} -> {self.after}".split())
-
-    def text(self, original: str) -> str:
-        """The file's text with the change made."""
-        return f"{original[: self.start]}({self.after}){original[self.end :]}"
 
 
 def main() -> int:
@@ -135,7 +92,7 @@ def all_mutants(patterns: Sequence[str], excluded: Sequence[str]) -> list[Mutant
         known = {line for line in EQUIVALENT.read_text(encoding="utf-8").splitlines() if line[:1] not in ("", "#", " ")}
     paths = sorted({path for pattern in patterns for path in ROOT.glob(pattern)})
     names = [path.relative_to(ROOT).as_posix() for path in paths]
-    found = [mutant for name in names if name not in excluded for mutant in mutants_of(name)]
+    found = [mutant for name in names if name not in excluded for mutant in mutants_of(name, ROOT)]
     return [mutant for mutant in found if mutant.change not in known]
 
 
@@ -145,87 +102,6 @@ def draw(mutants: list[Mutant], seed: int, count: int) -> list[Mutant]:
     So the first ones of a run that is broken off are a sample, too.
     """
     return random.Random(seed).sample(mutants, min(count or len(mutants), len(mutants)))
-
-
-def mutants_of(name: str) -> Iterator[Mutant]:
-    """Yield the mutants of one file."""
-    text = (ROOT / name).read_text(encoding="utf-8")
-    starts = [0]
-    for line in text.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line.encode()))
-    data = text.encode()
-    tree = ast.parse(text)
-    statements = _statements(tree)
-    for node, after in _changes(tree):
-        first, last = starts[node.lineno - 1] + node.col_offset, starts[(node.end_lineno or 1) - 1]
-        last += node.end_col_offset or 0
-        start, end = len(data[:first].decode()), len(data[:last].decode())
-        first_row, runs_later = statements[node]
-        last_row = node.end_lineno or node.lineno
-        yield Mutant(name, node.lineno, first_row, last_row, runs_later, start, end, text[start:end], after)
-
-
-def _statements(tree: ast.AST) -> dict[ast.AST, tuple[int, bool]]:
-    """Return for each node the first line of its statement, and whether it stands in the body of a function."""
-    found: dict[ast.AST, tuple[int, bool]] = {}
-    pending: list[tuple[ast.AST, int, bool]] = [(tree, 1, False)]
-    while pending:
-        node, row, inside = pending.pop()
-        found[node] = row, inside
-        body = getattr(node, "body", ()) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else ()
-        for child in ast.iter_child_nodes(node):
-            pending.append((child, child.lineno if isinstance(child, ast.stmt) else row, inside or child in body))
-    return found
-
-
-def _changes(tree: ast.AST) -> Iterator[tuple[ast.expr, str]]:
-    """Yield each expression that can be changed, with what to put there."""
-    pending: list[ast.AST] = [tree]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, (ast.JoinedStr, ast.MatchValue)):
-            # The text of a message; a pattern, which is no expression.
-            continue
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            continue
-        if isinstance(node, ast.expr):
-            yield from ((node, ast.unparse(changed)) for changed in _changed(node))
-        for field in ("test", "guard", "ifs"):
-            tests = getattr(node, field, None)
-            for test in tests if isinstance(tests, list) else [tests]:
-                if isinstance(test, ast.expr) and not isinstance(test, (ast.Compare, ast.Constant)):
-                    yield test, f"not ({ast.unparse(test)})"
-        for field, child in ast.iter_fields(node):
-            if field not in _LEFT_OUT:
-                pending.extend(item for item in (child if isinstance(child, list) else [child]) if _is_node(item))
-
-
-def _is_node(item: object) -> bool:
-    return isinstance(item, ast.AST)
-
-
-def _changed(node: ast.expr) -> Iterator[ast.expr]:
-    """Yield an expression's mutants."""
-    match node:
-        case ast.Compare(ops=ops):
-            for place, operator in enumerate(ops):
-                for opposite in _OPPOSITES[type(operator)]:
-                    changed = copy.deepcopy(node)
-                    changed.ops[place] = opposite()
-                    yield changed
-        case ast.BoolOp(op=operator, values=values):
-            yield ast.BoolOp(ast.Or() if isinstance(operator, ast.And) else ast.And(), values)
-            for place in range(len(values)):
-                rest = values[:place] + values[place + 1 :]
-                yield rest[0] if len(rest) == 1 else ast.BoolOp(operator, rest)
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            yield operand
-        case ast.Constant(value=bool() as value):
-            yield ast.Constant(not value)
-        case ast.Constant(value=int() as number):
-            yield ast.Constant(number + 1)
-        case ast.Call(func=ast.Name(id=name)) if name in _SWAPPED:
-            yield ast.Call(ast.Name(_SWAPPED[name]), node.args, node.keywords)
 
 
 def run(mutants: Sequence[Mutant], folder: Path, tests: Sequence[str] = TESTS) -> list[Mutant]:
@@ -319,6 +195,11 @@ class Recorder:
 
     def pytest_runtest_setup(self, item: Any) -> None:
         """A test begins."""
+        # What an earlier test has computed, this one would not run: the run of a fixture, which several look at.
+        for module in [module for name, module in sys.modules.items() if name.startswith("tests.")]:
+            for kept in vars(module).values():
+                if callable(getattr(kept, "cache_clear", None)):
+                    kept.cache_clear()
         self._coverage.switch_context(item.nodeid)
         self._started = time.process_time()
 
