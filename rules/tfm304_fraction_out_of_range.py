@@ -82,10 +82,10 @@ class FractionOutOfRange(Rule):
                 continue
             value = share.value if isinstance(share, Const) else share.default
             by_default = isinstance(share, Amount)
-            if by_default and (value is None or value < _MIN_PERCENT):
-                # 0 and negative numbers stand for "no limit", and are asked for.
-                continue
             if isinstance(value, bool) or not isinstance(value, (int, float)):
+                continue
+            if by_default and value < _MIN_PERCENT:
+                # 0 and negative numbers stand for "no limit", and are asked for.
                 continue
             if value > 0 and f"{before}experimental.virtual_devices" in proto.fields:
                 judged = (

@@ -39,7 +39,7 @@ def place_at_users(programs: Sequence[ProgramResult], context: RunContext) -> li
 
 
 def modules_with_users(programs: Iterable[ProgramResult]) -> set[str]:
-    """Return the modules with findings in programs that start elsewhere: other programs may be right in them."""
+    """Return the modules with findings in programs that start as_seen_there: other programs may be right in them."""
     return {
         finding.path
         for program in programs
@@ -133,8 +133,11 @@ class _Placing:
     def _moved(self, finding: Finding, user: Step, example: tuple[str, Span] | None) -> Finding:
         module = finding.path
 
-        def elsewhere(text: str) -> str:
-            return _LINE.sub(rf"{module}:\1", text)
+        here = re.compile(rf"(?<![\w/.-]){re.escape(user.path)}:(\d+)\b")
+
+        def as_seen_there(text: str) -> str:
+            text = _LINE.sub(lambda match: f"{module}:{match[1]}", text)
+            return here.sub(r"line \1", text)
 
         place = f"{module}:{finding.span.row}"
         where = f"where {example[0]}:{example[1].row} leads to it" if example else "by itself"
@@ -148,10 +151,10 @@ class _Placing:
             path=user.path,
             span=user.span,
             noqa_row=self._end_row(user),
-            message=elsewhere(finding.message),
-            outcome=elsewhere(finding.outcome),
-            advice=elsewhere(finding.advice),
-            notes=(*map(elsewhere, finding.notes), note),
+            message=as_seen_there(finding.message),
+            outcome=as_seen_there(finding.outcome),
+            advice=_advice(finding, user) or _LINE.sub(lambda match: f"{module}:{match[1]}", finding.advice),
+            notes=(*map(as_seen_there, finding.notes), note),
             trace=trace,
             fixable=repaired_in_order,
             withheld="" if repaired_in_order or not finding.fixable else f"{module} is right in other programs",
@@ -171,6 +174,18 @@ class _Placing:
             and node.lineno <= user.span.row <= (node.end_lineno or node.lineno)
         ]
         return min(rows, default=user.span.end_row)
+
+
+def _advice(finding: Finding, user: Step) -> str:
+    """Return where the statement of a user belongs, if the early start of the runtime is in the same file; else ""."""
+    parting = finding.details.get("parting")
+    if not isinstance(parting, int) or parting >= len(finding.trace):
+        return ""
+    first = finding.trace[parting]
+    if first.path != user.path or first.span.row >= user.span.row:
+        return ""
+    leads = first.words[first.words.find("imports ") :] if "imports " in first.words else ""
+    return f"Move this above line {first.span.row}" + (f", which {leads}" if leads else "")
 
 
 def _frames(finding: Finding) -> Frames:

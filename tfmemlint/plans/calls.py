@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from tfmemlint.intents import StatedIntent
 from tfmemlint.interpreter.program import Call, Store
 from tfmemlint.interpreter.state import ConfigEffect, device_key
-from tfmemlint.interpreter.values import EACH, Device
+from tfmemlint.interpreter.values import EACH, Amount, Const, Device
 from tfmemlint.knowledge.functions import GROWTH_REFUSED, SET_VISIBLE
 from tfmemlint.model.intent import Purpose
 from tfmemlint.plans.conflicts import beyond, granted, hidden, lost_again, overruled, same, voided, words_of
@@ -76,6 +77,8 @@ def _of_outcome(call: Call, outcome: ConfigEffect | None, run: EntryRun | None) 
         return Prediction(PredictionKind.HAPPENS, words="takes effect: there is no other GPU", because=row)
     kind = PredictionKind.FAILS if outcome.certain else PredictionKind.DEPENDS
     lead = ""
+    if outcome.several and not outcome.certain and call.state.one_gpu:
+        return _with_one_gpu(call)
     if (outcome.several or (outcome.of_many and not only)) and not outcome.certain:
         if run is not None and run.count == 1:
             return IN_FORCE
@@ -90,6 +93,16 @@ def _of_outcome(call: Call, outcome: ConfigEffect | None, run: EntryRun | None) 
     exception = (outcome.exception, outcome.message) if outcome.exception else None
     details = (f"TensorFlow raises {': '.join(exception)}",) if exception else ("Nothing is raised",)
     return Prediction(kind, outcome.kind, lead + words_of(outcome), details, exception=exception, because=row)
+
+
+def _with_one_gpu(call: Call) -> Prediction:
+    """Return the prediction for a setting that only a second GPU refuses, where the program shows one."""
+    shown = call.state.cuda_visible_devices
+    if shown is None or isinstance(shown, Const):
+        return IN_FORCE
+    by_default = isinstance(shown, Amount) and shown.default is not None
+    words = "takes effect: CUDA_VISIBLE_DEVICES shows one GPU by default"
+    return replace(IN_FORCE, words=words if by_default else "takes effect where CUDA_VISIBLE_DEVICES shows one GPU")
 
 
 def _refused_by_one(stated: StatedIntent, call: Call) -> Prediction | None:

@@ -20,7 +20,8 @@ SEVERAL = "with two or more GPUs"
 def unstarted(stated: StatedIntent, run: EntryRun) -> Prediction | None:
     """Return the prediction for an intent if the runtime does not start; None if it does, or if ``stated`` comes
     after."""
-    found = _differing(run)
+    # Of growth that a loop sets for the GPUs one by one, another prediction says that it comes too late for the second.
+    found = _differing(run, in_loops=stated.intent.purpose is not Purpose.GROWTH)
     if found is None:
         return None
     event, settings = found
@@ -51,8 +52,11 @@ def in_force(table: Mapping[Key, Setting], count: int) -> list[Setting | None] |
     return [table.get(number) or table.get(number - count) or table.get(EACH) for number in range(count)]
 
 
-def _differing(run: EntryRun) -> tuple[Event, Mapping[Key, Setting]] | None:
-    """Return the event that starts the runtime (else the end) with growth that differs, and the settings to blame."""
+def _differing(run: EntryRun, *, in_loops: bool) -> tuple[Event, Mapping[Key, Setting]] | None:
+    """Return the event that starts the runtime (else the end) with growth that differs, and the settings to blame.
+
+    With ``in_loops`` also where the loop that sets growth starts the runtime before its second GPU.
+    """
     for event in run.events:
         if not (isinstance(event, End) or (isinstance(event, RuntimeStart) and event.what == "context")):
             continue
@@ -60,16 +64,20 @@ def _differing(run: EntryRun) -> tuple[Event, Mapping[Key, Setting]] | None:
         if differs is False:
             continue
         partial = event.state.growth if differs else event.state.partial_growth
-        settings = {key: setting for key, setting in (partial or {}).items() if _counts(setting, event)}
+        settings = {
+            key: setting for key, setting in (partial or {}).items() if _counts(setting, event, in_loops=in_loops)
+        }
         if settings:
             return event, settings
     return None
 
 
-def _counts(setting: Setting, event: Event) -> bool:
+def _counts(setting: Setting, event: Event, *, in_loops: bool) -> bool:
     by = setting.by
     if by is None or by.state.single_gpu:
         return False
+    if in_loops:
+        return True
     # A loop would reach the other GPUs if nothing in it started the runtime.
     return not (isinstance(event, RuntimeStart) and event.devices_loop and event.devices_loop == by.devices_loop)
 

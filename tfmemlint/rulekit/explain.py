@@ -91,7 +91,7 @@ def default_of(argument: Arg, call: Call) -> float | None:
     """
     default = argument.value.default if isinstance(argument.value, Amount) else None
     asked = any(argument.text in text for text, _ in call.guards)
-    return default if default is not None and default > 0 and not asked else None
+    return default if isinstance(default, (int, float)) and default > 0 and not asked else None
 
 
 def file_trace(value: Value, event: Event, span: Span) -> tuple[Step, ...]:

@@ -103,7 +103,10 @@ def as_number(value: Value, *, whole: bool = False) -> Value:
         if number is not None and whole and math.isfinite(number):
             number = int(number)
         return replace(value, type="number", sure=True, default=number, value=number)
-    return replace(value, type="number", sure=True) if isinstance(value, Amount) else UNKNOWN
+    if not isinstance(value, Amount):
+        return UNKNOWN
+    default = None if isinstance(value.default, str) else value.default
+    return replace(value, type="number", sure=True, default=default)
 
 
 _TEXTS = frozenset(
@@ -124,7 +127,7 @@ def as_text(value: Amount) -> Value:
     """Return what ``str()`` makes of an amount."""
     if isinstance(value, FileValue) and not isinstance(value.value, tuple):
         return replace(value, type="str", sure=True, default=None, value=str(value.value))
-    return Amount("str", value.unit, value.source)
+    return Amount("str", value.unit, value.source, default=None if value.default is None else str(value.default))
 
 
 def _number_in(value: object) -> float | None:
@@ -149,7 +152,8 @@ def option_value(name: str, reader: str, default: Value, source: str) -> Value:
         return Amount("number", unit, source, default=number if known else None)
     if reader != "str" or not isinstance(default, Const):
         return UNKNOWN
-    return Amount("str", unit, source, isinstance(default.value, (str, type(None))))
+    text = default.value if isinstance(default.value, str) else None
+    return Amount("str", unit, source, text is not None or default.value is None, text)
 
 
 def memory_of(function: str) -> Value:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.state.handlers import Arg, Handler
 from tfmemlint.interpreter.state.keys import ANY, Guards, Key, Tri
-from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Devices, Seq, Value
+from tfmemlint.interpreter.values import EACH, UNKNOWN, Amount, Const, Device, Devices, Seq, Value
 from tfmemlint.model.finding import Span, Step
 from tfmemlint.model.records import record
 
@@ -126,6 +126,8 @@ class State:
         shown = self.cuda_visible_devices
         if isinstance(shown, Const) and isinstance(shown.value, str):
             return "," not in shown.value
+        if isinstance(shown, Amount) and isinstance(shown.default, str):
+            return "," not in shown.default
         # Set to something that isn't known: most often one number.
         return shown is not None
 

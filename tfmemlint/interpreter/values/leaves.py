@@ -34,14 +34,14 @@ class Amount(Unknown):
         type: ``str``, ``list`` or ``number``; "" if it isn't known.
         unit: as in `tfmemlint.knowledge.units`; "" if it isn't known.
         source: where it comes from, in words. sure: False if it is so on some path only.
-        default: the number that it is where the user gives none; None if there is none, or it isn't known.
+        default: the number or the text that it is where the user gives none; None if there is none, or it isn't known.
     """
 
     type: str = ""
     unit: str = ""
     source: str = ""
     sure: bool = True
-    default: float | None = None
+    default: float | str | None = None
 
 
 @record(frozen=True, slots=True, eq=False)
