@@ -178,6 +178,20 @@ def test_what_is_asked_for_counts_not_what_is_guessed(edge: Edge) -> None:
     assert verdicts(edge, code + limited("settings.size")) == [("takes effect", "GPU 0: 512 MiB (3 %)")]
 
 
+@pytest.mark.parametrize(
+    ("after", "verdict"),
+    [
+        ("import subprocess, sys\nsubprocess.run([sys.executable, 'child.py'])\n", "not provable here"),
+        ("", "no effect"),
+        ("x = tf.ones([2])\nimport subprocess, sys\nsubprocess.run([sys.executable, 'child.py'])\n", "no effect"),
+    ],
+)
+def test_a_variable_for_the_next_program_is_not_without_effect(edge: Edge, after: str, verdict: str) -> None:
+    code = f"import os\n{TF}x = tf.zeros([2])\nos.environ['TF_FORCE_GPU_ALLOW_GROWTH'] = 'true'\n{after}"
+    ((found, _),) = verdicts(edge, code)
+    assert found == verdict
+
+
 def test_a_fix_is_proved_by_what_the_original_wanted(edge: Edge) -> None:
     late = f"{TF}x = tf.constant(1)\n{GROW}"
     early = f"{TF}{GROW}x = tf.constant(1)\n"

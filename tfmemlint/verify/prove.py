@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.engine.whole_program import Whole, whole_of
 from tfmemlint.intents import StatedIntent, entries, intents_of
-from tfmemlint.interpreter.program import Program
+from tfmemlint.interpreter.program import EnvWrite, Program
+from tfmemlint.rulekit.env_writes import is_for_the_next_program
 from tfmemlint.sources import Source
 from tfmemlint.sources.line_map import Rows
 from tfmemlint.verify.counterparts import counterparts, without_those_taken_out
@@ -22,6 +23,9 @@ from tfmemlint.verify.slicing.slices import CannotSlice, Slice, missing_argument
 from tfmemlint.verify.verdict import GroundFacts, Verdict, VerdictKind
 
 __all__ = ["Proof", "ProofRun", "RunOptions", "gpus_named", "prove", "prove_fixed"]
+
+FOR_THE_NEXT = "it is for the program that is started next; for this one it comes too late"
+"""The reason why nothing is proven of a variable that a program sets for another one, in the words of the plan."""
 
 if TYPE_CHECKING:
     from tfmemlint.deployment.launches import Launch
@@ -122,7 +126,7 @@ def prove(source: Source, ground: Ground, conditions: RunOptions, target: Target
                 reason = f"{entry}() is called here without arguments, and fails as {missing} is None then"
                 reason += "; verify the program that calls it"
                 run.verdicts = [Verdict(stated, VerdictKind.UNPROVEN, reason=reason) for stated in of_entry]
-        run.verdicts = _with_file_names(run.verdicts, whole_program.rows)
+        run.verdicts = _with_file_names(_without_those_for_others(run.verdicts, program), whole_program.rows)
         proof.runs.append(run)
     return proof
 
@@ -163,7 +167,12 @@ def prove_fixed(
         run.written = [judge(nearby, after.seen, facts, [stated.span for stated in of_entry]) for nearby in fresh]
         run.verdicts = _verdicts_after(run, after.seen, facts, of_entry, _changed(fixed, source.text))
         run.seen, run.slice = after.seen, after.slice
+        run.verdicts = [
+            _as_for_the_next(verdict) if before.reason == FOR_THE_NEXT else verdict
+            for before, verdict in zip(run.before, run.verdicts, strict=True)
+        ]
         run.verdicts = _with_file_names(run.verdicts, whole_program.rows)
+        run.written = _without_those_for_others(run.written, whole_program.program)
         run.written = _with_file_names(run.written, whole_program.rows)
     return proof
 
@@ -193,6 +202,23 @@ def _verdicts_after(
             verdict = replace(judge(new, seen, facts, places), stated=old.stated)
         found.append(verdict)
     return without_those_taken_out(run.verdicts, found, missing, changed)
+
+
+def _without_those_for_others(verdicts: Sequence[Verdict], program: Program) -> list[Verdict]:
+    """Return ``verdicts``; of variables that are for the program which is started next nothing is proven."""
+    return [
+        _as_for_the_next(verdict)
+        if isinstance(verdict.stated.event, EnvWrite) and is_for_the_next_program(program, verdict.stated.event)
+        else verdict
+        for verdict in verdicts
+    ]
+
+
+def _as_for_the_next(verdict: Verdict) -> Verdict:
+    """Return a verdict on a variable for the program that is started next: that this one leaves it alone is right."""
+    if verdict.kind is not VerdictKind.NOTHING:
+        return verdict
+    return replace(verdict, kind=VerdictKind.UNPROVEN, reason=FOR_THE_NEXT)
 
 
 def _with_file_names(verdicts: Sequence[Verdict], rows: Rows) -> list[Verdict]:
