@@ -208,7 +208,7 @@ def suggestion(selector: str, rules: Sequence[Rule]) -> str:
 
 def _shared_length(code: str, other: str) -> int:
     """Return how many characters two texts have in common at their beginning."""
-    return next((at for at, (one, two) in enumerate(zip(code, other, strict=False)) if one != two), len(other))
+    return next((at for at, (own, its) in enumerate(zip(code, other, strict=False)) if own != its), len(other))
 
 
 def _selectors(rules: Sequence[Rule]) -> Iterator[str]:
