@@ -26,7 +26,7 @@ def test_a_gpu_is_known_in_any_spelling(name: str) -> None:
 
 
 def test_every_gpu_has_less_than_its_name_says_and_a_source() -> None:
-    said = {"T4": 16, "A10": 24, "H100": 80, "L40S": 48, "RTX4090": 24}
+    said = {"T4": 16, "A10": 24, "H100": 80, "L4": 24, "L40S": 48, "RTX4090": 24, "RTX5090": 32}
     for known in GPU_MODELS:
         size = said.get(known.name) or int(known.name.rpartition("-")[2])
         assert 0.88 * size * 1024 < known.memory_mib < size * 1024

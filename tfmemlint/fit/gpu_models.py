@@ -44,8 +44,10 @@ GPU_MODELS = (
         int(79.11 * GIB),
         "PyTorch's message in vllm-project/vllm#27508: 79.11 GiB; nvidia-smi in modal-labs/modal-client#2797: 81559MiB",
     ),
+    GpuModel("L4", 22491, "deviceQuery in bottlerocket-os/bottlerocket-kernel-kit#139: 23583784960 bytes"),
     GpuModel("L40S", int(44.53 * GIB), "PyTorch's message in Wan-Video/Wan2.1#205: 44.53 GiB"),
     GpuModel("RTX4090", int(23.61 * GIB), "PyTorch's message in pinokiofactory/flux-webui#11: 23.61 GiB"),
+    GpuModel("RTX5090", 32117, "deviceQuery in aikitoria/open-gpu-kernel-modules#1: 33677180928 bytes"),
 )
 _IGNORED = re.compile(r"nvidia|tesla|geforce|[\s_-]+|gi?b$", re.IGNORECASE)
 _NUMBER_FIRST = re.compile(r"\s*[\d.]")
