@@ -155,12 +155,34 @@ def test_a_module_that_is_gone_is_missed() -> None:
     assert found() == found(cached=False) == []
 
 
-def test_a_module_whose_name_is_computed_is_read_each_time() -> None:
-    computed = "import core, importlib; importlib.import_module('co' + 're.yolov4')"
-    make(Path(), {"train.py": LATE.replace("from core.yolov4 import decode", computed)})
+COMPUTED = LATE.replace(
+    "from core.yolov4 import decode", "import core, importlib; importlib.import_module('co' + 're.yolov4')"
+)
+
+
+def test_a_change_in_a_module_whose_name_is_computed_is_seen() -> None:
+    make(Path(), {"train.py": COMPUTED})
     before = found()
     assert [finding.code for finding in before] == ["TFM101"]
     Path("core/yolov4.py").write_text("x = 1\n", encoding="utf-8")
+    assert found() == found(cached=False) == []
+
+
+def test_a_program_that_computes_the_name_of_a_module_is_not_gone_through_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    make(Path(), {"train.py": COMPUTED})
+    before = found()
+    with monkeypatch.context() as patched:
+        nothing_is_gone_through(patched)
+        assert found() == before
+
+
+def test_another_file_of_the_project_that_changes_is_looked_at_where_names_are_computed() -> None:
+    make(Path(), {"train.py": COMPUTED, "core/later.py": "x = 1\n"})
+    assert [finding.code for finding in found()] == ["TFM101"]
+    Path("core/yolov4.py").rename("core/before.py")
+    Path("core/later.py").rename("core/yolov4.py")
     assert found() == found(cached=False) == []
 
 

@@ -262,3 +262,33 @@ def test_a_generator_that_a_module_holds_runs_in_each_program(
         found = analyze_program(entry, context).findings
         assert {finding.code for finding in found} == {"TFM101"}
         assert any(context.modules.replays.values()) == is_kept
+
+
+def test_a_program_is_left_while_it_imports_where_nothing_can_configure_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        "net/__init__.py": "from net import config\nfrom net import layers\n",
+        "net/config.py": (
+            "import os\n\nKNOWN = {}\n\n\ndef export(function):\n    KNOWN[function.__name__] = function\n"
+            "    return function\n\n\nif os.environ.get('NET') != 'tensorflow':\n"
+            "    os.environ['TF_FORCE_GPU_ALLOW_GROWTH'] = 'true'\n\n\n@export\ndef backend():\n    return 'tensorflow'\n"
+        ),
+        "net/layers.py": "import tensorflow as tf\n\nONE = tf.constant(1.0)\n",
+        **{f"{name}_test.py": "import net\n\n\ndef test_one():\n    net.layers.ONE\n" for name in "ab"},
+    }
+    for name, text in files.items():
+        write(tmp_path / name, text)
+    monkeypatch.chdir(tmp_path)
+    followed: list[str] = []
+    run_module = imports.run_module
+
+    def seen(context: Context, unit: imports.ModuleInstance, call: imports.Step | None) -> None:
+        followed.append(unit.name)
+        run_module(context, unit, call)
+
+    monkeypatch.setattr(imports, "run_module", seen)
+    results = run([(path, False) for path in walk(["."]).files], RunContext(cache=False))
+    assert len([result for result in results if result.entries]) >= 2
+    assert "net.config" in followed
+    assert "net.layers" not in [name for name in followed if name]

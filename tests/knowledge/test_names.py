@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tfmemlint.knowledge import names
-from tfmemlint.knowledge.releases import Target
+from tfmemlint.knowledge.releases import KNOWN, Target
 
 NEWEST = Target.parse("2.21")
 
@@ -168,3 +168,14 @@ def test_the_session_of_keras_is_missing_with_keras_3() -> None:
 )
 def test_a_name_of_other_words_is_not_taken_for_the_one_that_was_meant(name: str, meant: str | None) -> None:
     assert names.nearest(name, Target.newest()) == meant
+
+
+def test_the_releases_with_all_parts_of_a_name_are_those_that_miss_none() -> None:
+    listed = [
+        f"{place}.{member}" for place in names.places()[::9] for member in names.members(place, Target.parse("1.15"))
+    ]
+    listed += [f"{name}.other" for name in listed[::5]] + [f"tf.contrib.{name}" for name in listed[::50]]
+    listed += ["tf", "tf.nothing", "numpy.array", "tf.contrib.a.b", "tf.tf2.x", "tf.keras.ops.add.x", "tf._private.x"]
+    for name in listed:
+        having = [names.missing_part(name, Target.parse(release)) is None for release in KNOWN]
+        assert names.releases_without_missing_part(name) == sum(1 << at for at, has in enumerate(having) if has), name

@@ -47,6 +47,12 @@ def contents_of(paths: frozenset[str]) -> list[tuple[str, str]]:
     return [(path, _content(path)) for path in sorted(paths)]
 
 
+def content_of(path: str, data: bytes) -> str:
+    """Return a name for the contents of a module, with those of the configuration files that it may read."""
+    named = named_config_files(path, data)
+    return digest(data, contents_of(named)) if named else digest(data)
+
+
 def _content(path: str) -> str:
     try:
         return digest(read_regular(path, MAX_CHARACTERS + 1))

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from tfmemlint.engine.cache import digest
-from tfmemlint.engine.config_files import contents_of, named_config_files
+from tfmemlint.engine.config_files import content_of
 from tfmemlint.engine.entry_points import console_entry, library_entry
 from tfmemlint.engine.project_files import FileBytes, any_configures, files_around
 from tfmemlint.engine.settled_programs import SettledPrograms
@@ -67,6 +66,7 @@ def find_programs(
         entry = _entry(path, data, store.listings, configures=path in configuring_paths, imported=imported)
         if entry is not None and (path in configuring_paths or _may_configure(path, closure & acting, hot, store)):
             found[path] = entry
+    store.universe = made.modules.keys()
     store.circles = _large_circles(found, made)
     contents: dict[str, str] = {}
     settled = SettledPrograms(store, data, configuring_paths, acting)
@@ -75,19 +75,13 @@ def find_programs(
         closure = made.closure(path).union(*map(made.closure, starts))
         files = closure.union(*map(made.closure, _packages(starts, made)))
         for module in files - contents.keys():
-            contents[module] = _content_of(module, data(module) or b"")
+            contents[module] = content_of(module, data(module) or b"")
         store.contents[path] = {module: contents[module] for module in files}
         store.settled_by[path] = settled.files(path, closure, hot)
     # From here on the texts of thousands of modules would only take memory.
     store.forget_mentions()
     hot.forget()
     return list(found.values())
-
-
-def _content_of(path: str, data: bytes) -> str:
-    """Return a name for the contents of a module, with those of the configuration files that it may read."""
-    named = named_config_files(path, data)
-    return digest(data, contents_of(named)) if named else digest(data)
 
 
 def _large_circles(entries: Mapping[str, Entry], made: Graph) -> dict[str, int]:

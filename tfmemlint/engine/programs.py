@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.cache import digest
 from tfmemlint.engine.check_launches import findings_at_launches
-from tfmemlint.engine.config_files import named_config_files
+from tfmemlint.engine.config_files import content_of, named_config_files
 from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.entry_setup import entry_setup
 from tfmemlint.engine.results import ProgramResult, WayTo
@@ -98,10 +98,29 @@ def _matters(event: Event) -> bool:
 
 def program_key(entry: Entry, context: RunContext) -> str:
     """Return the name under which the result of a program is cached: all that it depends on; "" if that isn't known."""
-    context = context.at(entry.path)
+    contents = context.modules.contents.get(entry.path)
+    return "" if contents is None else _key("program", entry, context.at(entry.path), contents)
+
+
+def wider_key(entry: Entry, context: RunContext) -> str:
+    """Return such a name that has all files of the projects in it: for a program that computes names of modules."""
     store = context.modules
-    contents, leading = store.contents.get(entry.path), store.leading
-    if contents is None or leading is None:
+    if store.contents.get(entry.path) is None:
+        return ""
+    for path in store.universe:
+        if path not in store.digests:
+            try:
+                store.digests[path] = content_of(path, store.read(path))
+            except Unreadable:
+                store.digests[path] = ""
+    return _key(
+        "program of any files", entry, context.at(entry.path), {path: store.digests[path] for path in store.universe}
+    )
+
+
+def _key(kind: str, entry: Entry, context: RunContext, contents: Mapping[str, str]) -> str:
+    store, leading = context.modules, context.modules.leading
+    if leading is None:
         return ""
     search = search_path(entry.path, kind=entry.kind, listings=store.listings)
     places = {os.path.dirname(os.path.abspath(path)) for path in contents}.union(search.directories)
@@ -110,7 +129,7 @@ def program_key(entry: Entry, context: RunContext) -> str:
     leads = [leading.of(path) for path, _, _ in files]
     target = context.target_of(entry.path)
     launches = [launch.about for launch in context.launches_of(entry.path)]
-    return digest("program", entry, target, context.gpu_memory_mib, search.about, listings, files, leads, launches)
+    return digest(kind, entry, target, context.gpu_memory_mib, search.about, listings, files, leads, launches)
 
 
 def _config_files(paths: Iterable[str], context: RunContext) -> frozenset[str]:
@@ -124,7 +143,15 @@ def _config_files(paths: Iterable[str], context: RunContext) -> frozenset[str]:
 
 def is_covered_by_key(result: ProgramResult, context: RunContext) -> bool:
     """True if `program_key` knows of all files that were read: not where the name of a module is computed."""
-    contents = context.modules.contents.get(result.entry.path, ())
-    if result.config_files and not result.config_files <= _config_files(contents, context):
+    return _is_covered(result, context, context.modules.contents.get(result.entry.path, ()))
+
+
+def is_covered_by_wider_key(result: ProgramResult, context: RunContext) -> bool:
+    """True if `wider_key` knows of all files that were read."""
+    return _is_covered(result, context, context.modules.universe)
+
+
+def _is_covered(result: ProgramResult, context: RunContext, paths: Iterable[str]) -> bool:
+    if result.config_files and not result.config_files <= _config_files(paths, context):
         return False
-    return not result.failed and result.read <= {context.modules.name_of(path) for path in contents}
+    return not result.failed and result.read <= {context.modules.name_of(path) for path in paths}

@@ -34,6 +34,8 @@ several files."""
 MAX_NEIGHBOURS = 8
 """Files that one process takes at once at most: programs that start side by side have modules in common, which one
 process reads once."""
+READS_MORE = 1
+"""Cached for a program that reads other files than its imports tell: it is cached by all files of its project."""
 
 
 def run(files: Iterable[tuple[str, bool]], context: RunContext) -> list[FileResult]:
@@ -104,7 +106,7 @@ def from_text(text: bytes, path: str, context: RunContext) -> FileResult:
 def check_items(items: Sequence[Item], context: RunContext, cache: Cache) -> Iterator[FileResult]:
     """Yield the result of each item, in order: a cached one, or a new one, which is cached."""
     keys = ["" if cache.path is None else _cache_key(item, context) for item in items]
-    cached = [cache.get(key) if key else None for key in keys]
+    cached = [_looked_up(item, key, context, cache) if key else None for item, key in zip(items, keys, strict=True)]
     unknown = [item for item, known in zip(items, cached, strict=True) if known is None]
     results = map_items(
         partial(check_item, context=context),
@@ -124,7 +126,30 @@ def check_items(items: Sequence[Item], context: RunContext, cache: Cache) -> Ite
         value = subject_of_item(item).cacheable(result, context) if key else None
         if value is not None:
             cache.put(key, value)
+        elif key and result.program is not None:
+            _cache_with_all_files(result.program, key, context, cache)
         yield result
+
+
+def _looked_up(item: Item, key: str, context: RunContext, cache: Cache) -> object:
+    """Return what an earlier run has found of an item; None if there is nothing."""
+    known = cache.get(key)
+    if known == READS_MORE and item.entry is not None:
+        from tfmemlint.engine.programs import wider_key
+
+        wider = wider_key(item.entry, context)
+        known = cache.get(wider) if wider else None
+    return known
+
+
+def _cache_with_all_files(program: ProgramResult, key: str, context: RunContext, cache: Cache) -> None:
+    """Cache the result of a program that reads files which its key does not know, by all files of its project."""
+    from tfmemlint.engine.programs import is_covered_by_wider_key, wider_key
+
+    wider = wider_key(program.entry, context) if is_covered_by_wider_key(program, context) else ""
+    if wider:
+        cache.put(key, READS_MORE)
+        cache.put(wider, program)
 
 
 def _largest_program(items: Sequence[Item], context: RunContext) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,7 @@ class ModuleStore:
         circles: modules that are not followed from their own start, by their files: the number of modules that import
             each other in circles with them.
         contents: of programs, by the file that they start in: all files that they may be made of, with their digests.
+        universe: all files of the projects. digests: those of their contents, where somebody asked.
     """
 
     shown: Mapping[str, str] = field(default_factory=dict)
@@ -60,6 +61,8 @@ class ModuleStore:
     contents: dict[str, dict[str, str]] = field(default_factory=dict)
     settled_by: dict[str, frozenset[str]] = field(default_factory=dict)
     circles: Mapping[str, int] = field(default_factory=dict)
+    universe: Collection[str] = ()
+    digests: dict[str, str] = field(default_factory=dict)
     _leading: Leading | None = None
     _names: dict[str, str] = field(default_factory=dict)
     _searches: dict[object, _Search] = field(default_factory=dict)
@@ -91,7 +94,7 @@ class ModuleStore:
         self.shown = {os.path.abspath(path): path for path in paths}
         self.instead, self.listings, self._leading = {}, Listings(), None
         self.quiet, self.summaries, self.contents, self.replays, self.settled_by = {}, {}, {}, {}, {}
-        self.circles = {}
+        self.circles, self.universe, self.digests = {}, (), {}
         self._parsed, self._mentions, self._names, self._searches = {}, {}, {}, {}
         self._lasting, self._lasting_files = set(), set()
 

@@ -105,6 +105,23 @@ def missing_part(name: str, target: Target) -> str | None:
     return None
 
 
+def releases_without_missing_part(name: str) -> int:
+    """Return the known releases for which `missing_part` returns None, a bit each, the oldest first."""
+    parent, *rest = name.split(".")
+    found = _EVERY
+    for part in rest if parent == "tf" else ():
+        if parent != "tf" and not (is_module(parent) and not _under(parent, _OPEN) and not _private(parent)):
+            break
+        child = f"{parent}.{part}"
+        place = child if _range(child) is not None else _open_place(child)
+        if place is None:
+            return 0
+        listed = _range(place) if place else None
+        found &= _mask(*listed) if listed is not None else _EVERY
+        parent = child
+    return found
+
+
 def lacking_in(name: str, target: Target) -> tuple[str, ...]:
     """Return the releases that lack ``name`` among all that the code supports: from the target's oldest release to the
     target."""
@@ -243,6 +260,7 @@ def deprecated_aliases(target: Target) -> Mapping[str, str]:
 # The table
 
 _ALL = tuple(Target.parse(release) for release in KNOWN)
+_EVERY = (1 << len(KNOWN)) - 1
 
 
 @lru_cache(maxsize=1)
@@ -280,6 +298,12 @@ def _range(name: str) -> tuple[str, str] | None:
 
 def _covers(found: tuple[str, str], target: Target) -> bool:
     return position(found[0]) <= target.index <= position(found[1])
+
+
+@lru_cache(maxsize=512)
+def _mask(first: str, last: str) -> int:
+    """Return a range of releases, a bit each."""
+    return (2 << position(last)) - (1 << position(first))
 
 
 @lru_cache(maxsize=512)

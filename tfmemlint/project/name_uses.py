@@ -162,7 +162,7 @@ def releases_with_memory_name(name: str) -> int:
 def _having(name: str) -> int:
     if not names.ever_existed(_known_part(name)):
         return EVERY_RELEASE
-    return sum(1 << place for place, release in enumerate(_TARGETS) if names.missing_part(name, release) is None)
+    return names.releases_without_missing_part(name)
 
 
 _TARGETS = tuple(Target.parse(release) for release in KNOWN)
