@@ -16,7 +16,8 @@ from tfmemlint.engine.run import run
 from tfmemlint.interpreter import replays
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations import imports
-from tfmemlint.model.finding import Finding
+from tfmemlint.interpreter.unit import ModuleInstance
+from tfmemlint.model.finding import Finding, Step
 from tfmemlint.project.entries import entry_of
 from tfmemlint.sources import walk
 
@@ -283,7 +284,7 @@ def test_a_program_is_left_while_it_imports_where_nothing_can_configure_any_more
     followed: list[str] = []
     run_module = imports.run_module
 
-    def seen(context: Context, unit: imports.ModuleInstance, call: imports.Step | None) -> None:
+    def seen(context: Context, unit: ModuleInstance, call: Step | None) -> None:
         followed.append(unit.name)
         run_module(context, unit, call)
 

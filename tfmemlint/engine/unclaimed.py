@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import Use
 from tfmemlint.knowledge import names
+from tfmemlint.knowledge.memory_names import is_about_gpu_memory
 from tfmemlint.model.finding import Finding, Severity
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ _NOT_KNOWN = (
     "Nothing states the release that this code is for, and its names do not tell it: --target-version, or a line in"
     " requirements.txt, does"
 )
+_MORE_NAMES = "Other names in this file were removed in TensorFlow 2.0 as well: it is code for TensorFlow 1"
 
 
 def said_once(found: Sequence[Finding], rules: Sequence[Rule], program: Program) -> list[Finding]:
@@ -41,7 +43,7 @@ def said_once(found: Sequence[Finding], rules: Sequence[Rule], program: Program)
         first,
         severity=Severity.WARNING if first.severity is Severity.ERROR else first.severity,
         message=f"TF1 code: on TensorFlow {target} the options of {where} do not work: {first.message}",
-        notes=(*first.notes, _NOT_KNOWN),
+        notes=(*first.notes, _MORE_NAMES if _has_more_names(program) else _NOT_KNOWN),
     )
     replaced = set(map(id, about))
     return [
@@ -75,6 +77,11 @@ def reached_by_release(program: Program, found: list[Finding], rules: Sequence[R
 def _is_missing(finding: Finding, by_code: dict[str, Rule]) -> bool:
     """Return True if a finding is about a name of another release."""
     return _is_of_another_release(finding, by_code) and str(finding.details.get("name", "")).startswith("tf.")
+
+
+def _has_more_names(program: Program) -> bool:
+    """Return True if names that have nothing to do with GPU memory are of TensorFlow 1 only, too."""
+    return any(_left_in_2(use.name, program.target) and not is_about_gpu_memory(use.name) for use in program.of(Use))
 
 
 def _left_in_2(name: str, target: Target) -> bool:

@@ -125,6 +125,10 @@ class Inference:
         names = self._names_of(os.path.abspath(path))
         yield from (*names.uses, *names.memory_uses)
 
+    def uses_in_file(self, path: str) -> tuple[NameUse, ...]:
+        """Return the names that some releases lack, those about GPU memory aside, of one file."""
+        return self._names_of(os.path.abspath(path)).uses
+
     def is_imported(self, path: str) -> bool:
         """Return True if another file of the project may import this one."""
         path = os.path.abspath(path)

@@ -219,7 +219,7 @@ def _is_for_others_there(program: Program, write: EnvWrite, bad: BadName) -> boo
         return True
     if bad.kind == "foreign":
         # JAX programs often read their data with TensorFlow, so its variables prove nothing.
-        if re.search("tensorflow|keras", text) is None or shows_owner(text, bad.owner):
+        if re.search("tensorflow|keras", text, re.IGNORECASE) is None or shows_owner(text, bad.owner):
             return True
         return uses(program.source.path, bad.owner)
     return bad.kind == "made-up" and not write.name.startswith("TF_") and not shows

@@ -141,6 +141,41 @@ def test_names_that_no_release_has_together_are_one_finding(
     assert "no release has all names that the program uses" in capsys.readouterr().out
 
 
+OTHERS = GRAPH + "w = tf.get_variable('w', [2])\nstart = tf.global_variables_initializer()\n"
+"""Three names that only TensorFlow 1 has."""
+
+
+@pytest.mark.parametrize(
+    ("code", "count"),
+    [
+        pytest.param(OPTIONS + OTHERS + EAGER, 2, id="a name of TensorFlow 2 besides"),
+        pytest.param(OPTIONS + GRAPH, 2, id="one name may be a mistake"),
+        pytest.param(OPTIONS, 2, id="only what is judged"),
+    ],
+)
+def test_a_file_of_the_stated_release_has_a_finding_at_each_place(
+    repository: Path, capsys: pytest.CaptureFixture[str], code: str, count: int
+) -> None:
+    write(repository / "requirements.txt", "tensorflow==2.3\n")
+    write(repository / "train.py", code)
+    assert _codes(capsys) == ["TFM501"] * count
+
+
+def test_a_file_of_tensorflow_1_in_a_project_for_2_is_said_once(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(repository / "requirements.txt", "tensorflow==2.3\n")
+    path = write(repository / "old" / "train.py", OPTIONS + OTHERS)
+    main(["check", "--no-cache", "--quiet"])
+    shown = capsys.readouterr().out
+    assert shown.count("TFM501") == 1
+    assert "warning: TFM501 TF1 code: on TensorFlow 2.3 the options of lines 3, 5 do not work" in shown
+    assert "note: Other names in this file were removed in TensorFlow 2.0 as well" in shown
+    main(["check", "--no-cache", "--show-target", str(path)])
+    assert "contradictory: TensorFlow 2.3 lacks names that the file uses" in capsys.readouterr().out
+    assert set(_codes(capsys, "--target-version", "2.3")) == {"TFM501", "TFM206"}
+
+
 def test_names_of_tensorflow_2_make_the_options_wrong(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(repository / "train.py", OPTIONS + EAGER)
     assert _claim(path) == (Claim.INFERRED, "2.21")

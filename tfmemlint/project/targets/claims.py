@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _TARGETS = tuple(Target.parse(release) for release in KNOWN)
 _IN_1 = sum(1 << place for place, release in enumerate(_TARGETS) if release.major < 2)
 
+MIN_NAMES_GONE = 3
+"""Names that only TensorFlow 1 has, of one file in a project for TensorFlow 2, from which on the file is for 1."""
+
 
 def with_inference(found: FoundTarget, path: str, inference: Callable[[], Inference]) -> FoundTarget:
     """Return what is stated for a file, completed by what the names of its program tell.
@@ -55,6 +58,11 @@ def _raised(found: FoundTarget, path: str, inference: Callable[[], Inference]) -
 
 def _judged(found: FoundTarget, path: str, inference: Callable[[], Inference]) -> FoundTarget:
     if found.first is not None and found.last is not None and found.first.major == found.last.major:
+        gone = _of_tensorflow_1(found, path, inference) if found.last.major >= 2 else ()
+        if gone and found.target is not None:
+            return replace(
+                found, claim=Claim.CONTRADICTORY, inferred=replace(found.target, claimed=False), deciding=gone
+            )
         return replace(found, claim=Claim.FOUND)
     admitted = _mask(found.first, found.last)
     newest = _newest(admitted)
@@ -70,6 +78,19 @@ def _judged(found: FoundTarget, path: str, inference: Callable[[], Inference]) -
         target = replace(_newest(inferred.mask), claimed=False, oldest=found.first if found.first != newest else None)
         return replace(found, claim=Claim.NOT_CLAIMED, inferred=target, deciding=inferred.deciding)
     return replace(found, claim=Claim.INFERRED, inferred=_newest(inferred.mask), deciding=inferred.deciding)
+
+
+def _of_tensorflow_1(found: FoundTarget, path: str, inference: Callable[[], Inference]) -> tuple[NameUse, ...]:
+    """Return names of a file that tell TensorFlow 1, where the project states 2; none where other names tell 2.
+
+    One such name may be a mistake; a file with several is code of others, or left behind. Names about GPU memory, which
+    are what is judged, do not count.
+    """
+    if not _is_program(path):
+        return ()
+    uses = inference().uses_in_file(path)
+    gone = [use for use in uses if not use.mask & ~_IN_1]
+    return tuple(gone[:2]) if len(gone) >= MIN_NAMES_GONE and all(use.mask & _IN_1 for use in uses) else ()
 
 
 def _is_program(path: str) -> bool:

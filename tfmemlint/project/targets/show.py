@@ -86,6 +86,8 @@ def _reasons(group: TargetGroup) -> Iterator[str]:
             yield f"inferred: the first release after {found.last} that has the names which the program uses"
         case Claim.INFERRED:
             yield f"inferred: the newest release {stated}that has the names which the program uses"
+        case Claim.CONTRADICTORY if found.first is not None and found.first == found.last:
+            yield f"contradictory: TensorFlow {found.first} lacks names that the file uses"
         case Claim.CONTRADICTORY:
             yield f"contradictory: no release {stated}has all names that the program uses"
         case Claim.NOT_CLAIMED if found.stated and found.last is None:
