@@ -6,9 +6,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.values import UNKNOWN, Const, FileValue, Seq
-from tfmemlint.knowledge.environment import read_at
 from tfmemlint.knowledge.functions import SET_LOGICAL
-from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE, BadValue, judge_value
+from tfmemlint.knowledge.variables import (
+    ALLOCATOR,
+    CONTAINER,
+    GROWTH,
+    NUMBERS,
+    VISIBLE,
+    WORDS,
+    BadValue,
+    is_judged,
+    judge_value,
+)
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
@@ -33,7 +42,9 @@ class EnvBadValue(Rule):
     ------------
     Finds values that TensorFlow or CUDA does not accept: ``TF_FORCE_GPU_ALLOW_GROWTH`` other than ``true`` and
     ``false`` in lower case, a nonexistent allocator in ``TF_GPU_ALLOCATOR``, ``CUDA_VISIBLE_DEVICES`` that does not
-    begin with a number (``all``, ``cuda:0``) or names a GPU twice, and values that are not strings. Dockerfiles, shell
+    begin with a number (``all``, ``cuda:0``) or names a GPU twice, an amount with a unit where a whole number belongs
+    (``TF_PER_DEVICE_MEMORY_LIMIT_MB=4GB``), words that other variables do not have, and values that are not strings.
+    Dockerfiles, shell
     scripts, environment files, compose files, Kubernetes manifests and workflows are checked as well, each with its own
     rules for quotes and booleans.
 
@@ -79,6 +90,7 @@ class EnvBadValue(Rule):
         "TF_GPU",
         "TF_FORCE_GPU",
         "TF_CUDNN",
+        "CUDA_DEVICE_ORDER",
         r"(?:TF_|CUDA_)\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)",
         "GPU_ALLO[CW]",
         "XLA_PYTHON_CLIENT",
@@ -90,7 +102,7 @@ class EnvBadValue(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each value that a known variable does not accept."""
         for write in (*writes(program), *child_writes(program)):
-            if write.path != program.source.path or read_at(write.name) is None:
+            if write.path != program.source.path or not _is_judged(program, write):
                 continue
             if _is_no_string(write):
                 yield self._no_string(program, write)
@@ -101,6 +113,7 @@ class EnvBadValue(Rule):
                 continue
             assert text is not None
             in_part = bad.harmless or _is_done_otherwise(program, bad)
+            in_part = in_part or bad.kind == "order"
             severity = Severity.WARNING if in_part else file_severity(write.value)
             yield self.finding(
                 program,
@@ -109,7 +122,7 @@ class EnvBadValue(Rule):
                 span=place_of(write),
                 severity=severity,
                 intent=_intent(write, bad),
-                outcome=_outcome(bad),
+                outcome=_outcome(write.name, bad),
                 advice=f"Write {bad.meant!r}" if bad.meant else _advice(bad),
                 trace=file_trace(write.value, write, place_of(write)),
                 fixable=not isinstance(write.value, FileValue),
@@ -167,6 +180,11 @@ class EnvBadValue(Rule):
         )
 
 
+def _is_judged(program: Program, write: EnvWrite) -> bool:
+    """True if something is known of the values of a variable; a container's GPUs are given from outside of it."""
+    return is_judged(write.name) and (write.name != CONTAINER or program.configuration is not None)
+
+
 def _is_no_string(write: EnvWrite) -> bool:
     """True if a variable is set to a value that is known to be no string."""
     if isinstance(write.value, FileValue):
@@ -207,18 +225,47 @@ def _message(name: str, text: str, bad: BadValue) -> str:
             return f"TensorFlow has no allocator {text!r}: {name} is ignored"
         case "twice":
             return f"{name} names a GPU twice: CUDA then shows no GPU"
+        case "alike":
+            return f"{text!r} in {name} has characters that only look like ASCII digits and commas"
+        case "number":
+            return f"{name} is a whole number: {text!r} is none"
+        case "bytes":
+            return f"{name} is in MiB: {text!r} is probably in bytes"
+        case "word":
+            return f"{name} has no value {text!r}"
+        case "order":
+            return f"CUDA knows no order of GPUs {text!r}: {name} is FASTEST_FIRST or PCI_BUS_ID"
+        case "container":
+            return f"{name} names GPUs by number or UUID: a container gets no GPU {text!r}"
         case _:
             return f"CUDA identifies GPUs by number: {text!r} in {name} hides every GPU"
 
 
-def _outcome(bad: BadValue) -> str:
+def _outcome(name: str, bad: BadValue) -> str:
     match bad.kind:
         case "growth":
             return "TensorFlow logs that the value could not be parsed, and behaves as if it were not set"
         case "allocator":
             return "TensorFlow uses its own allocator (BFC), and says nothing"
+        case "alike":
+            return "CUDA hides the GPUs from the first entry on that it cannot read"
+        case "number" | "word":
+            return _CONSEQUENCES[NUMBERS.get(name) or WORDS[name][0]]
+        case "bytes":
+            return "Nothing is raised, and nothing is limited"
+        case "order":
+            return "CUDA documents no other value: the numbers of the GPUs may be others than those of nvidia-smi"
+        case "container":
+            return "The container does not start: NVIDIA's runtime knows no such device"
         case _:
             return "TensorFlow finds no GPU, and the program runs on the CPU"
+
+
+_CONSEQUENCES = {
+    "aborts": "TensorFlow ends the process when it makes the GPU devices: a check fails",
+    "raises": "TensorFlow raises InvalidArgumentError when it makes the GPU devices",
+    "default": "TensorFlow behaves as if it were not set",
+}
 
 
 def _advice(bad: BadValue) -> str:
@@ -229,6 +276,10 @@ def _advice(bad: BadValue) -> str:
             return "Use 'cuda_malloc_async', or remove the variable"
         case "twice":
             return "Name each GPU once"
+        case "number" | "bytes":
+            return "Write a whole number, without a unit"
+        case "word" | "order":
+            return "Use one of the values that exist, or remove the variable"
         case _:
             return "Write the numbers of the GPUs ('0' or '0,1'), or remove the variable to see all GPUs"
 
@@ -237,7 +288,7 @@ def _intent(write: EnvWrite, bad: BadValue) -> Intent:
     if bad.kind == "growth":
         wanted = {"true": True, "false": False}.get(bad.meant)
         return Intent(Purpose.GROWTH, "every GPU", wanted)
-    return Intent(_PURPOSES[write.name], text=bad.meant or _text_of(write) or "")
+    return Intent(_PURPOSES.get(write.name, Purpose.OTHER), text=bad.meant or _text_of(write) or "")
 
 
 def _is_done_otherwise(program: Program, bad: BadValue) -> bool:

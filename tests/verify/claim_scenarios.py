@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from tests.verify.allocator_scenarios import default, takes
-from tests.verify.scenarios import CARD, FREE, MIB, Scenario
+from tests.verify.scenarios import CARD, FREE, MIB, Outcome, Scenario
+
+
+def ends(out: Outcome) -> bool:
+    """The process is gone before it can tell anything."""
+    return out.error == "no answer"
+
 
 CLAIMS: dict[str, Scenario] = {
     **{
@@ -51,6 +57,27 @@ CLAIMS: dict[str, Scenario] = {
         env={"TF_FORCE_GPU_ALLOW_GROWTH": "false"},
         says="TF_FORCE_GPU_ALLOW_GROWTH=false beats allow_growth of a session",
         claim="TFM403",
+    ),
+    **{
+        f"env_number_{name}": Scenario("take(1)", check, env={variable: value}, says=says, claim="TFM307")
+        for name, variable, value, check, says in (
+            ("unit", "TF_PER_DEVICE_MEMORY_LIMIT_MB", "1024MB", ends, "a limit with a unit ends the process"),
+            ("share", "TF_PER_DEVICE_MEMORY_LIMIT_MB", "0.5", ends, "a share as a limit ends the process"),
+            ("bytes", "TF_PER_DEVICE_MEMORY_LIMIT_MB", "1073741824", default, "a limit in bytes is none"),
+            ("reserve", "TF_DEVICE_MIN_SYS_MEMORY_IN_MB", "1GB", default, "a reserve with a unit is ignored"),
+            ("host", "TF_GPU_HOST_MEM_LIMIT_IN_MB", "4GB", default, "a limit of host memory with a unit is ignored"),
+            ("count", "TF_MIN_GPU_MULTIPROCESSOR_COUNT", "all", default, "a word as a number is ignored"),
+            ("schedule", "TF_CUDA_PLATFORM_GPU_DEVICE_SCHEDULE", "blocking", ends, "an unknown word ends the process"),
+            ("collection", "TF_ENABLE_GPU_GARBAGE_COLLECTION", "yes", default, "an unknown word is ignored"),
+            ("wide", "TF_FORCE_GPU_ALLOW_GROWTH", "\uff54rue", default, "full-width letters are ignored"),
+        )
+    },
+    "env_thread_mode": Scenario(
+        "take(1)",
+        lambda out: "InvalidArgumentError: Invalid gpu_thread_mode" in out.error,
+        env={"TF_GPU_THREAD_MODE": "gpu-private"},
+        says="a mode of threads that there isn't raises InvalidArgumentError",
+        claim="TFM307",
     ),
     "unknown_allocator": Scenario(
         "take(1)",

@@ -12,11 +12,11 @@ from tfmemlint.facts.line_search import Group
 TRIGGERS: tuple[Group, ...] = (
     ('CUDA_', False, '(?:TF_|CUDA_)\\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)'),
     ('ConfigProto', False, 'ConfigProto|ConfigProto|GPUOptions'),
+    ('DEVICE', False, 'CUDA_DEVICE_ORDER|VISIBLE_DEVICES'),
     ('Device', False, '(?:Logical|Virtual)Device|nvmlDeviceGetHandle'),
     ('GPU', False, 'ConfigProto|GPUOptions|GPUOptions|GPU_ALLO[CW]|TF_FORCE_GPU|TF_GPU|TF_GPU_ALLOCATOR|\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram)|\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram|growth)'),
     ('Session', False, 'InteractiveSession|Monitored\\w*Session|\\bSession\\('),
     ('TF_', False, '(?:TF_|CUDA_)\\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)|TF_CUDNN'),
-    ('VISIBLE_DEVICES', False, 'VISIBLE_DEVICES'),
     ('XLA_PYTHON_CLIENT', False, 'XLA_PYTHON_CLIENT'),
     ('_device', False, '(?:logical|physical|visible)_device|(?:logical|physical|visible|local)_device|(?:logical|physical|visible|virtual)_device|(?:logical|virtual)_device|(?:logical|virtual|visible|physical)_device|(?:logical|virtual|visible|physical|local)_device|get_device_details|gpu_device_name|local_device|visible_device'),
     ('_session', False, '(?:set|clear)_session|clear_session|set_session'),

@@ -24,6 +24,26 @@ VISIBLE = "CUDA_VISIBLE_DEVICES"
 TRUE_WORDS = frozenset({"true", "1", "yes", "on", "y", "t", "enable", "enabled"})
 FALSE_WORDS = frozenset({"false", "0", "no", "off", "n", "f", "disable", "disabled"})
 
+ORDER = "CUDA_DEVICE_ORDER"
+CONTAINER = "NVIDIA_VISIBLE_DEVICES"
+_ORDERS = ("FASTEST_FIRST", "PCI_BUS_ID")
+NUMBERS = {
+    "TF_PER_DEVICE_MEMORY_LIMIT_MB": "aborts",
+    "TF_CUDA_MALLOC_ASYNC_SUPPORTED_PREALLOC": "aborts",
+    "TF_GPU_HOST_MEM_LIMIT_IN_MB": "default",
+    "TF_DEVICE_MIN_SYS_MEMORY_IN_MB": "default",
+    "TF_MIN_GPU_MULTIPROCESSOR_COUNT": "default",
+}
+"""Variables that are whole numbers: ``aborts`` if a value that is none ends the process by a failed check, ``default``
+if the default is used. Seen on 2.21, as the words of the next table (``tests/verify/claim_scenarios.py``)."""
+WORDS = {
+    "TF_GPU_THREAD_MODE": ("raises", ("global", "gpu_shared", "gpu_private")),
+    "TF_CUDA_PLATFORM_GPU_DEVICE_SCHEDULE": ("aborts", ("spin", "yield", "blocking_sync")),
+    "TF_ENABLE_GPU_GARBAGE_COLLECTION": ("default", ("true", "false", "1", "0", "")),
+}
+"""Variables that are one of a few words; ``raises``: an InvalidArgumentError, when the devices are made."""
+_ALL_IN_CONTAINER = frozenset({"all", "none", "void", ""})
+
 _DEFAULT_ALLOCATORS = frozenset({"", "bfc", "gpu_bfc", "default"})
 _NO_GPU = frozenset({"", "-1", "none", "no", "null", "cpu", "void", "nodevfiles", "false", "off"})
 _REAL = ("CUDA_DEVICE_ORDER", *environment.VARIABLES)
@@ -67,7 +87,9 @@ class BadValue(NamedTuple):
     """A value that has no effect, or another effect than it seems to have.
 
     Attributes:
-        kind: ``growth``, ``allocator``, ``visible``, ``twice`` (a GPU is listed twice).
+        kind: ``growth``, ``allocator``, ``visible``, ``twice`` (a GPU is listed twice), ``alike`` (characters that
+            only look like ASCII), ``number`` (no whole number), ``bytes`` (so many MiB that no GPU has them), ``word``
+            (none of a few), ``order`` (of GPUs), ``container`` (no GPUs of a container).
         meant: the value that the author meant, "" if that is not clear.
         harmless: True if the default does what the value asks for.
     """
@@ -122,14 +144,68 @@ def judge_value(name: str, value: str) -> BadValue | None:
     if name == GROWTH and value not in ("true", "false", ""):
         return _growth_value(value)
     if name == ALLOCATOR and value not in (environment.allowed(name) or ()):
-        word = re.sub(r"[^a-z]", "", value.lower())
+        word = re.sub(r"[^a-z]", "", _plain(value).lower())
         if word in {name.replace("_", "") for name in _DEFAULT_ALLOCATORS}:
             return None
         meant = {value.replace("_", ""): value for value in environment.allowed(name) or ()}.get(word, "")
         return BadValue("allocator", meant)
     if name == VISIBLE:
-        return _visible_value(value)
+        return _alike(value) or _visible_value(value)
+    if name in NUMBERS:
+        return _number_value(name, value)
+    if name in WORDS and value.lower() not in WORDS[name][1]:
+        word = re.sub(r"[^a-z]", "", value.lower())
+        meant = {known.replace("_", ""): known for known in WORDS[name][1] if known}.get(word, "")
+        return BadValue("word", meant or _truth(name, value))
+    if name == ORDER and value.strip().upper() not in _ORDERS:
+        near = [order for order in _ORDERS if _distance(value.strip().upper(), order, 2) <= 2]
+        return BadValue("order", near[0] if near else "")
+    if name == CONTAINER:
+        return _container_value(value)
     return None
+
+
+def is_judged(name: str) -> bool:
+    """Return True if something is known about the values of a variable."""
+    return environment.read_at(name) is not None or name in (ORDER, CONTAINER)
+
+
+def _truth(name: str, value: str) -> str:
+    """Return ``true`` or ``false`` for a word that means as much, of a variable that is one of these."""
+    wanted = wants_growth(name, value) if "true" in WORDS[name][1] else None
+    return "" if wanted is None else str(wanted).lower()
+
+
+def _alike(value: str) -> BadValue | None:
+    """Judge digits and commas of other scripts, and invisible characters: CUDA reads ASCII."""
+    return None if value.isascii() else BadValue("alike", _plain(value) if _plain(value).isascii() else "")
+
+
+def _number_value(name: str, value: str) -> BadValue | None:
+    if re.fullmatch(r"\s*[+-]?\d+\s*", value, re.ASCII):
+        is_bytes = "LIMIT" in name and int(value) >= _LEAST_BYTES
+        return BadValue("bytes", str(int(value) // 2**20)) if is_bytes else None
+    if "$" in value or (not value and NUMBERS[name] == "default"):
+        return None
+    amount = re.fullmatch(r"\s*(\d+)\s*(M|MB|MiB|G|GB|GiB)\s*", value, re.ASCII | re.IGNORECASE)
+    if amount is None or "_MB" not in name:
+        return BadValue("number")
+    return BadValue("number", str(int(amount[1]) * (1024 if amount[2][0] in "gG" else 1)))
+
+
+_LEAST_BYTES = 2**26
+"""As MiB, 64 TiB; from there on a number is one of bytes."""
+
+
+def _container_value(value: str) -> BadValue | None:
+    """Judge the GPUs of a container, as the documentation of NVIDIA's Container Toolkit has them."""
+    if value.strip().lower() in _ALL_IN_CONTAINER or "$" in value or "{" in value:
+        return None
+    numbers = [
+        re.fullmatch(r"(?:/?(?:device:)?gpu|cuda)[:_]?(\d+)", part.strip(), re.IGNORECASE) for part in value.split(",")
+    ]
+    meant = [found[1] for found in numbers if found is not None]
+    return BadValue("container", ",".join(meant)) if len(meant) == len(numbers) else None
 
 
 def wants_growth(name: str, value: str | None) -> bool | None:
@@ -173,7 +249,7 @@ def shown(value: str) -> tuple[str, ...] | None:
 
 
 def _growth_value(value: str) -> BadValue:
-    word = value.strip().strip("'\"").lower()
+    word = _plain(value).strip().strip("'\"").lower()
     if word in TRUE_WORDS:
         return BadValue("growth", "true")
     return BadValue("growth", "false", harmless=True) if word in FALSE_WORDS else BadValue("growth")

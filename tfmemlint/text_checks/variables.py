@@ -160,6 +160,10 @@ def _of_name(reading: Reading, match: re.Match[str], bad: BadName) -> Mention:
     )
 
 
+_KINDS = frozenset({"growth", "allocator", "visible", "twice"})
+"""Kinds of values that are told of in texts: the variables of the others are seldom in one with a value."""
+
+
 def _of_value(reading: Reading, match: re.Match[str], setting: tuple[str, int, int]) -> Mention | None:
     name, (value, start, end) = match[0], setting
     settings = run_together(name, value)
@@ -175,7 +179,7 @@ def _of_value(reading: Reading, match: re.Match[str], setting: tuple[str, int, i
             details={"settings": settings},
         )
     bad = judge_value(name, value)
-    if bad is None or not _is_sure(name, value, bad):
+    if bad is None or bad.kind not in _KINDS or not _is_sure(name, value, bad):
         return None
     meant = bad.meant or _meant_allocator(name, value)
     if name == GROWTH:
