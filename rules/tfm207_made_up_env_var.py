@@ -37,6 +37,8 @@ _ADVICE = {
     Purpose.ALLOCATOR: "Set TF_GPU_ALLOCATOR to 'cuda_malloc_async' where that is what is wanted",
     Purpose.VISIBLE: "Set CUDA_VISIBLE_DEVICES",
 }
+_OTHER_SIGNS = ("\uff1d", "\ufe66")
+"""A full-width and a small equals sign."""
 _SHARE = f"Start the server with --{FRACTION} and the share of the GPU's memory"
 _SERVER_ADVICE = {
     Purpose.GROWTH: "Set TF_FORCE_GPU_ALLOW_GROWTH to 'true'",
@@ -125,7 +127,7 @@ class MadeUpEnvVar(Rule):
                 severity=Severity.ERROR if _is_sure(program, bad) else Severity.WARNING,
                 intent=_intent(write, bad),
                 outcome="TensorFlow behaves as if it were not set; nothing is raised",
-                advice=_advice(program, bad),
+                advice=f"Write {bad.real}=" if write.name.endswith(_OTHER_SIGNS) else _advice(program, bad),
                 details=_details(program, write, bad),
             )
 

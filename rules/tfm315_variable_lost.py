@@ -28,7 +28,8 @@ class VariableLost(Rule):
     Checks shell scripts, Dockerfiles, workflows and the shell commands in notebooks. Finds variables of TensorFlow and
     CUDA that are assigned without ``export`` before a program starts; that are exported after the only program has run
     (in a script that begins with ``#!``; another shell may source any other script); or that are set by ``export`` in a
-    ``RUN`` of a Dockerfile or a step of a workflow that does nothing else, or by ``!export`` in a notebook.
+    ``RUN`` of a Dockerfile or a step of a workflow that does nothing else, or by ``!export`` in a notebook; or in whose
+    ``export`` there are invisible characters, so that the shell does not know the command.
 
     A variable that the script itself reads is not reported, nor is ``CUDA_VISIBLE_DEVICES`` in a job of a scheduler,
     which has already exported it. ``pip``, ``venv``, ``setup.py`` and similar commands do not count as programs that
@@ -88,7 +89,7 @@ class VariableLost(Rule):
                 continue
             message, advice = _words(lost)
             without = Step(lost.path, lost.begun, f"{lost.program} starts without it")
-            begun = () if lost.why in ("layer", "kernel") else (without,)
+            begun = () if lost.why in ("layer", "kernel", "command") else (without,)
             place = Step(lost.path, lost.span, f"{lost.name} is set")
             yield self.finding(
                 program,
@@ -101,7 +102,7 @@ class VariableLost(Rule):
                 notes=(f"It is passed on anyway where {lost.name} was exported before the script started.",)
                 if lost.why == "unexported"
                 else (),
-                fixable=lost.why != "kernel",
+                fixable=lost.why not in ("kernel", "command"),
                 details={"why": lost.why, "key": lost.key, "begun": lost.begun, "statement": lost.statement.row},
             )
 
@@ -125,6 +126,8 @@ def _words(lost: EnvLost) -> tuple[str, str]:
             return f"{name} is set after the program has run: {where}", f"Set it above line {lost.begun.row}"
         case "kernel":
             return f"{name} is set in a shell of its own: the notebook does not get it", f"Write %env {written}"
+        case "command":
+            return f"The shell knows no command {lost.program!a}: {name} is never set", f"Write export {name}"
         case "layer":
             return f"{name} is set for this RUN alone: no container gets it", f"Write ENV {written}"
         case _:

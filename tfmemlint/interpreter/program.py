@@ -141,7 +141,7 @@ class EnvLost(Event):
     """A configuration file sets a variable where the program that it is for does not get it.
 
     Attributes:
-        why: ``unexported``, ``late``, ``layer`` or ``step`` (`tfmemlint.model.configuration.Lost`).
+        why: ``unexported``, ``late``, ``layer``, ``step`` or ``command`` (`tfmemlint.model.configuration.Lost`).
         begun: the command that starts the program. program: that command, or where it is, in words.
         text, key, given: as in `EnvWrite`. value: the string, where it is known.
     """

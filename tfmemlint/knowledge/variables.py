@@ -104,6 +104,7 @@ def judge_name(name: str) -> BadName | None:
     if name in environment.VARIABLES or (name.startswith("TF_CPP_") and _in_another_place(name) is None):
         return None
     plain = _plain(name)
+    plain = plain.rstrip("=") if plain != name else plain
     if plain != name and plain in _REAL:
         return BadName("invisible", _purpose_of_real(plain), plain)
     purpose = environment.purpose_of(name)

@@ -120,8 +120,8 @@ class Lost:
     """A variable that does not reach the program it is for.
 
     Attributes:
-        why: ``unexported`` (a plain assignment), ``late`` (the program has run), ``layer`` (``RUN`` of a Dockerfile) or
-            ``step`` (of a workflow).
+        why: ``unexported`` (a plain assignment), ``late`` (the program has run), ``layer`` (``RUN`` of a Dockerfile),
+            ``step`` (of a workflow) or ``command`` (the shell does not know the ``export``).
         begun: the command that starts the program.
         program: that command in words.
     """

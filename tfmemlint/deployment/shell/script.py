@@ -29,11 +29,12 @@ from tfmemlint.model.configuration import (
     PREFIX,
     ConfigurationRead,
     ContainerGpus,
+    Lost,
     VariableSetting,
     asked,
 )
 from tfmemlint.sources.config_files.names import NAME
-from tfmemlint.sources.config_files.shell.assignments import Given, assignment
+from tfmemlint.sources.config_files.shell.assignments import Given, assignment, disguised_export
 from tfmemlint.sources.config_files.shell.compound_commands import CompoundCommands
 from tfmemlint.sources.config_files.shell.lexer import Lexer, Word
 from tfmemlint.sources.config_files.shell.wrappers import CommandEnvironment, with_exported
@@ -164,6 +165,9 @@ class _Script:
             return
         name = words[count].value or ""
         rest = words[count + 1 :]
+        for given in disguised_export(words[count:]):
+            setting = replace(self._setting(given, first, last, ASSIGNMENT, path), passed=False)
+            self.out.lost.append(Lost(setting, "command", setting.statement, words[count].raw))
         match name:
             case "export" | "declare" | "typeset" | "readonly" | "local":
                 self._declare(name, rest, first, last, path)

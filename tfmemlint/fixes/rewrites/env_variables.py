@@ -60,6 +60,8 @@ def rename_variable(editor: Editor, finding: Finding) -> None:
         if details["wants"] is False:
             raise Withheld("it asks for TensorFlow's default: remove the line")
         raise Withheld("its value isn't known")
+    if name.endswith(("\uff1d", "\ufe66")):
+        raise Withheld("the sign after the name is no =")
     key = literal(editor, details["key"], name)
     if not plain:
         given = details["given"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tfmemlint.sources.config_files.names import NAME
@@ -37,7 +38,7 @@ def assignment(word: Word, how: str = "prefix") -> Given | None:
         whole, raw, shift = raw[0], raw[1:-1], 1
     name = _name(raw)
     if name is None:
-        return None
+        return _with_other_sign(word, how) if not whole and not raw.isascii() else None
     value = None
     after = name.end() + (2 if raw[name.end()] == "+" else 1)
     if word.value is not None and raw[name.end()] != "+":
@@ -55,6 +56,39 @@ def assignment(word: Word, how: str = "prefix") -> Given | None:
     elif value != given:
         quote = None
     return Given(name[0], value, start, start + name.end(), start + after, start + len(raw), quote, how)
+
+
+_OTHER_SIGN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*[\uff1d\ufe66]", re.ASCII)
+"""A name before a full-width or a small equals sign, which is a part of the word to a shell."""
+
+
+def _with_other_sign(word: Word, how: str) -> Given | None:
+    """Return what looks like an assignment and is none, for its sign is another character; the name has that sign."""
+    name = _OTHER_SIGN.match(word.raw)
+    if name is None:
+        return None
+    start, end = word.start, word.start + name.end()
+    return Given(name[0], word.raw[name.end() :].strip("'\""), start, end, end, word.start + len(word.raw), None, how)
+
+
+def disguised_export(words: Sequence[Word]) -> list[Given]:
+    """Return the variables of an ``export`` that a shell does not know for one: in the word are invisible characters,
+    or spaces that are none to it."""
+    first = words[0].raw if words else ""
+    if first.isascii():
+        return []
+    import unicodedata  # imported only if needed: nearly no file needs it
+
+    plain = "".join(char for char in unicodedata.normalize("NFKC", first) if unicodedata.category(char) != "Cf")
+    command, _, rest = plain.strip().partition(" ")
+    if command not in ("export", "declare", "typeset", "readonly"):
+        return []
+    name, equals, value = rest.partition("=")
+    found = [given for word in words[1:] if (given := assignment(word, "export")) is not None]
+    if equals and NAME.fullmatch(name.strip()):
+        start, end = words[0].start, words[0].start + len(first)
+        found.insert(0, Given(name.strip(), value, start, end, start, end, None, "export"))
+    return found
 
 
 def _name(raw: str) -> re.Match[str] | None:
