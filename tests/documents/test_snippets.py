@@ -79,7 +79,7 @@ def only(text: str) -> Snippet:
 
 def test_what_would_change_the_rest_is_refused() -> None:
     snippet = only("```python\n!pip install x\ny = tf.zeros(2)\n```\n")
-    with pytest.raises(ValueError, match="no Python would change"):
+    with pytest.raises(ValueError, match="not Python would change"):
         snippet.as_file(snippet.text.replace("!pip install x", "!pip install z"))
     with pytest.raises(ValueError, match="told apart"):
         snippet.as_file("y = 1\n")

@@ -273,7 +273,8 @@ def test_a_program_is_left_while_it_imports_where_nothing_can_configure_any_more
         "net/config.py": (
             "import os\n\nKNOWN = {}\n\n\ndef export(function):\n    KNOWN[function.__name__] = function\n"
             "    return function\n\n\nif os.environ.get('NET') != 'tensorflow':\n"
-            "    os.environ['TF_FORCE_GPU_ALLOW_GROWTH'] = 'true'\n\n\n@export\ndef backend():\n    return 'tensorflow'\n"
+            "    os.environ['TF_FORCE_GPU_ALLOW_GROWTH'] = 'true'\n\n\n@export\n"
+            "def backend():\n    return 'tensorflow'\n"
         ),
         "net/layers.py": "import tensorflow as tf\n\nONE = tf.constant(1.0)\n",
         **{f"{name}_test.py": "import net\n\n\ndef test_one():\n    net.layers.ONE\n" for name in "ab"},

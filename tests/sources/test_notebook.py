@@ -360,6 +360,28 @@ def test_a_fix_is_written_into_its_cell(tmp_path: Path, monkeypatch: pytest.Monk
     assert Path("a.ipynb").read_bytes() == new
 
 
+@pytest.mark.parametrize(
+    ("cells", "fixed"),
+    [
+        (
+            ["import tensorflow as tf\nprint(tf.zeros([2]))", "%env CUDA_VISIBLE_DEVICES=0\nprint(tf.ones([2]))"],
+            ["import tensorflow as tf\n%env CUDA_VISIBLE_DEVICES=0\nprint(tf.zeros([2]))", "print(tf.ones([2]))"],
+        ),
+        (
+            ["import tensorflow as tf\nprint(tf.zeros([2]))\n%set_env TF_FORCE_GPU_ALLOW_GROWTH true"],
+            ["import tensorflow as tf\n%set_env TF_FORCE_GPU_ALLOW_GROWTH true\nprint(tf.zeros([2]))"],
+        ),
+    ],
+)
+def test_a_variable_that_a_magic_sets_too_late_is_moved_as_a_magic(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cells: list[str], fixed: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.ipynb").write_bytes(notebook(*cells))
+    main(["fix", "--unsafe-fixes", "a.ipynb"])
+    assert code(Path("a.ipynb").read_bytes()) == fixed
+
+
 def test_an_environment_magic_is_fixed_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.ipynb").write_bytes(notebook("%env  TF_FORCE_GPU_ALLOW_GROWTH=True\nimport tensorflow as tf\n"))

@@ -30,13 +30,18 @@ def planner_of_file(check: Callable[[Source], list[Finding]], release: Target) -
             return None
         from tfmemlint.fixes.order.files import Files
         from tfmemlint.fixes.order.planner import Workspace, repair
+        from tfmemlint.fixes.withheld import Withheld
         from tfmemlint.project.line_length import line_length_of
 
         def read(path: str) -> Source | None:
             return source if path == source.path else None
 
         def check_texts(texts: Mapping[str, str]) -> list[Finding]:
-            return check(source.replace_text(texts[source.path]))
+            try:
+                return check(source.replace_text(texts[source.path]))
+            except ValueError as reason:
+                # A notebook has lines that are not Python, and that a change of the Python would change.
+                raise Withheld(str(reason)) from None
 
         def reaches(called: str, texts: Mapping[str, str]) -> bool:
             from tfmemlint.interpreter import analyze

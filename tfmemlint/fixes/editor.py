@@ -32,6 +32,7 @@ from tfmemlint.fixes.trivia import parse
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Applicability, Edit, Finding
+from tfmemlint.sources.magics import joined_settings
 
 __all__ = ["Editor", "Statement", "Withheld"]
 
@@ -328,7 +329,7 @@ class Editor(PlaceFinder):
             raise Withheld("two of its changes concern the same code")
         tidy = bool(self._changes.moved) or self._put_up
         made = text_of(self._tree, module, tidy=tidy, characters=self.line_length)
-        text = made.text
+        text = joined_settings(made.text)
         if _lines_with_comments(self.text) - _lines_with_comments(text):
             after = comments_of(text)
             lost = Counter(comments_of(self.text)) - Counter(after)
@@ -336,7 +337,7 @@ class Editor(PlaceFinder):
             kept = "  ".join([*after, *(comment.replace(f", {E402}", "") for comment in after)])
             if any(comment not in kept for comment in lost):
                 raise Withheld("a comment would be lost")
-        self.edits = made.edits
+        self.edits = made.edits if text == made.text else None
         return text
 
     def _whole(self, statement: Statement) -> Statement:

@@ -25,8 +25,10 @@ _CALL = re.compile(r"\s*[,;/]\s*[A-Za-z_]")
 """Calls whose arguments have no quotes (``,f a b``, ``;f a b``) or parentheses (``/f a, b``)."""
 _ENV = re.compile(r"(?:set_)?env\s+(?P<name>[A-Za-z_]\w*)(?:\s*=\s*|\s+)(?P<value>.+?)\s*$")
 _SET = re.compile(
-    rf"\s*import os; os\.environ\[(['\"])(?P<name>\w+)\1\] = (['\"])(?P<value>[^'\"\\$={{}}]*)\3  {KEPT}(?P<old>.*)"
+    r"\s*(?:import os; )?os\.environ\[(['\"])(?P<name>\w+)\1\] = "
+    rf"(['\"])(?P<value>[^'\"\\$={{}}]*)\3  {KEPT}(?P<old>.*)"
 )
+_SPLIT_SETTING = re.compile(rf"^([ \t]*)import os\n\1(?=os\.environ\[[^\n]*  {KEPT}%)", re.MULTILINE)
 _TIMED = re.compile(r"(?:time|timeit(?:\s+-\w+(?:\s*\d+)?)*)\s+(?P<code>\S.*)$")
 
 
@@ -68,7 +70,7 @@ class Python:
         if KEPT in line:
             setting = changed_setting(line)
             if setting is None:
-                raise ValueError("what is no Python would change")
+                raise ValueError("a line that is not Python would change")
             return prefix + setting
         return prefix + line if line.strip() else prefix.rstrip()
 
@@ -215,6 +217,12 @@ def changed_setting(line: str) -> str | None:
     name, value = setting.span("name"), setting.span("value")
     new = f"{rest[: name[0]]}{made['name']}{rest[name[1] : value[0]]}{made['value']}{rest[value[1] :]}"
     return f"{old['indent']}%{new}"
+
+
+def joined_settings(text: str) -> str:
+    """Return Python text in which the two statements of each ``%env`` line are on one line again: a rewrite moves them
+    as what they are in Python."""
+    return _SPLIT_SETTING.sub(r"\1import os; ", text) if KEPT in text else text
 
 
 def _indent(line: str) -> str:

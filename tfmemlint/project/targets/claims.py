@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfmemlint.knowledge.releases import KNOWN, Target
-from tfmemlint.project.name_uses import EVERY_RELEASE
+from tfmemlint.project.name_uses import EVERY_RELEASE, NameUse
 from tfmemlint.project.targets.found import Claim, FoundTarget
 
 if TYPE_CHECKING:
