@@ -58,6 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parsed(given)
     arguments.program_arguments = own
     _choose_color(arguments.color)
+    _choose_language(getattr(arguments, "lang", None))
     # The syntax trees that are read are all needed, and short-lived: looking for garbage in them is time lost. A
     # million objects are some 100 MB: what is let go of in circles has to be found before it is much more than that.
     gc.set_threshold(1_000_000, 20, 20)
@@ -79,6 +80,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Python's own exit code would be that of findings.
         _say_crash(error)
         return CRASHED
+
+
+def _choose_language(language: str | None) -> None:
+    """Make ``--lang`` hold for whatever prints."""
+    if language:
+        from tfmemlint.reporters.language import choose
+
+        choose(language)
 
 
 def _choose_color(color: str) -> None:

@@ -292,7 +292,7 @@ def from_environment(environment: Mapping[str, str]) -> tuple[list[Table], list[
     return sorted(tables, key=lambda table: table.origin), remarks
 
 
-_OTHER_VARIABLES = (f"{PREFIX}CACHE_DIR", f"{PREFIX}CONFIG")
+_OTHER_VARIABLES = (f"{PREFIX}CACHE_DIR", f"{PREFIX}CONFIG", f"{PREFIX}LANG")
 _SIMULATED = f"{PREFIX}SIM_"
 """Begins the variables of the simulated driver, which this tool's own processes set."""
 

@@ -10,7 +10,8 @@ from typing import IO, Any
 from tfmemlint.doctor import report_sections
 from tfmemlint.doctor.diagnosis import Diagnosis
 from tfmemlint.doctor.ground_status import GroundStatus
-from tfmemlint.reporters.paint import Line, Segment, columns, painter
+from tfmemlint.reporters.language import localized, localized_text
+from tfmemlint.reporters.paint import Line, Segment, cells, columns, painter
 
 SCHEMA = 1
 """The version of the JSON. It rises when a key is removed or changes its meaning, not for a new key."""
@@ -35,13 +36,15 @@ def _lines(found: Diagnosis, width: int) -> Iterator[Line]:
         ("Verification", report_sections.verification(found)),
         ("Sandbox", report_sections.sandbox(found)),
     ):
+        shown = localized_text(title)
+        blanks = " " * (report_sections.LABEL - sum(cell for _, cell in cells(shown)))
         for number, paragraph in enumerate(body):
-            label = Segment(f"{title if not number else '':<{report_sections.LABEL}}", "label")
-            for line in report_sections.wrapped(paragraph, width - report_sections.LABEL):
+            label = Segment(f"{shown}{blanks}" if not number else " " * report_sections.LABEL, "label")
+            for line in report_sections.wrapped(localized(paragraph), width - report_sections.LABEL):
                 yield [label, *line]
                 label = Segment(" " * report_sections.LABEL)
     yield []
-    yield from report_sections.wrapped(report_sections.conclusion(found), width)
+    yield from report_sections.wrapped(localized(report_sections.conclusion(found)), width)
 
 
 def as_json(found: Diagnosis) -> str:

@@ -15,6 +15,7 @@ from tfmemlint.fit.observation import MIB, DeviceUsage, FitRun
 from tfmemlint.fit.oom_messages import memory_line, refused
 from tfmemlint.fit.report_changes import lines_of
 from tfmemlint.fit.runner import steps_words
+from tfmemlint.reporters.language import localized, localized_text
 from tfmemlint.reporters.paint import Line, Segment, colourful, columns, painter, printable
 from tfmemlint.verify.sandbox_options import kept_apart, lacking
 
@@ -98,7 +99,7 @@ def show(script: str, found: FitResult, stream: IO[str], *, verbose: bool = Fals
     lines = _lines(script, found, width, verbose)
     if columns(stream) is not None:
         lines = _with_bars(lines, found, width, plain=lacks_blocks(stream))
-    painter(stream, colourful(stream, None))(lines)
+    painter(stream, colourful(stream, None))(map(localized, lines))
 
 
 def _lines(script: str, found: FitResult, width: int, verbose: bool) -> list[Line]:
@@ -295,12 +296,13 @@ def _output(seen: FitRun) -> list[Line]:
     shown = [line[:500] for line in said[-MAX_OUTPUT_LINES:]]
     if not shown:
         return []
-    return [[Segment("  its output:", "label")], *[[Segment(f"    {printable(line)}")] for line in shown]]
+    return [[Segment("  its output:", "label")], *[[Segment(f"    {printable(line)}", "quoted")] for line in shown]]
 
 
 def _wrapped(text: str, width: int, style: str, indent: int = 2) -> list[Line]:
-    space = " " * indent
-    return [[Segment(space), Segment(line, style)] for line in textwrap.wrap(printable(text), width - indent)]
+    space, words = " " * indent, localized_text(printable(text))
+    room = (width - indent) // (1 if words.isascii() else 2)
+    return [[Segment(space), Segment(line, style)] for line in textwrap.wrap(words, max(room, 20))]
 
 
 def _card(mib: int) -> str:

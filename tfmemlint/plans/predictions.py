@@ -151,8 +151,9 @@ def _found(stated: StatedIntent, finding: Finding, kind: PredictionKind) -> Pred
     """Return the prediction that a rule's finding makes."""
     match = _RAISED.search(finding.outcome)
     exception = (match[1], match[2] or "") if match is not None else None
-    start = finding.message[0].lower() if not finding.message[:2].isupper() else finding.message[0]
-    message = finding.message if "_" in finding.message.split(" ", 1)[0] else start + finding.message[1:]
+    first = finding.message.split(" ", 1)[0]
+    is_name = "_" in first or first[1:] != first[1:].lower()
+    message = finding.message if is_name else finding.message[0].lower() + finding.message[1:]
     lead = "depends: " if kind is PredictionKind.DEPENDS else "fails: "
     details = (finding.outcome,) if finding.outcome else ()
     return Prediction(kind, "rule", lead + message, details, exception=exception)

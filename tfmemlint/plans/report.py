@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import IO
 
 from tfmemlint.plans.model import Device, FilePlan, Place, Plan, PlannedEntry, PlannedIntent, Prediction, PredictionKind
-from tfmemlint.reporters.paint import Line, Segment, columns, painter, printable
+from tfmemlint.reporters.language import localized
+from tfmemlint.reporters.paint import Line, Segment, cells, columns, painter, printable
 
 _STYLES = {
     PredictionKind.HAPPENS: "good",
@@ -47,16 +48,17 @@ def show(plan: Plan, stream: IO[str], *, color: bool | None = None, width: int |
     for file in plan.files:
         paint(_file(file, room))
     for line in _summary(plan):
-        paint(_wrapped(Segment(""), line, room))
+        paint(_wrapped(Segment(""), localized(line), room))
 
 
 def _file(file: FilePlan, width: int | None) -> Iterator[Line]:
     for alike in _grouped(file.entries):
-        yield _title(file, alike)
+        yield localized(_title(file, alike))
         yield from _entry(alike[0], file, len(alike) == 1, width)
         yield []
     if file.incomplete:
-        yield [Segment(printable(file.path), "path"), Segment(f": not followed to its end: {file.incomplete}")]
+        words = f": not followed to its end: {file.incomplete}"
+        yield [Segment(printable(file.path), "path"), *localized([Segment(words)])]
         yield []
 
 
@@ -97,10 +99,17 @@ def _title(file: FilePlan, alike: Sequence[PlannedEntry]) -> Line:
 
 
 def _entry(entry: PlannedEntry, file: FilePlan, alone: bool, width: int | None) -> Iterator[Line]:
-    rows = list(_rows(entry, file, alone))
-    room = min(max((len(label) for label, _ in rows), default=0), _LABEL)
+    rows = [
+        (localized([Segment(label, "label")]), localized(segments)) for label, segments in _rows(entry, file, alone)
+    ]
+    room = min(max((_columns(label) for label, _ in rows), default=0), _LABEL)
     for label, segments in rows:
-        yield from _wrapped(Segment(f"  {label}  ".ljust(room + 4), "label"), segments, width)
+        words = label[0].text
+        yield from _wrapped(Segment(f"  {words}  {' ' * (room - _columns(label))}", "label"), segments, width)
+
+
+def _columns(line: Line) -> int:
+    return sum(width for segment in line for _, width in cells(segment.text))
 
 
 def _rows(entry: PlannedEntry, file: FilePlan, alone: bool) -> Iterator[tuple[str, Line]]:
@@ -178,7 +187,8 @@ def _lines(rows: Sequence[int], file: FilePlan) -> Line:
 
 def _planned(planned: PlannedIntent, file: FilePlan, alone: bool) -> Iterator[tuple[str, Line]]:
     prediction = planned.prediction
-    words = [Segment(f"{printable(planned.words)}: "), Segment(printable(prediction.words), _STYLES[prediction.kind])]
+    style = _STYLES[prediction.kind]
+    words = [Segment(printable(planned.words)), Segment(": "), Segment(printable(prediction.words), style)]
     details = prediction.details
     if _QUIET in details:
         words.append(Segment(f"; {_QUIET[0].lower()}{_QUIET[1:]}"))

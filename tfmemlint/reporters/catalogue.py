@@ -18,6 +18,8 @@ _CONTENTS = {
 """The patterns for fields of these names; anything may stand in others."""
 SENTENCES = ("fix", "reason", "what")
 """Fields that hold sentences."""
+LISTS = ("counts", "frames")
+"""Fields that hold several sentences with commas between them."""
 _FRAMED = ("fix", "reason")
 """Fields whose templates say something of a whole message: ``{fix} (unsafe)``, ``withheld: {reason}``."""
 _MAX_DEPTH = 4
@@ -25,21 +27,40 @@ _MAX_DEPTH = 4
 
 
 class Catalogue(gettext.GNUTranslations):
-    """The translations into one language."""
+    """The translations into one language.
+
+    Attributes:
+        other: the catalogue that is asked for what this one lacks.
+    """
+
+    other: Catalogue | None = None
 
     def translate(self, text: str, depth: int = 0) -> str:
         """Return the translation of a text, or of the texts in its fields; the text itself if there is none."""
         found = self.template_of(text)
         if found is None:
-            return text
+            return text if self.other is None else self.other.translate_sentence(text, depth)
         template, values = found
         translated = self.gettext(template)
         if depth < _MAX_DEPTH:
-            values = {name: self.translate(value, depth + 1) for name, value in values.items()}
+            values = {
+                name: "，".join(self.translate(part, depth + 1) for part in value.split(", "))
+                if name in LISTS
+                else self.translate(value, depth + 1)
+                for name, value in values.items()
+            }
         text = ""
         for number, part in enumerate(_FIELD.split(translated)):
             text = _joined(text, values.get(part, f"{{{part}}}") if number % 2 else part)
         return text
+
+    def translate_sentence(self, text: str, depth: int = 0) -> str:
+        """Return the translation of a text that may be a sentence without its capital letter."""
+        translated = self.translate(text, depth)
+        capital = text[:1].upper() + text[1:]
+        if translated != text or capital == text or self.template_of(capital) is None:
+            return translated
+        return self.translate(capital, depth)
 
     @staticmethod
     def fields(text: str) -> list[str]:
@@ -64,6 +85,8 @@ class Catalogue(gettext.GNUTranslations):
     def is_whole(self, text: str) -> bool:
         """Return True if nothing of a text stays English, but names and TensorFlow's own messages."""
         found = self.template_of(text)
+        if found is None and self.other is not None:
+            return self.other.is_whole(text) or self.other.is_whole(text[:1].upper() + text[1:])
         return found is not None and all(self.is_whole(found[1][name]) for name in SENTENCES if name in found[1])
 
     def template_of(self, text: str) -> tuple[str, dict[str, str]] | None:
@@ -79,7 +102,7 @@ class Catalogue(gettext.GNUTranslations):
         entries: dict[object, str] = self._catalog  # type: ignore[attr-defined]
         return [key for key in entries if isinstance(key, str) and key]
 
-    @lru_cache(maxsize=1)  # noqa: B019 - there is one catalogue a language
+    @lru_cache(maxsize=4)  # noqa: B019 - there are two catalogues a language
     def _patterns(self) -> list[tuple[str, re.Pattern[str]]]:
         ordered = sorted(
             self.templates(), key=lambda template: (*(-number for number in self.rank(template)), template)
@@ -112,6 +135,21 @@ def _pattern(template: str) -> re.Pattern[str]:
 @lru_cache(maxsize=4)
 def catalogue(folder: str) -> Catalogue:
     """Return the catalogue in a folder of ``tfmemlint/locale``."""
-    path = files("tfmemlint") / "locale" / folder / "LC_MESSAGES" / "tfmemlint.mo"
+    return _read(folder, "tfmemlint")
+
+
+@lru_cache(maxsize=4)
+def of_reports(folder: str) -> Catalogue:
+    """Return the catalogue of the reports of ``plan``, ``verify``, ``fit`` and ``doctor``.
+
+    It asks that of the rules' messages for what it lacks.
+    """
+    known = _read(folder, "reports")
+    known.other = catalogue(folder)
+    return known
+
+
+def _read(folder: str, domain: str) -> Catalogue:
+    path = files("tfmemlint") / "locale" / folder / "LC_MESSAGES" / f"{domain}.mo"
     with path.open("rb") as file:
         return Catalogue(file)

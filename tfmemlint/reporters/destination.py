@@ -50,3 +50,4 @@ def add_output_arguments(parser: argparse._ActionsContainer, *, json: str) -> No
     add = parser.add_argument
     add("--output-format", choices=(FULL, JSON), default=FULL, help=f"full, or json for {json} (default: full)")
     add("-o", "--output-file", metavar="FILE", help="write the report to FILE instead of standard output")
+    add("--lang", choices=("en", "zh"), help="the language of the report (default: that of the environment)")

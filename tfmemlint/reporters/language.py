@@ -9,6 +9,10 @@ rule knows of languages, reports for programs stay as they are, and English cost
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.reporters.paint import Line
 
 VARIABLES = ("TFMEMLINT_LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
 """Environment variables that state the language; the first that is set counts, as gettext has it."""
@@ -37,3 +41,27 @@ def translate(text: str) -> str:
     from tfmemlint.reporters.catalogue import catalogue
 
     return catalogue(LANGUAGES[wanted]).translate(text)
+
+
+def localized(line: Line) -> Line:
+    """Return a line of the report of a command other than ``check``, such as ``plan``, in the language of the user.
+
+    Each segment is a message. One that has no translation stays English, and one of the style ``quoted`` as it is.
+    """
+    if language() == "en":
+        return line
+    return [
+        segment if segment.style == "quoted" else segment._replace(text=localized_text(segment.text))
+        for segment in line
+    ]
+
+
+def localized_text(text: str) -> str:
+    """Return a message of such a report in the language of the user; the spaces around it stay."""
+    wanted = language()
+    core = text.strip(" ")
+    if wanted == "en" or not core:
+        return text
+    from tfmemlint.reporters.catalogue import of_reports
+
+    return text.replace(core, of_reports(LANGUAGES[wanted]).translate(core), 1)

@@ -20,6 +20,7 @@ STYLES = {
     "label": "bold",
     "dim": "dim",
     "good": "bold green",
+    "quoted": "",
     "added": "green",
     "removed": "red",
 }

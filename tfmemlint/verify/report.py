@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
+from tfmemlint.reporters.language import localized_text
 from tfmemlint.reporters.paint import STYLES, colourful, columns, printable, write
 from tfmemlint.sources.line_map import Rows
 from tfmemlint.verify.observation import Observation
@@ -196,12 +197,12 @@ def show(proofs: Sequence[Proof], where: GroundInfo, stream: IO[str], *, verbose
             continue
         title = _styled(proof.path, "path")
         if proof.begun is not None:
-            title.append(f" as {printable(proof.begun.words)}", style="none")
+            title.append(localized_text(f" as {printable(proof.begun.words)}"), style="none")
         if proof.problem:
             console.print(title)
-            console.print(_styled(f"  {printable(proof.problem)}\n", "error"))
+            console.print(_styled(localized_text(f"  {printable(proof.problem)}") + "\n", "error"))
             continue
-        machine = _styled(f"({_machine(proof, where)})", "dim")
+        machine = _styled(localized_text(f"({_machine(proof, where)})"), "dim")
         if proof.begun is None:
             console.print(title, machine)
         else:
@@ -212,10 +213,10 @@ def show(proofs: Sequence[Proof], where: GroundInfo, stream: IO[str], *, verbose
             if words:
                 console.print(_styled(f"  {words}", "dim"))
             for note in run.notes:
-                console.print(_styled(f"  {printable(note)}", "warning"))
+                console.print(_styled(localized_text(f"  {printable(note)}"), "warning"))
             console.print(_table(run, proof.rows))
             if run.failure and (verbose or _failed(run)):
-                console.print(_styled("  its output:", "label"))
+                console.print(_styled(localized_text("  its output:"), "label"))
                 for line in run.failure.splitlines():
                     console.print(f"    {printable(line)}")
                 console.print()
@@ -234,14 +235,18 @@ def _machine(proof: Proof, where: GroundInfo) -> str:
 
 def _entry_words(run: ProofRun, proof: Proof) -> str:
     fixes = proof.fixes
-    what = "" if run.entry == "module" else f"{run.entry}(): "
+    entry = "" if run.entry == "module" else f"{run.entry}(): "
+    fixed = ""
     if fixes is not None and run.before is not None:
-        what += "nothing to fix; " if not fixes else f"after {fixes} fix{'es' if fixes != 1 else ''}: "
+        fixed = "nothing to fix" if not fixes else f"after {fixes} fix{'es' if fixes != 1 else ''}"
     if run.seen is None:
-        return what.rstrip(":; ")
+        return f"{entry}{localized_text(fixed)}" if fixed else entry.rstrip(": ")
     if run.slice is None:
-        return f"{what}the program itself was run, {_how_far(run.seen, proof.rows_of(run))}"
-    return f"{what}{run.slice.rows} of {run.slice.of} lines were run"
+        ran = f"the program itself was run, {_how_far(run.seen, proof.rows_of(run))}"
+    else:
+        ran = f"{run.slice.rows} of {run.slice.of} lines were run"
+    between = {"": "", "nothing to fix": "; "}.get(fixed, ": ")
+    return f"{entry}{localized_text(f'{fixed}{between}{ran}')}"
 
 
 def _how_far(seen: Observation, rows: Rows | None) -> str:
@@ -273,28 +278,28 @@ def _table(run: ProofRun, rows: Rows | None) -> Padding:
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, expand=False)
-    table.add_column("line", justify="right", no_wrap=True)
-    table.add_column("intent", ratio=3, overflow="fold")
+    table.add_column(localized_text("line"), justify="right", no_wrap=True)
+    table.add_column(localized_text("intent"), ratio=3, overflow="fold")
     observed = any(verdict.observed for verdict in run.verdicts)
     if run.before is not None:
-        table.add_column("before", ratio=4, overflow="fold")
-        table.add_column("now", ratio=4, overflow="fold")
+        table.add_column(localized_text("before"), ratio=4, overflow="fold")
+        table.add_column(localized_text("now"), ratio=4, overflow="fold")
     else:
-        table.add_column("TensorFlow's configuration", ratio=3, overflow="fold")
+        table.add_column(localized_text("TensorFlow's configuration"), ratio=3, overflow="fold")
     if observed:
-        table.add_column("observed", ratio=3, overflow="fold")
+        table.add_column(localized_text("observed"), ratio=3, overflow="fold")
     if run.before is None:
-        table.add_column("verdict", ratio=4, overflow="fold")
+        table.add_column(localized_text("verdict"), ratio=4, overflow="fold")
     for index, verdict in enumerate(run.verdicts):
         place = verdict.stated.span.row
         shown = rows.shown(place) if rows is not None else str(place)
-        row: list[Any] = [printable(shown), printable(verdict.stated.intent.describe())]
+        row: list[Any] = [printable(shown), _cell_text(verdict.stated.intent.describe())]
         if run.before is not None:
             row += [_cell(run.before[index]), _cell(verdict, full=True)]
         else:
-            row.append(printable(verdict.configuration) or "-")
+            row.append(_cell_text(verdict.configuration))
         if observed:
-            row.append(printable(verdict.observed) or "-")
+            row.append(_cell_text(verdict.observed))
         if run.before is None:
             row.append(_cell(verdict))
         table.add_row(*row)
@@ -304,11 +309,15 @@ def _table(run: ProofRun, rows: Rows | None) -> Padding:
 def _cell(verdict: Verdict, *, full: bool = False) -> Text:
     from rich.text import Text
 
-    text = Text(verdict.kind.value, style=STYLES[_STYLE[verdict.kind]])
+    text = Text(localized_text(verdict.kind.value), style=STYLES[_STYLE[verdict.kind]])
     more = verdict.reason or (verdict.configuration if full else "")
     if more:
-        text.append(f": {printable(more)}", style="none")
+        text.append(localized_text(": ") + localized_text(printable(more)), style="none")
     return text
+
+
+def _cell_text(text: str) -> str:
+    return localized_text(printable(text)) or "-"
 
 
 def _styled(text: str, style: str) -> Text:
@@ -322,17 +331,18 @@ def _close(proofs: Sequence[Proof], where: GroundInfo, console: Any) -> None:
     silent = sum(not proof.runs and not proof.problem and proof.begun is None for proof in proofs)
     if silent:
         files = "1 file has" if silent == 1 else f"{silent} files have"
-        console.print(f"{files} no intent about GPU memory")
+        console.print(localized_text(f"{files} no intent about GPU memory"))
     if verdicts:
         counts = Counter(verdict.kind for verdict in verdicts)
         parts = [f"{counts[kind]} {_plural(kind, counts[kind])}" for kind in VerdictKind if counts[kind]]
-        console.print(f"{len(verdicts)} intent{'s' if len(verdicts) != 1 else ''}: {', '.join(parts)}")
-        console.print(_styled(f"ground: {where.ground} = {_MEANING[where.ground]}", "dim"))
+        words = f"{len(verdicts)} intent{'s' if len(verdicts) != 1 else ''}: {', '.join(parts)}"
+        console.print(localized_text(words))
+        console.print(_styled(localized_text(f"ground: {where.ground} = {_MEANING[where.ground]}"), "dim"))
     lack = next((words for proof in proofs for run in proof.runs if (words := _lacking(run, where))), "")
     if lack:
-        console.print(_styled(lack, "warning"))
+        console.print(_styled(localized_text(lack), "warning"))
     if where.why and verdicts:
-        console.print(_styled(f"no better ground: {printable(where.why)}", "dim"))
+        console.print(_styled(localized_text(f"no better ground: {printable(where.why)}"), "dim"))
 
 
 def _lacking(run: ProofRun, where: GroundInfo) -> str:
