@@ -265,6 +265,8 @@ def test_the_command_line_as_a_user_has_it(tmp_path: Path) -> None:
     (tmp_path / "late.py").write_text(LATE)
     command = [sys.executable, "-m", "tfmemlint", "verify", "--device", "edge", "late.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stderr) == (1, "")
+    assert done.returncode == 1
+    # On a busy machine, the log is told every few seconds how far the run is.
+    assert [line for line in done.stderr.splitlines() if " of 1 programs: " not in line] == []
     assert "raises: RuntimeError" in done.stdout
     assert list(tmp_path.iterdir()) == [tmp_path / "late.py"]
