@@ -59,7 +59,7 @@ def test_what_comes_after_the_last_setting_is_not_followed(tmp_path: Path, monke
     ("main", "expected"),
     [
         # The work comes first, the setting too late.
-        ("import work\n\nwork.work()\nimport settings\n", [("TFM105", "settings.py", 4)]),
+        ("import work\n\nwork.work()\nimport settings\n", [("TFM105", "main.py", 4)]),
         # A setting of its own, after one that is imported.
         (
             dedent(MAIN) + "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n",

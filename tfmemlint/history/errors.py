@@ -1,4 +1,4 @@
-"""What goes wrong when the past of a project is read."""
+"""Errors in reading the past of a project, and the limits of what is read."""
 
 from __future__ import annotations
 
