@@ -48,7 +48,7 @@ TRACES = {
             "export.py:8 calls prepare_gpus()",
             f"devices.py:6 {LATE}",
         ],
-        "Call prepare_gpus() (export.py:8) before export.py:7, where tf.zeros starts the runtime",
+        "Move this above line 7",
     ),
     "bad_lazy_import_called": Told(
         [

@@ -19,6 +19,7 @@ from tfmemlint.engine.entry_points import library_entry
 from tfmemlint.engine.programs import analyze_program
 from tfmemlint.engine.suppress import dedupe
 from tfmemlint.model.finding import Finding, Span, Step
+from tfmemlint.project.kinds import Kind
 from tfmemlint.sources.suppressions import read_suppressions
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class _Placing:
             for path, span, frames in () if program.notes else program.ways:
                 if (path, span) in concerned:
                     self.ways.setdefault((path, span), []).append((number, frames))
+        self.tests = {number for number, program in enumerate(programs) if program.entry.kind is Kind.TEST}
         self.wrong: dict[tuple[str, str, Span], set[tuple[int, Frames]]] = {}
         """For each code and place, the ways on which that is found."""
         for number, program in enumerate((*programs, *alone)):
@@ -120,7 +122,13 @@ class _Placing:
             return None
         place = (finding.path, finding.way.span)
         wrong = self.wrong[(finding.code, finding.path, finding.way.span)]
-        right = {frames for number, frames in self.ways.get(place, ()) if (number, frames) not in wrong}
+        # In a test it is not known what has started the runtime before.
+        late = "parting" in finding.details
+        right = {
+            frames
+            for number, frames in self.ways.get(place, ())
+            if (number, frames) not in wrong and not (late and number in self.tests)
+        }
         if not right:
             return None
         frames = _frames(finding)

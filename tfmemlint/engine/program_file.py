@@ -16,6 +16,7 @@ from tfmemlint.engine.results import FileResult, ProgramResult
 from tfmemlint.engine.scan_file import wanted_by_rules
 from tfmemlint.engine.suppress import dedupe_and_suppress
 from tfmemlint.facts.prefilter import ABOUT
+from tfmemlint.project.kinds import Kind
 from tfmemlint.rulekit.triggers import scan
 
 if TYPE_CHECKING:
@@ -145,10 +146,38 @@ def findings_in(
     name_of = context.modules.name_of
     starts_here = any(name_of(program.entry.path) == source.path and not program.notes for program in programs)
     reached = {span for program in programs if program.known for path, span in program.reached if path == source.path}
-    found = [finding for finding in own if finding.code not in codes or not (starts_here or finding.span in reached)]
+    tried = reached - {
+        span
+        for program in programs
+        if program.known and program.entry.kind is not Kind.TEST
+        for path, span in program.reached
+        if path == source.path
+    }
+    placed = {
+        (finding.code, finding.in_module.span)
+        for program in programs
+        for finding in program.findings
+        if finding.in_module is not None and finding.in_module.path == source.path
+    }
+    by_itself = not any(name_of(program.entry.path) == source.path for program in programs)
+
+    def is_open(finding: Finding) -> bool:
+        """True if what programs do at the place of a finding does not refute it: a test gives some arguments, and
+        users give others."""
+        if finding.span not in reached:
+            return True
+        return finding.span in tried and "parting" not in finding.details and (finding.code, finding.span) not in placed
+
+    found = [
+        finding
+        for finding in own
+        if finding.code not in codes
+        or (finding.span not in reached and not starts_here)
+        or (by_itself and not starts_here and is_open(finding))
+    ]
     for program in programs:
         here = (finding for finding in program.findings if finding.path == source.path)
-        found.extend(finding for finding in here if program.known or finding.span not in reached)
+        found.extend(finding for finding in here if program.known or is_open(finding))
     return found
 
 

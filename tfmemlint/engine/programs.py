@@ -21,6 +21,7 @@ from tfmemlint.interpreter.program import Call, EnvWrite, Event, Program, Runtim
 from tfmemlint.knowledge.environment import Moment, read_at
 from tfmemlint.project.entries import Entry
 from tfmemlint.project.imports import scan
+from tfmemlint.project.kinds import Kind
 from tfmemlint.project.roots import search_path
 from tfmemlint.sources import Unreadable
 
@@ -62,7 +63,9 @@ def analyze_program(entry: Entry, context: RunContext) -> ProgramResult:
         found += findings_at_launches(module.source.path, found, launches, whole_program_rules, analyze_with)
     events = [event for event in program.events if _matters(event)]
     reached = frozenset((event.path, event.span) for event in events)
-    ways = frozenset(_way_to(event) for event in events if not event.state.entry_unknown)
+    # The functions of a file of tests are called by pytest.
+    called = entry.kind is Kind.TEST
+    ways = frozenset(_way_to(event) for event in events if called or not event.state.entry_unknown)
     context.modules.release(program)
     return ProgramResult(
         entry,
