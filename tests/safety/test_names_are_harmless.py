@@ -21,6 +21,7 @@ gpus = tf.config.list_physical_devices("GPU")
 tf.config.experimental.set_memory_growth(gpus, True)
 os.environ["CUDA_VISIBLE_DEVICES"] = "0"
 """
+CRASHED = 3
 FORBIDDEN = (b"\x1b", b"\r", "\u202e".encode(), "\x9b".encode(), b"\xff")
 
 COMMANDS = (
@@ -65,6 +66,7 @@ def test_no_name_acts_on_a_terminal(command: tuple[str, ...], tree: tuple[Path, 
     folder, path = tree
     names = {"FILE": path, "MISSING": f"{path}.missing"}
     done = run_tool(folder, [names.get(word, word) for word in command], CODE.encode())
+    assert done.returncode != CRASHED, done.stderr
     for shown in (done.stdout, done.stderr):
         assert b"Traceback" not in shown
         assert not [sign for sign in FORBIDDEN if sign in shown], shown
@@ -73,6 +75,56 @@ def test_no_name_acts_on_a_terminal(command: tuple[str, ...], tree: tuple[Path, 
             for line in shown.splitlines()
             if line.startswith((b"::error::name", b"::error::x", b"::warning::evil"))
         ]
+
+
+PAGES = (
+    ("plan", "--html", "OUT", "FILE"),
+    pytest.param(("verify", "--device", "edge", "--html", "OUT", "FILE"), marks=pytest.mark.tensorflow),
+)
+"""Commands that write a page, and print."""
+
+
+@pytest.mark.parametrize("command", PAGES, ids=" ".join)
+def test_no_name_acts_in_a_page(command: tuple[str, ...], tree: tuple[Path, str], tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    folder, path = tree
+    out = tmp_path / "page.html"
+    done = run_tool(folder, [{"FILE": path, "OUT": str(out)}.get(word, word) for word in command])
+    assert done.returncode != CRASHED, done.stderr
+    for shown in (done.stdout, done.stderr, out.read_bytes()):
+        assert not [sign for sign in FORBIDDEN if sign in shown], shown
+
+
+@pytest.mark.parametrize("output_format", [name for name in FORMATS if name != "corrections"])
+def test_no_name_in_a_merged_report_acts(output_format: str, tree: tuple[Path, str]) -> None:
+    folder, path = tree
+    report = folder / "report.json"
+    report.write_bytes(run_tool(folder, ["check", "--output-format", "json", path]).stdout)
+    done = run_tool(folder, ["merge", "--output-format", output_format, str(report)])
+    assert done.returncode == 1, done.stderr
+    for shown in (done.stdout, done.stderr):
+        assert not [sign for sign in FORBIDDEN if sign in shown], shown
+
+
+def test_no_name_acts_in_what_estate_writes(tree: tuple[Path, str]) -> None:
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("psutil")
+    folder, path = tree
+    clones = folder / "clones"
+    (folder / path).parent.rename(clones)
+    # The name of a repository may be as hostile as that of a file.
+    (clones / path.rpartition("/")[0]).mkdir()
+    hostile = clones / path.rpartition("/")[0] / "a.py"
+    hostile.write_text(CODE)
+    top = clones / f"{path.rpartition('/')[0]}2"
+    top.mkdir()
+    (top / "a.py").write_text(CODE)
+    (clones / Path(path).name).rename(top / Path(path).name)
+    done = run_tool(folder, ["estate", "clones", "--out", "out", "--serial"])
+    assert done.returncode == 1, done.stderr
+    written = ((folder / "out" / name).read_bytes() for name in ("index.html", "estate.sarif"))
+    for shown in (done.stdout, done.stderr, *written):
+        assert not [sign for sign in FORBIDDEN if sign in shown], shown
 
 
 def test_a_diff_names_files_as_git_does() -> None:

@@ -6,10 +6,10 @@ import datetime
 import os
 from collections import Counter
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 from tfmemlint import __version__
+from tfmemlint.reporters.paint import in_html
 
 Record = dict[str, Any]
 _STYLE = """
@@ -39,7 +39,7 @@ def page(repositories: Sequence[Record], findings: Sequence[Record], last: Seque
     ]
     if failed:
         lines.append(f"{len(failed)} repositories were not checked; they are named below.")
-    parts = [f"<p>{escape(line)}</p>" for line in lines]
+    parts = [f"<p>{in_html(line)}</p>" for line in lines]
     parts.append(f"<p>{_trend(findings, last)}</p>")
     parts += ["<h2>Rules</h2>", _rules(findings, last), "<h2>Repositories</h2>", _repositories(repositories, last)]
     made = _date()
@@ -47,7 +47,7 @@ def page(repositories: Sequence[Record], findings: Sequence[Record], last: Seque
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>GPU memory of an estate</title>'
         '<meta name="viewport" content="width=device-width"><meta http-equiv="Content-Security-Policy" '
         f"content=\"default-src 'none'; style-src 'unsafe-inline'\"><style>{_STYLE}</style></head><body>\n"
-        f"<h1>GPU memory of an estate</h1>\n<p><small>tfmemlint {escape(__version__)}, {made}</small></p>\n"
+        f"<h1>GPU memory of an estate</h1>\n<p><small>tfmemlint {in_html(__version__)}, {made}</small></p>\n"
         + "\n".join(parts)
         + "\n</body></html>\n"
     )
@@ -94,8 +94,8 @@ def _rules(findings: Sequence[Record], last: Sequence[Record] | None) -> str:
         numbers = (len(found), len({row["repository"] for row in found}), fixes["safe"], fixes["unsafe"])
         rows.append(
             (
-                escape(code),
-                escape(name),
+                in_html(code),
+                in_html(name),
                 *map(str, numbers),
                 _change(len(found), None if before is None else before[code]),
             )
@@ -108,12 +108,12 @@ def _repositories(repositories: Sequence[Record], last: Sequence[Record] | None)
     before = Counter(row["repository"] for row in last) if last is not None else None
     rows = []
     for row in sorted(repositories, key=lambda row: (row["outcome"] == "checked", -row["findings"], row["repository"])):
-        place = f"<small>{escape(row['source'])} {escape(row['commit'][:12])}</small>"
-        problem = f' <b class="bad">{escape(row["outcome"])}</b>' if row["outcome"] != "checked" else ""
-        problem += f" <small>{escape(row['problem'])}</small>" if row["problem"] else ""
+        place = f"<small>{in_html(row['source'])} {in_html(row['commit'][:12])}</small>"
+        problem = f' <b class="bad">{in_html(row["outcome"])}</b>' if row["outcome"] != "checked" else ""
+        problem += f" <small>{in_html(row['problem'])}</small>" if row["problem"] else ""
         numbers = [row[name] for name in ("files", "errors", "warnings", "advice", "safe_fixes", "unsafe_fixes")]
         change = _change(row["findings"], None if before is None else before[row["repository"]])
-        rows.append((f"{escape(row['repository'])} {place}{problem}", *map(str, numbers), change))
+        rows.append((f"{in_html(row['repository'])} {place}{problem}", *map(str, numbers), change))
     heads = ("Repository", "Files", "Errors", "Warnings", "Advice", "Safe fixes", "Unsafe fixes", "Change")
     return _table(heads, rows, texts=1)
 

@@ -46,6 +46,13 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(map(_shown, text))
 
 
+def in_html(text: str) -> str:
+    """Return ``text`` as HTML in which nothing of it is a tag, and no character turns the text around it."""
+    from html import escape
+
+    return escape("\n".join(map(printable, text.split("\n"))))
+
+
 def _shown(char: str) -> str:
     if char.isprintable():
         return char

@@ -18,7 +18,7 @@ def relative(path: str) -> str:
 def address(path: str) -> str:
     """Return the address of a file: relative if it is below the working directory, else ``file:///...``."""
     found = relative(path)
-    return Path(path).absolute().as_uri() if Path(found).is_absolute() else quote(found, safe="/~")
+    return Path(path).absolute().as_uri() if Path(found).is_absolute() else quote(os.fsencode(found), safe="/~")
 
 
 def here() -> str:

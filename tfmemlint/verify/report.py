@@ -195,7 +195,7 @@ def show(proofs: Sequence[Proof], where: GroundInfo, stream: IO[str], *, verbose
     for proof in proofs:
         if not proof.runs and not proof.problem:
             continue
-        title = _styled(proof.path, "path")
+        title = _styled(printable(proof.path), "path")
         if proof.begun is not None:
             title.append(localized_text(f" as {printable(proof.begun.words)}"), style="none")
         if proof.problem:
@@ -211,7 +211,7 @@ def show(proofs: Sequence[Proof], where: GroundInfo, stream: IO[str], *, verbose
         for run in proof.runs:
             words = _entry_words(run, proof)
             if words:
-                console.print(_styled(f"  {words}", "dim"))
+                console.print(_styled(f"  {printable(words)}", "dim"))
             for note in run.notes:
                 console.print(_styled(localized_text(f"  {printable(note)}"), "warning"))
             console.print(_table(run, proof.rows))

@@ -12,9 +12,9 @@ import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
+from tfmemlint.reporters.paint import in_html
 from tfmemlint.reporters.pictures.page import LIGHT
 
 MISSING = "--html needs matplotlib: `pip install 'tfmemlint[pictures]'` brings it"
@@ -165,5 +165,5 @@ def _svg(figure: Any, describe: str, hints: dict[str, str]) -> str:
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = _COLOUR.sub(lambda match: f"var(--{_NAMES[match[0]]})", text)
     for name, words in hints.items():
-        text = text.replace(f'<g id="{name}">', f'<g id="{name}"><title>{escape(words)}</title>', 1)
-    return text.replace("<svg ", f'<svg role="img" aria-label="{escape(describe)}" ', 1)
+        text = text.replace(f'<g id="{name}">', f'<g id="{name}"><title>{in_html(words)}</title>', 1)
+    return text.replace("<svg ", f'<svg role="img" aria-label="{in_html(describe)}" ', 1)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
+
+from tfmemlint.reporters.paint import in_html
 
 LIGHT = {
     "ink": "#1b1f24",
@@ -46,10 +47,10 @@ td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: 
 
 def page(title: str, parts: Sequence[str]) -> str:
     """Return an HTML page; ``parts`` are pieces of HTML, and ``title`` is text."""
-    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
+    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{in_html(title)}</title>'
     dark = f"@media (prefers-color-scheme: dark) {{ {_colours(DARK)} }}"
     style = f"<style>:root {{ color-scheme: light dark; }} {_colours(LIGHT)} {dark} {_STYLE}</style>"
-    body = "\n".join([f"<h1>{escape(title)}</h1>", *parts])
+    body = "\n".join([f"<h1>{in_html(title)}</h1>", *parts])
     return f'<!DOCTYPE html>\n<html lang="en">\n<head>{head}\n{style}</head>\n<body>\n{body}\n</body>\n</html>\n'
 
 
@@ -59,25 +60,25 @@ def _colours(colours: dict[str, str]) -> str:
 
 def heading(text: str) -> str:
     """Return a heading."""
-    return f"<h2>{escape(text)}</h2>"
+    return f"<h2>{in_html(text)}</h2>"
 
 
 def paragraph(text: str, *, dim: bool = False) -> str:
     """Return a paragraph; ``dim``: of less weight."""
     kind = ' class="dim"' if dim else ""
-    return f"<p{kind}>{escape(text)}</p>"
+    return f"<p{kind}>{in_html(text)}</p>"
 
 
 def figure(svg: str, caption: str) -> str:
     """Return a picture with words below it."""
-    return f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
+    return f"<figure>{svg}<figcaption>{in_html(caption)}</figcaption></figure>"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> str:
     """Return a table; ``numbers`` are the columns of numbers, from 0."""
     if not rows:
         return ""
-    first = "".join(f'<th scope="col">{escape(text)}</th>' for text in head)
+    first = "".join(f'<th scope="col">{in_html(text)}</th>' for text in head)
     lines = "".join(
         "<tr>" + "".join(_cell(text, place in numbers) for place, text in enumerate(row)) + "</tr>" for row in rows
     )
@@ -86,7 +87,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[
 
 def _cell(text: str, is_number: bool) -> str:
     kind = ' class="number"' if is_number else ""
-    return f"<td{kind}>{escape(text)}</td>"
+    return f"<td{kind}>{in_html(text)}</td>"
 
 
 def write(path: str, text: str) -> str:
