@@ -102,3 +102,12 @@ def test_code_that_runs_at_import_is_tried_on_every_test(mutants: ModuleType, tm
     tests = {mutant.before: record.tests_of(mutant) for mutant in mutants.mutants_of("a.py", mutants.ROOT)}
     assert tests["3"] == ["one"]
     assert sorted(tests["1"]) == ["interpreter/three", "one", "two"]
+
+
+def test_what_a_rule_prints_is_looked_at_although_another_test_ran_it(mutants: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "tfm106_x.py").write_text("def f(a):\n    return a < 1\n", encoding="utf-8")
+    mutant = next(mutants.mutants_of("rules/tfm106_x.py", mutants.ROOT))
+    times = {"tests/test_snapshots.py::one[TFM106.txt]": 1.0, "tests/test_snapshots.py::one[TFM305.txt]": 1.0, "x": 2.0}
+    record = mutants.Record(times, {"rules/tfm106_x.py": {2: ["x"]}})
+    assert record.tests_of(mutant) == ["tests/test_snapshots.py::one[TFM106.txt]", "x"]

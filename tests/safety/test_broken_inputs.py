@@ -16,6 +16,27 @@ SEEDS = range(0, 2_000, 100)
 FOUND = ROOT / "tests" / "safety" / "broken_inputs"
 """Inputs that once failed, as tools/fuzz.py keeps them."""
 
+KEPT = {
+    "two parameters of one name": b"""\
+import tensorflow as tf
+def scale(x, x, factor=tf.constant(2.0)):
+    return x * factor
+for gpu in tf.config.list_physical_devices("GPU"):
+    tf.config.experimental.set_memory_growth(gpu, True)
+print(scale(3.0))
+""",
+    "a carriage return alone": b"""\
+import tensorflow as tf
+[tf.config\r.experimental.set_memoy_growth(gpu, True) for gpu in tf.config.list_physical_devices("GPU")]
+""",
+}
+"""Programs that once failed: seeds 708008 and 716223, made shorter."""
+
+
+@pytest.mark.parametrize("kind", KEPT)
+def test_a_program_that_once_failed_does_not_fail_again(kind: str) -> None:
+    assert fuzz.problem_of("train.py", KEPT[kind]) == ""
+
 
 @pytest.fixture(autouse=True)
 def project() -> Iterator[None]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tfmemlint.fixes.edits import difference
 from tfmemlint.fixes.finding_places import Place
-from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.fixes.withheld import Withheld, failure_words
 from tfmemlint.model.finding import PACKAGES, Finding, Fix
 from tfmemlint.sources.documents.blocks import PYTHON
 
@@ -77,7 +77,7 @@ def compute(source: Source, finding: Finding, rule: Fixer, target: Target, optio
     except Withheld as reason:
         return withheld(finding, str(reason))
     except Exception as error:
-        return withheld(finding, f"the rewriter failed: {type(error).__name__}: {error}")
+        return withheld(finding, failure_words(error))
     edits = editor.edits if editor.edits is not None else difference(source.text, new)
     if not edits:
         return withheld(finding, "the rewriter found nothing to change")

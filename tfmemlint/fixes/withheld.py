@@ -5,3 +5,12 @@ from __future__ import annotations
 
 class Withheld(Exception):
     """The fix is withheld. The text says why, as a clause without a full stop."""
+
+
+def failure_words(error: Exception) -> str:
+    """Return why an error of a rewriter leaves a finding without a fix."""
+    # What Python's parser takes, its compiler may refuse, and LibCST's parser: two parameters of one name, a carriage
+    # return alone. (LibCST's error is no SyntaxError, and LibCST may not have been imported.)
+    if isinstance(error, SyntaxError) or type(error).__name__ == "ParserSyntaxError":
+        return "the new code would not parse"
+    return f"the rewriter failed: {type(error).__name__}: {error}"

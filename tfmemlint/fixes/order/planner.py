@@ -15,7 +15,7 @@ from tfmemlint.fixes.order.files import Files
 from tfmemlint.fixes.order.names import unresolved_names
 from tfmemlint.fixes.order.problem import OrderProblem
 from tfmemlint.fixes.order.strategies import PLANS, Plan
-from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.fixes.withheld import Withheld, failure_words
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Applicability, Edit, Finding, Fix, Severity
 
@@ -103,7 +103,7 @@ class _Run:
         except Withheld as reason:
             return str(reason)
         except Exception as error:  # a strategy that fails must not take the run with it
-            return f"the rewriter failed: {type(error).__name__}: {error}"
+            return failure_words(error)
 
     def _chain(
         self, plan: Plan, finding: Finding, texts: Mapping[str, str], done: list[str], left: int
