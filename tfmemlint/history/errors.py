@@ -1,4 +1,4 @@
-"""Errors in reading the past of a project, and the limits of what is read."""
+"""Errors of reading the past of a project, and the limit of what is read."""
 
 from __future__ import annotations
 
