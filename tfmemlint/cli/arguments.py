@@ -29,7 +29,7 @@ examples:
   tfmemlint fix --unsafe-fixes         also make changes that a person should review
   tfmemlint fix --select TFM903        remove comments that silence nothing
 
-Exit code: as for check, of what is left.
+The exit codes are those of check; what has been fixed does not count.
 """
 
 

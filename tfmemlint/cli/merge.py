@@ -15,17 +15,17 @@ CLEAN, FOUND, FAILED, CRASHED = 0, 1, 2, 3
 CORRECTIONS = "corrections"
 """The one format that is made of more than a report says."""
 _ABOUT = """\
-Joins reports of `tfmemlint check` into one: json, json-lines and sarif are read; json says most. What is in two
-reports is in the new one once. Texts to quote from are read from the files, where they are there.
+Joins several reports of `tfmemlint check` into one. It reads json, json-lines and sarif, of which json holds the most.
+A finding that is in several reports appears once. Excerpts of code are taken from the files, if they are still there.
 """
 _EXAMPLES = """\
 examples:
   tfmemlint check --shard 1/2 --output-format json -o 1.json
   tfmemlint check --shard 2/2 --output-format json -o 2.json
-  tfmemlint merge 1.json 2.json                         as one run would have reported
+  tfmemlint merge 1.json 2.json                         the report that one run would have made
   tfmemlint merge --expect 2 *.json --output-format sarif -o all.sarif
 
-Exit code: as of check.
+The exit codes are those of check.
 """
 
 

@@ -15,10 +15,18 @@ if TYPE_CHECKING:
 AS_ASKED, DIFFERS, FAILED = 0, 1, 2
 
 MAX_GPUS = 64
+_ABOUT = """\
+Predicts from the code alone what starts TensorFlow's runtime, what each GPU gets, and which intents take effect.
+Neither TensorFlow nor a GPU is needed, and no code of the program is run.
+"""
+_EXIT_CODES = """\
+Exit code: 0 if every intent takes effect, as far as the code tells; 1 if one does not; 2 if a path could not be read.
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Give ``parser`` the options of ``plan``."""
+    parser.description, parser.epilog = _ABOUT, _EXIT_CODES
     add = parser.add_argument
     add("paths", nargs="*", metavar="PATH", help="files or directories (default: .)")
     add_config_arguments(parser)
