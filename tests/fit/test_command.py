@@ -12,7 +12,7 @@ import pytest
 from tfmemlint.fit import command
 from tfmemlint.fit.child.limit_overrides import remove_limits, set_limits
 from tfmemlint.fit.measure import gist, measure
-from tfmemlint.fit.oom_messages import refused
+from tfmemlint.fit.oom_messages import refused, refused_in_cudnn
 from tfmemlint.fit.report import as_data, show
 from tfmemlint.fit.runner import FitOptions
 from tfmemlint.verify.ground import Ground
@@ -122,3 +122,11 @@ def test_an_error_is_one_line() -> None:
     )
     assert gist("") == ""
     assert gist("nothing follows:") == "nothing follows:"
+
+
+def test_only_what_cudnn_could_not_get_is_taken_from_the_log() -> None:
+    oom = "E0 dnn.cc:933] OOM when allocating tensor with shape[9] on device:GPU:0 by allocator GPU_0_bfc"
+    said = "Graph execution error:\n\nFailed to call DoRnnBackward with model config: [rnn_mode"
+    assert refused_in_cudnn(said, f"started\n{oom}\n") == oom
+    assert refused_in_cudnn(said, "CUDNN_STATUS_EXECUTION_FAILED") == ""
+    assert refused_in_cudnn("No compilation provider.", oom) == ""

@@ -208,6 +208,24 @@ def test_an_error_that_is_caught_is_told(exhausted: dict[str, FitResult]) -> Non
     assert "failed to allocate" in data["refused"][0] or "OOM" in data["refused"][0]
 
 
+def test_memory_that_cudnn_lacks_is_memory(ground: Ground) -> None:
+    # TensorFlow raises an InternalError for it.
+    code = """
+gpu = tf.config.list_physical_devices("GPU")[0]
+tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=100)])
+layer = tf.keras.layers.LSTM(256, return_sequences=True)
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(layer(tf.zeros((64, 200, 256))))
+tape.gradient(loss, layer.trainable_variables)
+"""
+    found = fit(code, ground)
+    assert found.outcome is FitOutcome.TOO_BIG, found.problem
+    assert "OOM when allocating" in found.asked.exhausted[0]
+    (device,) = found.measured.devices
+    assert device.peak is not None
+    assert device.peak > 100 * MIB
+
+
 def test_each_gpu_is_measured(ground: Ground) -> None:
     code = "with tf.device('/GPU:1'): kept = tf.ones((1024, 1024))\nwith tf.device('/GPU:0'): tf.ones((2, 2))"
     found = fit(code, ground, gpus=2)

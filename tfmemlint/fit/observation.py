@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tfmemlint.fit.held import complete
-from tfmemlint.fit.oom_messages import is_out_of_memory
+from tfmemlint.fit.oom_messages import is_out_of_memory, refused_in_cudnn
 from tfmemlint.verify.child.probe import logical
 
 if TYPE_CHECKING:
@@ -93,12 +93,21 @@ def observe(result: Result, usage: Usage, blocks: Mapping[int, Block]) -> FitRun
         # It was killed or crashed: its journal is all that is known.
         steps, peaks = note.get("step", steps), note.get("peaks", peaks)
         exhausted += [note["exhausted"]] if "exhausted" in note else []
+    if not exhausted and result.exception:
+        line = refused_in_cudnn(result.message, result.stderr)
+        exhausted += [line] if line else []
     for device in told.get("devices", []):
         peaks[device["name"]] = device["peak"]
     held = {name: complete(own, blocks) for name, own in told.get("held", {}).items()}
     devices = list(_devices(peaks, held, result.effective, usage))
     return FitRun(
-        result, usage, devices, steps, exhausted, told.get("times_exhausted", len(exhausted)), told.get("changed", True)
+        result,
+        usage,
+        devices,
+        steps,
+        exhausted,
+        told.get("times_exhausted") or len(exhausted),
+        told.get("changed", True),
     )
 
 
