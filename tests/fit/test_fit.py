@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tfmemlint.fit.held import XLA, named_share
-from tfmemlint.fit.measure import FitOutcome, FitResult, measure
+from tfmemlint.fit.measure import FitOutcome, FitResult, LimitSearch, measure
 from tfmemlint.fit.observation import MIB
-from tfmemlint.fit.report import as_data, exit_code
+from tfmemlint.fit.report import as_data, exit_code, show
 from tfmemlint.fit.runner import FitOptions
 from tfmemlint.verify.ground import Ground
 
@@ -187,6 +190,20 @@ def test_what_does_not_fit_is_measured_all_the_same(exhausted: dict[str, FitResu
     (device,) = found.roomy.devices
     assert device.peak is not None
     assert 6 * 128 * MIB <= device.peak < 7 * 128 * MIB
+
+
+def test_a_gpu_is_enough_only_where_its_limit_was_run(exhausted: dict[str, FitResult]) -> None:
+    found = exhausted["card"]
+    page = io.StringIO()
+    show("script.py", found, page)
+    assert "by its peak it needs a GPU of" in page.getvalue()
+    assert "would be enough" not in page.getvalue()
+    page = io.StringIO()
+    show("script.py", replace(found, limit=LimitSearch(works=2048, fails=2000)), page)
+    # Besides the limit: 300 MiB of others, and what TensorFlow leaves free.
+    size = re.search(r"a GPU of ([\d.]+) GiB would be enough", page.getvalue())
+    assert size is not None
+    assert 2.3 <= float(size[1]) <= 3
 
 
 def test_the_scripts_own_limit_counts(exhausted: dict[str, FitResult]) -> None:
