@@ -16,7 +16,7 @@ _FRAME = re.compile(r"\{\{function_node [^{}]*\}\}\s*|\s*\[Op:\w+\] name:\s*$")
 _DEVICE = re.compile(r"device:(GPU:\d+)")
 
 _IN_CUDNN = re.compile(r"Failed to call (?:Do|Then)Rnn(?:Forward|Backward)")
-"""What TensorFlow says if cuDNN's recurrent layers get no memory; it logs the reason only (measured on 2.12, 2.15 and
+"""TensorFlow's error if cuDNN's recurrent layers get no memory; only its log has the reason (measured on 2.12, 2.15 and
 2.21).
 """
 
