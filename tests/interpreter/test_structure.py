@@ -15,7 +15,7 @@ from tfmemlint.interpreter.values import Const
 ROOM = Path(tfmemlint.interpreter.__file__).parent
 NAME = "tfmemlint.interpreter"
 FLOORS = (
-    ("values", "scopes", "state", "limits", "frames", "program", "unit", "observer", "settling"),
+    ("values", "scopes", "state", "limits", "frames", "program", "unit", "observer", "settling", "place"),
     ("registry", "context", "watching"),
     ("operations", "summaries", "replays"),
     ("nodes", "kinds", "builtins", "tensorflow"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.facts.mentions import CONFIGURES
 from tfmemlint.facts.syntax import assigned_names
+from tfmemlint.facts.tree_walk import nodes
 
 if TYPE_CHECKING:
     from tfmemlint.sources import Source
@@ -117,7 +118,7 @@ class Shapes:
                 found = frozenset(
                     name
                     for statement in _body(function)
-                    for child in ast.walk(statement)
+                    for child in nodes(statement)
                     if isinstance(child, (ast.Global, ast.Nonlocal))
                     for name in child.names
                 )
@@ -208,7 +209,7 @@ def _yields(body: Sequence[ast.AST]) -> bool:
 def _changes_arguments(function: Definition) -> bool:
     arguments = function.args
     names = {argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    for node in ast.walk(function) if names else ():
+    for node in nodes(function) if names else ():
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)) if attr in MUTATING:
                 pass
@@ -226,7 +227,7 @@ def _changes_arguments(function: Definition) -> bool:
 def _called_on(name: str, function: Definition) -> set[str]:
     return {
         node.func.attr
-        for node in ast.walk(function)
+        for node in nodes(function)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and isinstance(node.func.value, ast.Name)
@@ -239,7 +240,7 @@ def _decided_by(function: Definition) -> tuple[bool, tuple[str, ...]]:
     if not parameters:
         return False, ()
     deciding: list[ast.AST] = []
-    for node in ast.walk(function):
+    for node in nodes(function):
         match node:
             case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
                 deciding.append(test)
@@ -254,7 +255,7 @@ def _decided_by(function: Definition) -> tuple[bool, tuple[str, ...]]:
                 | ast.Call(func=ast.Attribute(attr="get" | "import_module" | "pop"), args=args)
             ):
                 deciding.extend(args)
-    parts = [part for test in deciding for part in ast.walk(test)]
+    parts = [part for test in deciding for part in nodes(test)]
     fields = {
         part.attr
         for part in parts
@@ -276,7 +277,7 @@ def _test_facts(test: ast.expr) -> TestFacts:
     attributes: set[str] = set()
     calls: list[ConditionCall] = []
     changes = False
-    for child in ast.walk(test):
+    for child in nodes(test):
         if isinstance(child, ast.Name):
             names.add(child.id)
         elif isinstance(child, ast.Attribute):

@@ -12,9 +12,10 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from tfmemlint.facts.shapes import expressions
-from tfmemlint.interpreter.frames import Catching, Conditions, ConfigFiles, Consumer, Frame, Heap, Loop, SettledCall
+from tfmemlint.interpreter.frames import Catching, Conditions, ConfigFiles, Frame, Heap, Loop, SettledCall
 from tfmemlint.interpreter.limits import MAX_STEPS, MAX_STEPS_OF_PROJECT_PROGRAM
 from tfmemlint.interpreter.observer import Decision, Observer, Reason, Surrender
+from tfmemlint.interpreter.place import Place
 from tfmemlint.interpreter.registry import ATTRIBUTES, CALLS, ITEMS, STORES, TARGETS, VISITORS
 from tfmemlint.interpreter.settling import Settled, Settling
 from tfmemlint.interpreter.state import Call, Event, Guards, State
@@ -38,7 +39,6 @@ from tfmemlint.interpreter.values import (
 )
 
 if TYPE_CHECKING:
-    from tfmemlint.facts.reach import Reach
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.model.finding import Span
     from tfmemlint.sources import Source
@@ -54,7 +54,7 @@ class GaveUp(Exception):
     """The program is too large to follow to its end; what was found so far stays."""
 
 
-class Context:
+class Context(Place):
     """One program being interpreted.
 
     Args:
@@ -215,65 +215,6 @@ class Context:
         self.given_up: list[str] = []
         self.steps = 0
         self.max_steps = MAX_STEPS if self.modules is None else MAX_STEPS_OF_PROJECT_PROGRAM
-
-    # The place
-
-    @property
-    def source(self) -> Source:
-        """The text that is being interpreted; in a model of Python's library, that of the program that calls it."""
-        return self.site[0] if self.unit.library and self.site is not None else self.unit.source
-
-    @property
-    def module(self) -> Scope:
-        """The names of the module that is being interpreted."""
-        return self.unit.scope
-
-    @property
-    def reach(self) -> Reach:
-        """The reach of the functions of the module that is being interpreted."""
-        return self.unit.reach
-
-    @property
-    def stars(self) -> list[str]:
-        """The modules of others that it star-imports from."""
-        return self.unit.stars
-
-    @property
-    def frame(self) -> Frame:
-        """The innermost frame."""
-        return self.frames[-1]
-
-    @property
-    def scope(self) -> Scope:
-        """The innermost scope."""
-        return self.frames[-1].scope
-
-    @property
-    def here(self) -> State:
-        """The state here, for code that only runs if there is one."""
-        assert self.state is not None
-        return self.state
-
-    def consumer(self) -> Consumer:
-        """Return this place, to come back to while a generator runs."""
-        return Consumer(tuple(self.frames), self.unit, self.statement, self.loops, self.handlers)
-
-    def span(self, node: ast.AST) -> Span:
-        """Return the place of a node in the text that is being interpreted."""
-        if self.unit.library and self.site is not None:
-            return self.site[0].span(self.site[1])
-        return self.unit.source.span(node)
-
-    def text(self, node: ast.AST) -> str:
-        """Return the source of a node."""
-        if self.unit.library and self.site is not None:
-            node = self.site[1].func if isinstance(self.site[1], ast.Call) else self.site[1]
-            return self.site[0].segment(self.site[0].span(node))
-        return self.unit.source.segment(self.unit.source.span(node))
-
-    def bound_names(self, body: Sequence[ast.AST]) -> frozenset[str]:
-        """Return the plain names that statements bind."""
-        return self.unit.shapes.bound_names(body)
 
     # Bookkeeping
 

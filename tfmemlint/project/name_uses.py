@@ -284,7 +284,7 @@ def asks_release(test: ast.expr) -> bool:
 
 
 def _words(node: ast.AST) -> Iterator[str]:
-    for inner in ast.walk(node):
+    for inner in nodes(node):
         if isinstance(inner, ast.Name):
             yield inner.id
         elif isinstance(inner, ast.Attribute):

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from tfmemlint.facts.names import canonical
+from tfmemlint.facts.tree_walk import nodes
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.project.name_uses import asks_release
@@ -67,7 +68,7 @@ class Flags:
         """Return True if a condition is about the release that runs: by its names, or by what they stand for."""
         if asks_release(test):
             return True
-        for node in ast.walk(test):
+        for node in nodes(test):
             if isinstance(node, ast.Name | ast.Attribute):
                 place = self._definition(ast.unparse(node), path, tree)
                 if place is not None and isinstance(place[2], ast.expr) and asks_release(place[2]):
@@ -138,7 +139,7 @@ class Flags:
         return self._returned(place[2], place[0], place[1], depth)
 
     def _returned(self, function: ast.FunctionDef, path: str, tree: ast.Module, depth: int) -> object:
-        returns = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
+        returns = [node.value for node in nodes(function) if isinstance(node, ast.Return)]
         if len(returns) != 1 or returns[0] is None:
             return UNKNOWN
         return self._value(returns[0], path, tree, depth - 1)
@@ -189,7 +190,7 @@ class Flags:
         if known is not None:
             return known
         bound = self._names[id(tree)] = _Bound(tree)
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 for alias in node.names:
                     bound.imports.setdefault(alias.asname or alias.name.split(".")[0], []).append((node, alias))
