@@ -130,12 +130,14 @@ class GrowthAndLogicalDevices(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Remove the growth call, which loses in any case."""
+        from tfmemlint.fixes.orphans import Remover
+
         call = editor.call_at(finding.span, "set_memory_growth")
         if finding.details.get("forced"):
             raise editor.Withheld(f"{FORCE} may bring the growth back")
         if not finding.details["certain"]:
             raise editor.Withheld("the limit is not set on every path; on the others, growth is in force")
-        editor.drop_with_what_is_empty(editor.statement_of(call))
+        Remover(editor, finding.path).remove(editor.statement_of(call))
         if finding.details["kind"] == "dropped" and not finding.details["refused"]:
             editor.safe("Drop the growth, which has no effect")
         elif finding.details["caught"]:

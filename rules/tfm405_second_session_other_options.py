@@ -14,6 +14,7 @@ from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.rulekit.explain import carriers, in_line, options_intent, plain_options, short, start_trace, written
 from tfmemlint.rulekit.rule import Rule
+from tfmemlint.rulekit.start_trace import start_details
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
@@ -185,7 +186,7 @@ class SecondSessionOtherOptions(Rule):
             advice="Give the same options to the first session, or set the memory with tf.config before it",
             trace=start_trace(first, session, f"{written(short(session.name))} comes after the devices are made"),
             fixable=plain and first.path == session.path and first.name in SESSIONS,
-            details={"options": lost, "values": lost},
+            details={"options": lost, "values": lost, "ways": start_details(first, session)},
             anchors={"first": first.span},
         )
 

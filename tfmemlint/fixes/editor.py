@@ -79,6 +79,7 @@ class Editor(PlaceFinder):
         self._changes = Changes()
         self._imports_added = ImportAdder(self._tree, self._imports)
         self._put_up = False
+        self._forgotten: Counter[str] = Counter()
         self._notes: list[tuple[str, str]] = []
         self._rendered: set[cst.CSTNode] = set()
         self._named: dict[tuple[cst.CSTNode, str], str] = {}
@@ -133,10 +134,21 @@ class Editor(PlaceFinder):
 
     drop = remove
 
-    def discard(self, statement: Statement) -> None:
-        """Remove a statement with its comments: they are part of code that is put elsewhere."""
+    def discard(self, statement: Statement, *, forget: bool = False) -> None:
+        """Remove a statement with its comments: they are part of code that is put elsewhere, or, with ``forget``, of
+        nothing any more.
+        """
         whole = self._whole(statement)
         self._changes.moved.add(whole)
+        if forget:
+            holder = whole if hasattr(whole, "leading_lines") else self.parent(whole)
+            self._forgotten.update(comments_in(holder) if holder is not None else ())
+
+    def keep(self, statement: Statement) -> None:
+        """Take back that a statement is removed."""
+        whole = self._whole(statement)
+        self._changes.moved.discard(whole)
+        self._changes.removed.discard(whole)
 
     def drop_with_what_is_empty(self, statement: Statement) -> None:
         """Remove a statement, and the loops, conditions and handlers around it that would do nothing without it."""
@@ -332,7 +344,7 @@ class Editor(PlaceFinder):
         text = joined_settings(made.text)
         if _lines_with_comments(self.text) - _lines_with_comments(text):
             after = comments_of(text)
-            lost = Counter(comments_of(self.text)) - Counter(after)
+            lost = Counter(comments_of(self.text)) - Counter(after) - self._forgotten
             # A code may have been added to those of a comment.
             kept = "  ".join([*after, *(comment.replace(f", {E402}", "") for comment in after)])
             if any(comment not in kept for comment in lost):

@@ -131,7 +131,7 @@ class Hoist:
         self.import_prints = import_prints or _may_print
         self._names = names_of(tree)
         self.bodies = self._names.bodies
-        self.effects = CallEffects(self._names.all_bodies, self._elsewhere)
+        self.effects = CallEffects({**self._names.nested, **self._names.all_bodies}, self._elsewhere)
         self.declared = self._names.declared
 
     def _elsewhere(self, called: str) -> Known | None:

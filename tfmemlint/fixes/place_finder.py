@@ -18,11 +18,11 @@ class PlaceFinder:
     """The reading half of an `Editor`: it changes nothing.
 
     Attributes:
-        module: the concrete tree; it never changes.
+        module: the concrete tree; it never changes. tree: the same, with positions.
     """
 
     def __init__(self, tree: ConcreteTree) -> None:
-        self._tree = tree
+        self.tree = self._tree = tree
         self.module = tree.module
         self._imports = imports_of(tree)
         self._focus: cst.CSTNode | None = None
@@ -75,6 +75,10 @@ class PlaceFinder:
     def statement_of(self, node: cst.CSTNode) -> Statement:
         """Return the smallest whole statement that contains ``node``."""
         return self._tree.statement_of(node)
+
+    def function_of(self, node: cst.CSTNode) -> cst.CSTNode:
+        """Return the function or lambda whose body contains ``node``, or the module."""
+        return self._tree.function_of(node)
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """Return the parent of ``node``."""

@@ -49,6 +49,19 @@ class StatementNames:
         return found
 
     @cached_property
+    def nested(self) -> dict[str, DefUse]:
+        """Return what functions within functions do, as far as no other function of the file has the same name."""
+        found: dict[str, DefUse] = {}
+        often: set[str] = set(self.all_bodies)
+        pending = list(self.all_bodies.values())
+        while pending:
+            for name, body in pending.pop().bodies.items():
+                often |= {name} & found.keys()
+                found[name] = body
+                pending.append(body)
+        return {name: body for name, body in found.items() if name not in often}
+
+    @cached_property
     def bodies(self) -> dict[str, DefUse]:
         """Return what the functions of the module's top level do when they are called, by their names."""
         return {name: body for name, body in self.all_bodies.items() if "." not in name}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 import libcst as cst
@@ -12,9 +12,14 @@ from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding, Span, Step
 
 
-def split_trace(finding: Finding) -> tuple[Sequence[Step], Sequence[Step]]:
-    """Return the steps to what starts the runtime and those to the configuration, from where the two diverge."""
-    started, parting = finding.details.get("started"), finding.details.get("parting", 0)
+def split_trace(finding: Finding, details: Mapping[str, object] | None = None) -> tuple[Sequence[Step], Sequence[Step]]:
+    """Return the steps to what starts the runtime and those to the configuration, from where the two diverge.
+
+    Args:
+        finding: the finding. details: where they do, if its own details don't say it.
+    """
+    details = finding.details if details is None else details
+    started, parting = details.get("started"), details.get("parting", 0)
     if not isinstance(started, int):
         spans = [step.span for step in finding.trace]
         start = finding.anchors.get("start")

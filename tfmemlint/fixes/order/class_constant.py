@@ -14,7 +14,7 @@ import libcst as cst
 from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem
 from tfmemlint.fixes.order.tensors import is_constant_tensor
-from tfmemlint.fixes.order.users import other_user
+from tfmemlint.fixes.users import other_user
 from tfmemlint.fixes.withheld import Withheld
 
 _PLAIN_BASES = frozenset({"object", "tf.Module", "tf.keras.Model", "tf.keras.layers.Layer", "keras.Model"})
@@ -37,7 +37,7 @@ def make_property(problem: OrderProblem) -> Iterator[Candidate]:
     if not is_constant_tensor(file, node.value):
         raise Withheld("the tensor may be another one each time")
     name = target.value
-    if other_user(file, name):
+    if other_user(file.path, name):
         raise Withheld(f"other files may use {owner.name.value}.{name}")
     uses = _uses(file, owner, target)
     if re.search(rf"['\"]{name}['\"]", tree.text):

@@ -14,7 +14,7 @@ from tfmemlint.fixes.concrete_tree import Statement
 from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem, describe
 from tfmemlint.fixes.order.tensors import containing, first_statement, uses_of
-from tfmemlint.fixes.order.users import other_user
+from tfmemlint.fixes.users import other_user
 from tfmemlint.fixes.withheld import Withheld
 
 
@@ -34,7 +34,7 @@ def defer_import(problem: OrderProblem) -> Iterator[Candidate]:
         raise Withheld("the order of random operations may be another one, and a seed is set")
     users = _users(file, node)
     for local in _locals(file, node):
-        if user := other_user(file, local):
+        if user := other_user(file.path, local):
             raise Withheld(f"{user} may use {local} from here")
     editor = problem.editor(file)
     editor.remove(statement)

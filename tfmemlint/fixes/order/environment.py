@@ -13,11 +13,14 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import Statement
-from tfmemlint.fixes.hoist_out_of_function import importer_of, importers_of, starts_using
+from tfmemlint.fixes.editor import Editor
+from tfmemlint.fixes.hoist_out_of_function import importers_of, starts_using
 from tfmemlint.fixes.imports import is_import
 from tfmemlint.fixes.order.entry_place import is_guard, is_unconditional
 from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem
+from tfmemlint.fixes.orphans import Remover
+from tfmemlint.fixes.users import users_of
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.intent import Purpose
 
@@ -44,9 +47,9 @@ def force_growth(problem: OrderProblem) -> Iterator[Candidate]:
     texts: dict[str, str] = {}
     editor = problem.editor(entry)
     remover = editor if late.path == entry.path else problem.editor(late)
-    remover.drop_with_what_is_empty(statement)
-    for unused in _left_unused(late, statement):
-        remover.remove(unused)
+    emptied = Remover(remover, late.path).remove(statement, calls=late.path == entry.path)
+    if emptied is not None:
+        _remove_calls(problem, (late, remover), (entry, editor), emptied)
     if remover is not editor:
         texts[late.path] = remover.finish()
     span = finding.trace[0].span
@@ -62,6 +65,35 @@ def force_growth(problem: OrderProblem) -> Iterator[Candidate]:
     texts[entry.path] = editor.finish()
     words = f"As a last resort, set {VARIABLE} in {entry.path}, for every GPU, in place of the call that comes too late"
     yield Candidate(texts, words)
+
+
+def _remove_calls(
+    problem: OrderProblem, late: tuple[CodeFile, Editor], entry: tuple[CodeFile, Editor], function: cst.FunctionDef
+) -> None:
+    """Remove a function that does nothing any more, if nothing but statements of the entry file calls it."""
+    name = function.name.value
+    users = set(users_of(late[0].path, name)) - {os.path.normpath(os.path.relpath(entry[0].path))}
+    here, there = Remover(late[1], late[0].path), Remover(entry[1], entry[0].path)
+    own, calls = here.calls_of(name, function), there.calls_of(name)
+    if users or own is None or calls is None:
+        return
+    tree = entry[0].tree
+    for node in tree.ranges:
+        if isinstance(node, cst.ImportFrom) and not isinstance(node.names, cst.ImportStar):
+            others = [alias for alias in node.names if tree.code(alias.name) != name]
+            if len(others) == len(node.names):
+                continue
+            statement = tree.statement_of(node)
+            if node.lpar is not None or (not others and problem.files.import_does(entry[0].path, statement)):
+                return
+            if others:
+                names = ", ".join(tree.code(alias).strip().rstrip(",") for alias in others)
+                entry[1].replace_statement(statement, f"{tree.code(node).split('import', 1)[0]}import {names}\n")
+            else:
+                entry[1].remove(statement)
+    here.take_function(function, own)
+    for call in calls:
+        there.remove(call)
 
 
 def _check_removable(file: CodeFile, statement: Statement) -> None:
@@ -85,30 +117,6 @@ def _check_removable(file: CodeFile, statement: Statement) -> None:
             raise Withheld(f"line {file.tree.span(around).row} decides for which GPUs memory growth is on")
         if isinstance(around, (cst.While, cst.ExceptHandler, cst.Match, cst.Else)):
             raise Withheld("a condition decides whether memory growth is on")
-
-
-def _left_unused(file: CodeFile, statement: Statement) -> list[Statement]:
-    """Return the listings of GPUs that only the late call, and what is removed with it, uses."""
-    tree, hoist = file.tree, file.hoist
-    gone = tree.emptied_by(statement)
-    block = tree.block_of(gone)
-    found = []
-    scope = tree.function_of(gone)
-    for line in tree.statements(block):
-        names = hoist.read(line)
-        node = line.body[0] if isinstance(line, cst.SimpleStatementLine) else line
-        if not isinstance(node, cst.Assign) or len(names.binds) != 1 or hoist.unrelated_call(names) or not names.called:
-            continue
-        (name,) = names.binds
-        inside = [part for part in tree.ranges if isinstance(part, cst.Name) and part.value == name]
-        others = [
-            part
-            for part in inside
-            if not tree.span(gone).contains(tree.span(part)) and not tree.span(line).contains(tree.span(part))
-        ]
-        if name in hoist.read(gone).reads and not others and (scope is not tree.module or not importer_of(file.path)):
-            found.append(line)
-    return found
 
 
 def _asks_for_gpus(file: CodeFile, test: cst.BaseExpression) -> bool:

@@ -27,7 +27,7 @@ from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.order.given_arguments import given_arguments, parameters_of
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem, code_of, describe
 from tfmemlint.fixes.order.tensors import is_steady
-from tfmemlint.fixes.order.users import is_called_once
+from tfmemlint.fixes.users import mentions
 from tfmemlint.fixes.withheld import Withheld
 
 _NAMES = ("configure_gpus", "configure_gpu_memory", "configure_tensorflow")
@@ -64,7 +64,7 @@ def extract(problem: OrderProblem) -> Iterator[Candidate]:
         raise Withheld(f"{other} imports {problem.file.path}, and would configure the GPUs too")
     # In the very function that it is taken out of, one call is enough.
     within = same and file.tree.function_of(place) is found.function
-    gone = within or (_leaves_work(found) and ((same and top) or is_called_once(file, found.function)))
+    gone = within or (_leaves_work(found) and ((same and top) or _is_called_once(found)))
     if not gone and _prints(found):
         raise Withheld(f"{found.function.name.value}() is called elsewhere, and would print twice")
     _check_output(problem, found, place)
@@ -88,6 +88,17 @@ def extract(problem: OrderProblem) -> Iterator[Candidate]:
         texts |= call_in(problem, place, file, name, given)
     what = f"Take {name}() out of {found.function.name.value}()"
     yield Candidate(texts, f"{what} and call it above {describe(problem.file, place)}")
+
+
+def _is_called_once(found: Extracted) -> bool:
+    """True if nothing but one place of the project mentions the function, or the class whose ``__init__`` it is."""
+    file, function = found.file, found.function
+    owner = next((node for node in file.tree.ancestors(function) if isinstance(node, cst.ClassDef)), None)
+    name = function.name.value
+    if name == "__init__" and owner is not None:
+        name = owner.name.value
+    # The definition is one mention.
+    return not name.startswith("__") and mentions(file.path, file.source.text, name) == 2
 
 
 def _prints(found: Extracted) -> bool:

@@ -22,7 +22,7 @@ _MAX_CALLS = 12
 """The number of calls that are followed from function to function; a bound against recursion."""
 
 
-_SEEDS = re.compile(r"\b(?:set_seed|set_random_seed|seed)\s*[(=]")
+_SEEDS = re.compile(r"\b(?:set_seed|set_random_seed|seed)\s*\(")
 _SPEAKING = """
     print input open write info warning error debug exception exit system run Popen seed set_seed set_random_seed
 """
@@ -68,6 +68,12 @@ class CodeFile:
         """Return the absolute name of the module that ``from ... import`` names; "" if it has none."""
         module = self.tree.code(node.module) if node.module is not None else ""
         return locate_relative(self.package, len(node.relative), module) or "" if node.relative else module
+
+    @cached_property
+    def stars(self) -> list[str]:
+        """Return the modules of which the file imports all names."""
+        nodes = (node for node in self.tree.ranges if isinstance(node, cst.ImportFrom))
+        return [self.module_of(node) for node in nodes if isinstance(node.names, cst.ImportStar)]
 
     @cached_property
     def bound(self) -> dict[str, tuple[str, str]]:
@@ -139,8 +145,10 @@ class Files:
         """Return what a dotted name in a file means, if that is a module of the program or something in it."""
         root, _, rest = dotted.partition(".")
         bound = self.get(path).bound.get(root)
-        if bound is None or depth == 0:
+        if depth == 0:
             return None
+        if bound is None:
+            return self._from_star(path, dotted, depth - 1)
         module, name = bound
         parts = [part for part in (name, *rest.split(".")) if part]
         while parts and self.locate(f"{module}.{parts[0]}") is not None:
@@ -154,6 +162,24 @@ class Files:
             further = self.resolve(where, name, depth - 1)
             return further or Target(where, name)
         return Target(where, "")
+
+    def _from_star(self, path: str, dotted: str, depth: int) -> Target | None:
+        """Return what a name means that the last star import with it gives."""
+        root = dotted.partition(".")[0]
+        file = self.get(path)
+        if any(root in file.hoist.read(line).binds for line in file.tree.statements(file.tree.module)):
+            return None
+        for module in reversed(file.stars):
+            where = self.locate(module)
+            if where is None:
+                continue
+            if any(root in self.get(where).hoist.read(line).binds for line in self._top(where)):
+                return self.resolve(where, dotted, depth) or Target(where, dotted)
+        return None
+
+    def _top(self, path: str) -> list[Statement]:
+        tree = self.get(path).tree
+        return tree.statements(tree.module)
 
     def foreign_of(self, path: str) -> Callable[[str], ForeignCall | None]:
         """Return what says what a call in a file does in another one."""

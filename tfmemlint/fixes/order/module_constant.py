@@ -13,7 +13,7 @@ import libcst as cst
 from tfmemlint.fixes.concrete_tree import comments_in
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem
 from tfmemlint.fixes.order.tensors import is_constant_tensor, uses_of
-from tfmemlint.fixes.order.users import other_user
+from tfmemlint.fixes.users import other_user
 from tfmemlint.fixes.withheld import Withheld
 
 
@@ -29,7 +29,7 @@ def make_function(problem: OrderProblem) -> Iterator[Candidate]:
     if not isinstance(target, cst.Name) or not is_constant_tensor(file, node.value):
         raise Withheld("the tensor may be another one each time")
     name = target.value
-    if other_user(file, name) or f'"{name}"' in tree.text or f"'{name}'" in tree.text:
+    if other_user(file.path, name) or f'"{name}"' in tree.text or f"'{name}'" in tree.text:
         raise Withheld(f"other files may use {name}")
     if name in file.hoist.declared or comments_in(node):
         raise Withheld(f"functions declare {name}")

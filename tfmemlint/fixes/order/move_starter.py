@@ -16,7 +16,7 @@ from tfmemlint.fixes.order.entry_place import is_guard
 from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem, code_of, describe
 from tfmemlint.fixes.order.tensors import containing, first_statement, is_constant_tensor, outermost_function, uses_of
-from tfmemlint.fixes.order.users import other_user
+from tfmemlint.fixes.users import other_user
 from tfmemlint.fixes.withheld import Withheld
 
 
@@ -28,7 +28,7 @@ def move_starter_down(problem: OrderProblem) -> Iterator[Candidate]:
     name, value = _assignment(file, statement)
     if "list_physical_devices" in file.tree.code(value):
         raise Withheld("it lists the GPUs")
-    if other_user(file, name):
+    if other_user(file.path, name):
         raise Withheld(f"other files may use {name}")
     if not is_constant_tensor(file, value) and (
         problem.files.is_seeded(file.path) or problem.files.is_seeded(problem.finding.trace[0].path)

@@ -86,6 +86,9 @@ def uses_of(file: CodeFile, name: str) -> Iterator[Use]:
             continue
         if isinstance(parent, (cst.ImportAlias, cst.AsName)):
             continue
+        if isinstance(parent, cst.CompFor) and parent.iter is node:
+            yield Use(node, outermost_function(file, node))
+            continue
         if isinstance(parent, (cst.Param, cst.Global, cst.NameItem, cst.AssignTarget, cst.CompFor)) and (
             not isinstance(parent, cst.AssignTarget) or tree.function_of(node) is not tree.module
         ):

@@ -17,6 +17,7 @@ from tfmemlint.fixes.rewrites.session_conditions import (
     with_emptied_conditions,
 )
 from tfmemlint.fixes.rewrites.session_config_flow import ConfigFlow
+from tfmemlint.fixes.trace_places import split_trace
 from tfmemlint.fixes.unused_imports import drop_imports
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
@@ -117,7 +118,7 @@ def add_tf_config(editor: Editor, finding: Finding) -> None:
     first = finding.anchors.get("first")
     statement = editor.statement_at(finding.span if first is None else first)
     if first is not None:
-        statement = _outermost(editor, statement)
+        statement = _outermost(editor, statement, finding)
     if not isinstance(editor.parent(statement), (cst.Module, cst.IndentedBlock)):
         raise Withheld("the session shares a line with another statement")
     editor.insert_before(statement, session_options.render_options(editor, finding, statement))
@@ -127,18 +128,43 @@ def add_tf_config(editor: Editor, finding: Finding) -> None:
     )
 
 
-def _outermost(editor: Editor, statement: Statement) -> Statement:
-    """Return the statement of the module that contains a plain session, which takes its options from ``tf.config``.
+def _outermost(editor: Editor, statement: Statement, finding: Finding) -> Statement:
+    """Return the statement that contains a plain session, which takes its options from ``tf.config``.
 
-    It does so in TensorFlow 2.0 to 2.21 (``python/client/session.py``).
+    It does so in TensorFlow 2.0 to 2.21 (``python/client/session.py``). Where the session is made in a function, it is
+    the statement that leads to it, in the function or the module that leads to both sessions.
 
     Raises:
-        Withheld: the session is in a function, or under a condition.
+        Withheld: the session, or what leads to it, is under a condition.
     """
+    ways = finding.details.get("ways")
+    early, late = split_trace(finding, ways) if isinstance(ways, dict) else ((), ())
+    if late and early and early[0].path == finding.path == late[0].path:
+        statement = editor.statement_at(early[0].span)
+        function = editor.function_of(statement)
+        if editor.function_of(editor.statement_at(late[0].span)) is function:
+            return _unconditional(editor, statement, function)
     node = statement
     for around in editor.ancestors(statement):
         if isinstance(around, (cst.FunctionDef, cst.ClassDef, cst.If, cst.For, cst.While, cst.Try)):
             raise Withheld("the first session is made in a function or under a condition")
+        if isinstance(around, cst.With):
+            node = around
+    return node
+
+
+def _unconditional(editor: Editor, statement: Statement, function: cst.CSTNode) -> Statement:
+    """Return the statement of a function's own block that contains another one.
+
+    Raises:
+        Withheld: it is under a condition.
+    """
+    node = statement
+    for around in editor.ancestors(statement):
+        if around is function:
+            break
+        if isinstance(around, (cst.If, cst.For, cst.While, cst.Try)):
+            raise Withheld("the first session is made under a condition")
         if isinstance(around, cst.With):
             node = around
     return node

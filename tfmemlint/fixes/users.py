@@ -1,0 +1,42 @@
+"""Find where the names of a file are used: in it, and in the files of the project that lead to it by imports."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tfmemlint.fixes.hoist_out_of_function import importers_of, readers_of
+
+_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import\b(?:[^\n(\\]*\([^)]*\)|[^\n]*)", re.MULTILINE)
+_STAR = re.compile(r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]*\*", re.MULTILINE)
+
+
+def mentions(path: str, text: str, name: str) -> int:
+    """Return how often the project mentions a name of the file at ``path``, whose text this is, outside of imports."""
+    mention = re.compile(rf"\b{re.escape(name)}\b")
+    texts = [text, *filter(None, map(_text, sorted(readers_of(path))))]
+    return sum(len(mention.findall(_IMPORT.sub("", each))) for each in texts)
+
+
+def users_of(path: str, name: str) -> list[str]:
+    """Return the files of the project that lead to another one and mention a name, in imports or elsewhere."""
+    mention = re.compile(rf"\b{re.escape(name)}\b")
+    return [each for each in sorted(readers_of(path)) if mention.search(_text(each) or name)]
+
+
+def other_user(path: str, name: str) -> str:
+    """Return a file of the project that may use a name of another file's top level; "" if there is none."""
+    module = Path(path).parent.name if Path(path).name == "__init__.py" else Path(path).stem
+    whole = re.compile(rf"\b{re.escape(name)}\b")
+    for importer in sorted(importers_of(path)):
+        text = _text(importer)
+        if text is None or whole.search(text) or (_STAR.search(text) and module in text):
+            return importer
+    return ""
+
+
+def _text(path: str) -> str | None:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
