@@ -20,6 +20,7 @@ from tfmemlint.interpreter.values import (
     Indices,
     Instance,
     Lazy,
+    PassNumbers,
     Ref,
     Seq,
     Value,
@@ -90,7 +91,8 @@ def enumerate_(context: Context, call: Invocation) -> Value | None:
     first, start = call.values[0], call.argument(1, "start")
     known = start is None or (isinstance(start, Const) and type(start.value) is int and start.value >= 0)
     offset = start.value if isinstance(start, Const) and known else 0
-    zipped = Zipped((Indices(first, offset) if isinstance(first, Devices) and known else UNKNOWN, first))
+    numbers = (Indices(first, offset) if isinstance(first, Devices) else PassNumbers(offset)) if known else UNKNOWN
+    zipped = Zipped((numbers, first))
     return UNKNOWN if is_large(zipped) else zipped
 
 

@@ -28,6 +28,8 @@ from tfmemlint.interpreter.values import (
     Indices,
     Instance,
     Lazy,
+    PassNumber,
+    PassNumbers,
     Seq,
     Value,
     Zipped,
@@ -69,6 +71,9 @@ def iterate(
     cell = iterable.cell if isinstance(iterable, (Seq, Dict)) else None
     content = context.heap.get((cell, "")) if cell is not None else None
     passes = _elements(iterable)
+    if _has_one_pass(context):
+        # What stands under a test for a later pass is seen in the only one.
+        passes = [(_without_number(value), repeated) for value, repeated in passes]
     over_devices = any(_has_device(value) for value, _ in passes)
     definite = bool(passes) and passes[0][0] is not UNKNOWN
     if (isinstance(iterable, Seq) and not iterable.items) or (context.here.max_gpus == 0 and _is_of_gpus(iterable)):
@@ -140,7 +145,7 @@ def run_loop(
     before = snapshot(context)
     graphs = context.here.graphs
     loop = Loop(node, len(context.frames), over_devices, rebound, each=each)
-    deep = sum(enclosing.repeated for enclosing in context.loops) >= MAX_NESTED_SECOND_PASSES
+    deep = _has_one_pass(context)
     context.loops.append(loop)
     ends = []
     for number, enter in enumerate(passes):
@@ -213,14 +218,37 @@ def _elements(iterable: Value) -> list[tuple[Value, bool]]:
                 else _elements(part)
                 for part in parts
             ]
-            known = [column for column in columns if column[0][0] is not UNKNOWN]
-            length = min((len(column) for column in known), default=2)
-            return [
-                (Seq(tuple(column[row][0] if row < len(column) else UNKNOWN for column in columns), "tuple"), row > 0)
-                for row in range(length)
+            known = [
+                column for column in columns if not isinstance(column[0][0], PassNumber) and column[0][0] is not UNKNOWN
             ]
+            length = min((len(column) for column in known), default=2)
+            return [(Seq(tuple(_in_row(column, row) for column in columns), "tuple"), row > 0) for row in range(length)]
+        case PassNumbers(first):
+            return [(PassNumber(first, later=False), False), (PassNumber(first, later=True), True)]
         case _:
             return [(UNKNOWN, False), (UNKNOWN, True)]
+
+
+def _in_row(column: list[tuple[Value, bool]], row: int) -> Value:
+    """Return a value of a column; of one that counts the passes, that of any later pass."""
+    if row < len(column):
+        return column[row][0]
+    return column[-1][0] if isinstance(column[-1][0], PassNumber) else UNKNOWN
+
+
+def _has_one_pass(context: Context) -> bool:
+    """True if a loop is so deep in others that it is followed once only."""
+    return sum(enclosing.repeated for enclosing in context.loops) >= MAX_NESTED_SECOND_PASSES
+
+
+def _without_number(value: Value) -> Value:
+    match value:
+        case PassNumber():
+            return UNKNOWN
+        case Seq(items, kind) if any(isinstance(item, PassNumber) for item in items):
+            return Seq(tuple(_without_number(item) for item in items), kind)
+        case _:
+            return value
 
 
 def _numbered_devices(devices: Devices, numbers: range) -> list[tuple[Value, bool]]:

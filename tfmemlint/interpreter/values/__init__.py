@@ -64,6 +64,8 @@ from tfmemlint.interpreter.values.leaves import (
     NumberedName,
     OptionParser,
     OwnDict,
+    PassNumber,
+    PassNumbers,
     Ref,
     Unknown,
 )
@@ -104,6 +106,8 @@ __all__ = [
     "OptionParser",
     "OwnDict",
     "Partial",
+    "PassNumber",
+    "PassNumbers",
     "Property",
     "Proto",
     "ProtoRecord",

@@ -22,6 +22,7 @@ from tfmemlint.interpreter.values.leaves import (
     Index,
     Indices,
     Made,
+    PassNumbers,
     Ref,
     Unknown,
 )
@@ -232,9 +233,9 @@ class Choice:
 
 
 Value: TypeAlias = (
-    "Unknown | Const | Ref | Seq | Dict | Field | Devices | Device | Count | CountPlus | Indices | Index | Zipped "
-    "| DeviceName | Limit | Made | Proto | Function | Partial | Lazy | Thread | Class | Instance | Super | Property "
-    "| Module | Choice"
+    "Unknown | Const | Ref | Seq | Dict | Field | Devices | Device | Count | CountPlus | Indices | Index | PassNumbers "
+    "| Zipped | DeviceName | Limit | Made | Proto | Function | Partial | Lazy | Thread | Class | Instance | Super "
+    "| Property | Module | Choice"
 )
 
 

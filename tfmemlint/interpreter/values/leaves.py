@@ -100,6 +100,25 @@ class IniParser(Unknown):
 
 
 @record(frozen=True, slots=True, eq=False)
+class PassNumber(Unknown):
+    """The number of a pass of a loop, as ``enumerate`` counts them.
+
+    Attributes:
+        first: the number of the first pass. later: this is another pass, whose number is larger.
+    """
+
+    first: int
+    later: bool
+
+
+@record(frozen=True, slots=True)
+class PassNumbers:
+    """What counts the passes of a loop: the numbers of ``enumerate``, from ``first`` on."""
+
+    first: int
+
+
+@record(frozen=True, slots=True, eq=False)
 class Fields(Unknown):
     """An object of which nothing but some attributes or items is known: parsed arguments, what NVML tells.
 
