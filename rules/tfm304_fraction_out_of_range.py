@@ -80,7 +80,7 @@ class FractionOutOfRange(Rule):
             span = proto.field_spans.get(f"{before}{_SHARE}")
             if before is None or span is None or not isinstance(share, (Const, Amount)):
                 continue
-            value = share.value if isinstance(share, Const) else share.default
+            value = share.value if isinstance(share, Const) else (share.default if share.type != "str" else None)
             by_default = isinstance(share, Amount)
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 continue

@@ -89,7 +89,9 @@ def default_of(argument: Arg, call: Call) -> float | None:
     Nothing is concluded from 0 and from negative numbers, which stand for "no limit", nor where a condition asks for
     the option first.
     """
-    default = argument.value.default if isinstance(argument.value, Amount) else None
+    value = argument.value
+    # A text is wrong as it is, whatever number it stands for.
+    default = value.default if isinstance(value, Amount) and value.type != "str" else None
     asked = any(argument.text in text for text, _ in call.guards)
     return default if isinstance(default, (int, float)) and default > 0 and not asked else None
 

@@ -34,7 +34,16 @@ def read_variable(context: Context, name: Value, default: Value | None) -> Value
     sure = default is None or isinstance(default, Amount) or isinstance(default.value, (str, type(None)))
     shown = f"the environment variable {name.value}" if isinstance(name, Const) else "the environment"
     unit = units.unit_in_name(name.value) if isinstance(name, Const) and isinstance(name.value, str) else ""
-    return Amount("str", unit, shown, sure)
+    return Amount("str", unit, shown, sure, _as_number(default))
+
+
+def _as_number(default: Value | None) -> float | None:
+    """Return the number that a default stands for, as a text or as it is; None if it stands for none."""
+    value = default.value if isinstance(default, Const) else None
+    try:
+        return float(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else None
+    except ValueError:
+        return None
 
 
 def entries(context: Context, mapping: ast.expr) -> dict[str, tuple[Span | None, ast.expr]]:
