@@ -113,7 +113,7 @@ class PassNumber(Unknown):
 
 @record(frozen=True, slots=True)
 class PassNumbers:
-    """What counts the passes of a loop: the numbers of ``enumerate``, from ``first`` on."""
+    """The numbers of a loop's passes, as counted by ``enumerate``, from ``first`` on."""
 
     first: int
 
