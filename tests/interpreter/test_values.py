@@ -10,6 +10,7 @@ import pytest
 from tfmemlint.interpreter.scopes import Scope
 from tfmemlint.interpreter.values import (
     EACH,
+    MOST_CODE_OPTIONS,
     MOST_OPTIONS,
     UNKNOWN,
     Amount,
@@ -198,7 +199,7 @@ class TestJoinOfWhatIsCalled:
         assert join(instance, partial) == Choice((instance, partial))
 
     def test_as_many_options_as_are_followed(self) -> None:
-        functions = tuple(function() for _ in range(MOST_OPTIONS))
+        functions = tuple(function() for _ in range(MOST_CODE_OPTIONS))
         joined: Value = functions[0]
         for other in functions[1:]:
             joined = join(joined, other)
@@ -206,7 +207,7 @@ class TestJoinOfWhatIsCalled:
 
     def test_more_options_than_are_followed_are_not_known(self) -> None:
         joined: Value = function()
-        for _ in range(MOST_OPTIONS):
+        for _ in range(MOST_CODE_OPTIONS):
             joined = join(joined, function())
         assert joined == UNKNOWN
 

@@ -23,6 +23,8 @@ MAX_CONTAINER_CHANGES = 500
 """Places where code is put into containers, or taken out of them, that are recorded for `Program.put`."""
 MAX_ITEMS_UNROLLED = 8
 """Items of a list that a loop goes through one by one: machines have up to eight GPUs."""
+MAX_CODE_ITEMS_UNROLLED = 32
+"""The same of a list or dictionary of functions, which a loop calls one by one: each is interpreted once."""
 MAX_RUNS_OF_HARMLESS_FUNCTION = 4
 """Calls of one function without configuration that are followed while its containers keep changing."""
 MAX_DICTIONARIES_MADE = 60

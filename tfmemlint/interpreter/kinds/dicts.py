@@ -11,13 +11,32 @@ from tfmemlint.interpreter.operations.contents import Container, alter, forget_c
 from tfmemlint.interpreter.operations.dicts import found_item, set_key, view_of, without_key
 from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.registry import changes, item_of, method
-from tfmemlint.interpreter.values import NO_KEY, UNKNOWN, Const, Dict, Seq, Value, key_of, value_of_key
+from tfmemlint.interpreter.values import (
+    NO_KEY,
+    UNKNOWN,
+    Class,
+    Const,
+    Dict,
+    Function,
+    Seq,
+    Value,
+    choose,
+    key_of,
+    value_of_key,
+)
+
+
+def any_function(base: Dict) -> Value:
+    """Return what an unknown key of a table of functions may lead to: any of them."""
+    values = list(base.items.values())
+    plain = values and not base.open and all(isinstance(value, (Function, Class)) for value in values)
+    return choose(values) if plain else UNKNOWN
 
 
 def _dict_item(context: Context, base: Dict, key: Value, node: ast.expr) -> Value:
     known = key_of(key)
     if known is NO_KEY:
-        return UNKNOWN
+        return any_function(base)
     found = base.items.get(known)
     if found is None and base.default is not None and not base.open and base.cell is not None:
         found = context.call(base.default, [], {}, node)

@@ -8,7 +8,12 @@ from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Loop
-from tfmemlint.interpreter.limits import MAX_DEVICES_UNROLLED, MAX_ITEMS_UNROLLED, MAX_NESTED_SECOND_PASSES
+from tfmemlint.interpreter.limits import (
+    MAX_CODE_ITEMS_UNROLLED,
+    MAX_DEVICES_UNROLLED,
+    MAX_ITEMS_UNROLLED,
+    MAX_NESTED_SECOND_PASSES,
+)
 from tfmemlint.interpreter.observer import Decision, Reason
 from tfmemlint.interpreter.operations.exceptions import leave
 from tfmemlint.interpreter.operations.generators import consume, iterate_lazy
@@ -191,9 +196,9 @@ def run_loop(
 def _elements(iterable: Value) -> list[tuple[Value, bool]]:
     """Return the values of a loop's variable, each with whether it is a repetition; two UNKNOWN if not known."""
     match iterable:
-        case Seq(items) if items and len(items) <= MAX_ITEMS_UNROLLED:
+        case Seq(items) if items and len(items) <= _most_items(iterable):
             return [(item, position > 0) for position, item in enumerate(items)]
-        case Dict(items, open=False) if items and len(items) <= MAX_ITEMS_UNROLLED:
+        case Dict(items, open=False) if items and len(items) <= _most_items(iterable):
             return [(value_of_key(key), position > 0) for position, key in enumerate(items)]
         case Devices(numbers=range() as numbers) if 0 < len(numbers) <= MAX_DEVICES_UNROLLED:
             return _numbered_devices(iterable, numbers)
@@ -249,6 +254,15 @@ def _without_number(value: Value) -> Value:
             return Seq(tuple(_without_number(item) for item in items), kind)
         case _:
             return value
+
+
+def _most_items(container: Seq | Dict) -> int:
+    """Return the number of items that a loop goes through one by one."""
+    return (
+        MAX_CODE_ITEMS_UNROLLED
+        if len(container.items) > MAX_ITEMS_UNROLLED and is_called(container)
+        else MAX_ITEMS_UNROLLED
+    )
 
 
 def _numbered_devices(devices: Devices, numbers: range) -> list[tuple[Value, bool]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tfmemlint.interpreter.values.joins import (
     MAX_VALUES_HELD,
+    MOST_CODE_OPTIONS,
     MOST_OPTIONS,
     as_made,
     choose,
@@ -73,6 +74,7 @@ from tfmemlint.interpreter.values.leaves import (
 __all__ = [
     "EACH",
     "MAX_VALUES_HELD",
+    "MOST_CODE_OPTIONS",
     "MOST_OPTIONS",
     "NO_KEY",
     "UNKNOWN",

@@ -23,6 +23,9 @@ from tfmemlint.interpreter.values.kinds import (
 from tfmemlint.interpreter.values.leaves import UNKNOWN, Amount, Const, FileValue, Ref
 
 MOST_OPTIONS = 6
+MOST_CODE_OPTIONS = 16
+"""Options of a choice that are functions or classes: a call interprets each once, so that the cost grows with their
+number. A table of commands has a dozen of them."""
 MAX_VALUES_HELD = 2_000
 """Values in a container that is known, counting those within its items. A list of settings has far fewer."""
 MAX_CONTAINER_DEPTH = 30
@@ -105,7 +108,13 @@ def _either(left: Value, right: Value) -> Value:
                 option = UNKNOWN if not isinstance(option, Const) else option
             if not isinstance(option, Const) and option not in options:
                 options.append(option)
-    return Choice(tuple(options)) if len(options) <= MOST_OPTIONS else UNKNOWN
+    return _choice(options)
+
+
+def _choice(options: list[Value]) -> Value:
+    """Return one of several values; UNKNOWN if there are too many."""
+    plain = all(isinstance(option, (Function, Class, Const)) for option in options)
+    return Choice(tuple(options)) if len(options) <= (MOST_CODE_OPTIONS if plain else MOST_OPTIONS) else UNKNOWN
 
 
 def choose(values: Iterable[Value]) -> Value:
@@ -115,9 +124,7 @@ def choose(values: Iterable[Value]) -> Value:
         for option in value.options if isinstance(value, Choice) else (value,):
             if not any(option is known or is_same(option, known) for known in options):
                 options.append(option)
-    if len(options) == 1:
-        return options[0]
-    return Choice(tuple(options)) if len(options) <= MOST_OPTIONS else UNKNOWN
+    return options[0] if len(options) == 1 else _choice(options)
 
 
 def parts(value: Value) -> tuple[Value, ...]:
