@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import json
 import os
+import platform
 import pwd
 import shutil
 import signal
@@ -274,3 +277,19 @@ def test_a_machine_without_any_of_it_runs_the_program_and_says_so(home: Path, tm
     barriers = {name: inside.barriers[name] for name in ("network", "writes", "secrets", "others", "tasks", "layers")}
     assert barriers == {"network": "", "writes": "", "secrets": "", "others": "", "tasks": "", "layers": {}}
     assert inside.barriers["trouble"] == "refused by the test"
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers of system calls differ")
+def test_keys_that_the_kernel_keeps_are_not_there(inside: Inside) -> None:
+    def add() -> int:
+        libc = ctypes.CDLL(None, use_errno=True)
+        made = libc.syscall(
+            248, b"user", b"tfmemlint-test", b"secret", ctypes.c_size_t(6), -3
+        )  # add_key, of the session
+        return ctypes.get_errno() if made < 0 else 0
+
+    def session() -> int:
+        libc = ctypes.CDLL(None, use_errno=True)
+        return ctypes.get_errno() if libc.syscall(250, 0, -3, 0) < 0 else 0  # KEYCTL_GET_KEYRING_ID
+
+    assert inside(add) == inside(session) == str(errno.ENOSYS)

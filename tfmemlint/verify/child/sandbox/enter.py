@@ -83,6 +83,8 @@ def enter(scratch: str, folders: Sequence[str], writable: Sequence[str], *, netw
         found.writes = found.writes or ("landlock" if version else "")
         found.secrets = found.secrets or ("landlock" if version else "")
         found.others = "landlock" if version >= landlock.SIGNALS_SINCE else ""
+    with contextlib.suppress(OSError):
+        seccomp.refuse_keyrings()
     if not network and not found.network:
         with contextlib.suppress(OSError):
             seccomp.refuse_networks()

@@ -1,4 +1,4 @@
-"""A filter of system calls that refuses sockets of any network, for where no network namespace can be made.
+"""Filters of system calls: no sockets of any network, where no network namespace can be made, and no keyrings.
 
 Sources: seccomp(2), ``linux/filter.h``, ``linux/audit.h``. It refuses connections to this machine, too; sockets in the
 file system (``AF_UNIX``) and the kernel's own (``AF_NETLINK``) stay.
@@ -10,6 +10,7 @@ import ctypes
 import errno
 import platform
 import struct
+from collections.abc import Sequence
 
 from tfmemlint.verify.child.sandbox import kernel
 
@@ -24,6 +25,9 @@ _IO_URING_SETUP = 425
 _UNIX, _NETLINK = 1, 16
 _SOCKET = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
 """The name of the processor's interface, and the number of ``socket`` there."""
+
+_KEYRINGS = {"x86_64": (248, 249, 250), "aarch64": (217, 218, 219)}
+"""The numbers of ``add_key``, ``request_key`` and ``keyctl``: what a login, Kerberos and others keep in the kernel."""
 
 
 class _Program(ctypes.Structure):
@@ -60,6 +64,34 @@ def refuse_networks() -> None:
         (_RETURN, 0, 0, _ALLOW),
         (_RETURN, 0, 0, _ERROR | errno.ENOSYS),
     ]
+    _install(steps)
+
+
+def refuse_keyrings() -> None:
+    """Refuse this process, and all that it starts, the keys that the kernel keeps. It can't be undone.
+
+    Raises:
+        OSError: the kernel refuses, or the processor is unknown.
+    """
+    if not supported():
+        raise OSError(errno.ENOSYS, "the filter is not known for this processor")
+    interface, calls = _SOCKET[platform.machine()][0], _KEYRINGS[platform.machine()]
+    refuse, absent = 8, 9
+    _install(
+        [
+            (_LOAD, 0, 0, _ARCHITECTURE_AT),
+            (_EQUAL, 0, refuse - 2, interface),
+            (_LOAD, 0, 0, _NUMBER_AT),
+            (_AT_LEAST, refuse - 4, 0, _X32),
+            *((_EQUAL, absent - place - 1, 0, number) for place, number in enumerate(calls, 4)),
+            (_RETURN, 0, 0, _ALLOW),
+            (_RETURN, 0, 0, _ERROR | errno.EACCES),
+            (_RETURN, 0, 0, _ERROR | errno.ENOSYS),
+        ]
+    )
+
+
+def _install(steps: Sequence[tuple[int, int, int, int]]) -> None:
     code = b"".join(struct.pack("=HBBI", *step) for step in steps)
     program = _Program(len(steps), code)
     kernel.refuse_new_privileges()
