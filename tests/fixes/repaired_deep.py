@@ -108,5 +108,34 @@ REPAIRED_DEEP: dict[str, Repaired] = {
         },
         entry="main.py",
     ),
+    "a call of a function that a star import gives moves": Repaired(
+        {
+            "utils.py": MEMORY,
+            "main.py": """
+                import tensorflow as tf
+
+                from utils import *
+
+                if __name__ == "__main__":
+                    weights = tf.ones(2)
+                    configure_memory()
+                    print(weights.shape)
+                """,
+        },
+        "Move configure_memory() above line 6",
+        {
+            "main.py": """
+                import tensorflow as tf
+
+                from utils import *
+
+                if __name__ == "__main__":
+                    configure_memory()
+                    weights = tf.ones(2)
+                    print(weights.shape)
+                """
+        },
+        entry="main.py",
+    ),
 }
 REPAIRED = {**SHALLOW, **REPAIRED_DEEP}
