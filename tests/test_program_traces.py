@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.program_files import PROGRAMS, read_program
+from tests.project.trees import write
 from tfmemlint.cli.main import main
 
 LATE = "set_memory_growth comes too late"
@@ -160,3 +161,19 @@ def test_the_trace_is_in_the_json(told: Told, capsys: pytest.CaptureFixture[str]
     ]
     assert steps == told.steps
     assert finding["advice"] == told.advice
+
+
+def test_a_program_outside_of_the_working_directory_is_reported_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project, elsewhere = tmp_path / "project", tmp_path / "elsewhere" / "deep"
+    elsewhere.mkdir(parents=True)
+    write(project / "pyproject.toml", "")
+    write(project / "work.py", "import tensorflow as tf\n\n\ndef work():\n    return tf.constant(1)\n")
+    late = "import work\n\nwork.work()\nimport os\n\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n"
+    write(project / "main.py", late)
+    monkeypatch.chdir(elsewhere)
+    for named in (project, project / "main.py", Path("../../project")):
+        assert main(["check", "--no-cache", "--output-format", "json", str(named)]) == 1
+        (found,) = json.loads(capsys.readouterr().out)
+        assert (found["code"], found["location"]["row"]) == ("TFM105", 6)

@@ -44,7 +44,8 @@ def merge_program_results(
     )
     programs_in: dict[str, list[ProgramResult]] = {}
     for result, program in zip(starting, programs, strict=False):
-        for path in program.paths:
+        # The file in which a program starts has a name of its own if it is not below the working directory.
+        for path in set(map(context.modules.name_of, program.paths)):
             if result.path in given or path in given:
                 programs_in.setdefault(path, []).append(program)
             elif using := tuple(finding for finding in program.findings if _uses_given(finding, path, given)):
