@@ -199,7 +199,11 @@ _LEAST_BYTES = 2**26
 
 
 def _container_value(value: str) -> BadValue | None:
-    """Judge the GPUs of a container, as the documentation of NVIDIA's Container Toolkit has them."""
+    """Judge the GPUs of a container, as the documentation of NVIDIA's Container Toolkit has them.
+
+    A GPU that is not known ends the start of the container: ``nvidia-container-cli: device error: 4: unknown device``
+    (NVIDIA/enroot#207, NVIDIA/nvidia-docker#1283).
+    """
     if value.strip().lower() in _ALL_IN_CONTAINER or "$" in value or "{" in value:
         return None
     numbers = [
