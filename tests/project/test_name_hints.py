@@ -119,3 +119,34 @@ def test_the_flat_walk_has_all_nodes() -> None:
         except SyntaxError:
             continue
         assert nodes(parsed) == [node for node in ast.walk(parsed) if not isinstance(node, empty)]
+
+
+def test_a_project_within_another_is_judged_alike_whichever_file_is_asked_about_first(tmp_path: Path) -> None:
+    files = {
+        "setup.py": "",
+        "own/__init__.py": "",
+        "own/layers.py": "import tensorflow as tf\ntf.layers = tf.keras.layers\n",
+        "train.py": "import own.layers\n",
+        "examples/tox.ini": "",
+        "examples/load.py": "import tensorflow as tf\nimport own.layers\ntf.layers.dense(1)\n",
+    }
+    for name, text in files.items():
+        write(tmp_path / name, text)
+    asked = [str(tmp_path / "train.py"), str(tmp_path / "examples/load.py")]
+    answers = []
+    for order in (asked, asked[::-1]):
+        inference = Inference(lambda path: Path(path).read_bytes())
+        found = {path: inference.stored_in_program(path, ["tf.layers"]) for path in order}
+        answers.append([found[path] for path in asked])
+    assert answers[0] == answers[1] == [frozenset({"tf.layers"}), frozenset()]
+
+
+def test_of_a_program_of_many_files_the_same_ones_are_near(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(infer, "MAX_PROGRAM_FILES", 4)
+    names = [f"m{number}" for number in range(9)]
+    write(tmp_path / "main.py", "".join(f"import {name}\n" for name in reversed(names)))
+    for name in names:
+        write(tmp_path / f"{name}.py", f"import tensorflow as tf\ntf.own_{name} = 1\n")
+    inference = Inference(lambda path: Path(path).read_bytes())
+    stored = inference.stored_in_program(str(tmp_path / "main.py"), [f"tf.own_{name}" for name in names])
+    assert stored == {"tf.own_m0", "tf.own_m1", "tf.own_m2"}

@@ -52,6 +52,7 @@ class Inference:
     _first_with_all: dict[tuple[frozenset[str], ReleaseMask, int], tuple[ReleaseMask, tuple[NameUse, ...]]] = field(
         default_factory=dict
     )
+    _roots: dict[str, str] = field(default_factory=dict)
     _graphs: dict[str, Graph | None] = field(default_factory=dict)
     _inferred: dict[tuple[str, ReleaseMask], Inferred] = field(default_factory=dict)
     _components: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -70,10 +71,11 @@ class Inference:
             found = self._of_files(files, admitted)
             if found.mask:
                 break
-        if found.mask and len(files) > 1 and all(self._components.get(other) is files for other in files):
+        if found.mask and len(files) > 1:
             # All files of a program have one release.
             for other in files:
-                self._inferred.setdefault((other, admitted), found)
+                if self._components.get(other) is files:
+                    self._inferred.setdefault((other, admitted), found)
         self._inferred[path, admitted] = found
         return found
 
@@ -156,16 +158,18 @@ class Inference:
         made = self._graph_of(path)
         if made is None or path not in made.modules:
             return frozenset({path})
-        found, pending = {path}, [path]
-        while pending and len(found) < MAX_PROGRAM_FILES:
-            file = pending.pop()
-            for other in (*made.modules[file].leads_to, *made.importers.get(file, ())):
-                if other not in found:
-                    found.add(other)
-                    pending.append(other)
+        found, level = {path}, [path]
+        while level and len(found) < MAX_PROGRAM_FILES:
+            # In order: which files of a larger program are near must not depend on that of a set.
+            around = [(*made.modules[file].leads_to, *made.importers.get(file, ())) for file in level]
+            level = sorted(set().union(*around) - found)[: MAX_PROGRAM_FILES - len(found)]
+            found.update(level)
         connected = frozenset(found)
         # All files of a program are connected with the same ones; of a larger one, each is with those near to it.
-        self._components.update(dict.fromkeys((path,) if pending else connected, connected))
+        # Files of a project within this one are connected with the files of that, whichever is asked about first.
+        root = self._root_of(path)
+        alike = (path,) if level else (other for other in connected if self._root_of(other) == root)
+        self._components.update(dict.fromkeys(alike, connected))
         return connected
 
     def _of_files(self, files: Iterable[str], admitted: ReleaseMask) -> Inferred:
@@ -237,8 +241,15 @@ class Inference:
         masks = self._hints[path]
         return masks is None or any(map(tells, masks))
 
+    def _root_of(self, path: str) -> str:
+        """Return the root of a file's project, which is that of all files in its directory."""
+        directory = os.path.dirname(path)
+        if directory not in self._roots:
+            self._roots[directory] = project_root(path)
+        return self._roots[directory]
+
     def _graph_of(self, path: str) -> Graph | None:
-        root = project_root(path)
+        root = self._root_of(path)
         if root not in self._graphs:
             files = python_files(root)
             nothing: Mapping[str, bool] = dict.fromkeys(files, False)
