@@ -193,17 +193,18 @@ def test_the_page_of_the_options_has_every_key(folder: Path) -> None:
     assert {key for key in keys if not key.startswith("-")} == set(OPTIONS)
 
 
-@pytest.mark.parametrize("name", ["ci", "editors", "fit", "how-it-works", "options", "plan", "verify"])
+@pytest.mark.parametrize("name", ["ci", "editors", "fit", "formats", "how-it-works", "options", "plan", "verify"])
 def test_a_translation_names_the_same_options(name: str) -> None:
     english, chinese = [(folder / f"{name}.md").read_text(encoding="utf-8") for folder in (DOCS, DOCS / "zh")]
     named = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
     assert {*named.findall(chinese)} - {"--lang"} == {*named.findall(english)} - {"--lang"}
 
 
-def test_the_page_of_the_formats_has_every_format() -> None:
+@pytest.mark.parametrize("folder", [DOCS, DOCS / "zh"], ids=["English", "Chinese"])
+def test_the_page_of_the_formats_has_every_format(folder: Path) -> None:
     from tfmemlint.reporters.formats import FORMATS
 
-    text = (DOCS / "formats.md").read_text(encoding="utf-8")
+    text = (folder / "formats.md").read_text(encoding="utf-8")
     assert [name for name in FORMATS if f"\n| `{name}` | " not in text] == []
 
 
