@@ -193,7 +193,9 @@ def test_the_page_of_the_options_has_every_key(folder: Path) -> None:
     assert {key for key in keys if not key.startswith("-")} == set(OPTIONS)
 
 
-@pytest.mark.parametrize("name", ["ci", "editors", "fit", "formats", "how-it-works", "options", "plan", "verify"])
+@pytest.mark.parametrize(
+    "name", ["ci", "editors", "fit", "formats", "how-it-works", "options", "plan", "targets", "verify"]
+)
 def test_a_translation_names_the_same_options(name: str) -> None:
     english, chinese = [(folder / f"{name}.md").read_text(encoding="utf-8") for folder in (DOCS, DOCS / "zh")]
     named = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
