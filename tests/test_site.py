@@ -202,6 +202,15 @@ def test_a_translation_names_the_same_options(name: str) -> None:
     assert {*named.findall(chinese)} - {"--lang"} == {*named.findall(english)} - {"--lang"}
 
 
+def test_a_translation_has_the_same_figures_in_its_tables() -> None:
+    """Tables of measurements are written anew now and then; the words in a row may stand in another order."""
+    english, chinese = [
+        [sorted(re.findall(r"\d+(?:[.,]\d+)*", row)) for row in re.findall(r"^\|.*$", text, re.MULTILINE)]
+        for text in [(folder / "fit.md").read_text(encoding="utf-8") for folder in (DOCS, DOCS / "zh")]
+    ]
+    assert chinese == english
+
+
 @pytest.mark.parametrize("folder", [DOCS, DOCS / "zh"], ids=["English", "Chinese"])
 def test_the_page_of_the_formats_has_every_format(folder: Path) -> None:
     from tfmemlint.reporters.formats import FORMATS
