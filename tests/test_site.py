@@ -194,7 +194,20 @@ def test_the_page_of_the_options_has_every_key(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["ci", "editors", "fit", "formats", "how-it-works", "options", "plan", "programs", "targets", "verify"]
+    "name",
+    [
+        "ci",
+        "editors",
+        "fit",
+        "formats",
+        "how-it-works",
+        "options",
+        "plan",
+        "programs",
+        "settings",
+        "targets",
+        "verify",
+    ],
 )
 def test_a_translation_names_the_same_options(name: str) -> None:
     english, chinese = [(folder / f"{name}.md").read_text(encoding="utf-8") for folder in (DOCS, DOCS / "zh")]
