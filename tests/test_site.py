@@ -197,6 +197,7 @@ def test_the_page_of_the_options_has_every_key(folder: Path) -> None:
     "name",
     [
         "ci",
+        "documents",
         "editors",
         "fit",
         "formats",
