@@ -202,6 +202,7 @@ def test_the_page_of_the_options_has_every_key(folder: Path) -> None:
         "fit",
         "formats",
         "how-it-works",
+        "mcp",
         "options",
         "plan",
         "programs",
