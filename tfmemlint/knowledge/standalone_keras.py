@@ -1,7 +1,8 @@
 """The standalone package ``keras``: from TensorFlow 2.6 on ``tf.keras`` is that very package.
 
-Its objects then do to TensorFlow's runtime what those of ``tf.keras`` do (seen on 2.15 with Keras 2.15 and on 2.21 with
-Keras 3: ``tf.keras.layers.Dropout is keras.layers.Dropout``), unless Keras 3 runs on another backend.
+Its objects then do to TensorFlow's runtime what those of ``tf.keras`` do, unless Keras 3 runs on another backend. Seen
+on 2.15 with Keras 2.15 and on 2.21 with Keras 3: ``tf.keras.layers.Dropout is keras.layers.Dropout``, and so is every
+function of the parts below that both have.
 """
 
 from __future__ import annotations
@@ -15,11 +16,19 @@ _PARTS = frozenset(
             "Layer",
             "Model",
             "Sequential",
+            "StatelessScope",
             "Variable",
             "activations",
             "applications",
             "callbacks",
+            "config",
+            "constraints",
+            "datasets",
+            "distribution",
+            "dtype_policies",
+            "export",
             "initializers",
+            "preprocessing",
         ),
         *("layers", "losses", "metrics", "models", "ops", "optimizers", "random", "regularizers", "utils"),
     }

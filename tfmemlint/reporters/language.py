@@ -9,8 +9,8 @@ rule knows of languages, reports for programs stay as they are, and English cost
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # a run that finds nothing imports no `typing`
 if TYPE_CHECKING:
     from tfmemlint.reporters.paint import Line
 

@@ -67,7 +67,9 @@ def _claim(finding: Finding, folder: Path) -> Claim:
 
     steps = frozenset(place(step.path, step.span.row) for step in finding.trace)
     definite = finding.severity is Severity.ERROR and not _is_of_another_program(finding)
-    return Claim(finding.code, place(finding.path, finding.span.row), definite, finding.message, steps)
+    # What only one user of a module does wrong is reported there; a run shows it where the module does it.
+    at = finding.in_module or finding
+    return Claim(finding.code, place(at.path, at.span.row), definite, finding.message, steps)
 
 
 def _is_of_another_program(finding: Finding) -> bool:
