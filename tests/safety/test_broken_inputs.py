@@ -71,3 +71,10 @@ def test_a_few_of_them() -> None:
 @pytest.mark.parametrize("path", sorted(FOUND.glob("*")), ids=lambda path: path.name)
 def test_an_input_that_once_failed_does_not_fail_again(path: Path) -> None:
     assert fuzz.problem_of(path.name.partition("-")[2], path.read_bytes()) == ""
+
+
+def test_a_condition_that_python_cannot_write_again() -> None:
+    chain = ".part" * 900
+    text = f"import tensorflow as tf\n\nx = tf.constant(1)\nif tf{chain}:\n    tf.Session()\n"
+    text += "tf.config.experimental.set_memory_growth(tf.config.list_physical_devices('GPU')[0], True)\n"
+    assert fuzz.problem_of("chain.py", text.encode()) == ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.facts.mentions import CONFIGURES
 from tfmemlint.facts.syntax import assigned_names
-from tfmemlint.facts.tree_walk import nodes
+from tfmemlint.facts.tree_walk import nodes, unparsed
 
 if TYPE_CHECKING:
     from tfmemlint.sources import Source
@@ -285,15 +285,15 @@ def _test_facts(test: ast.expr) -> TestFacts:
         elif isinstance(child, ast.Call):
             first = child.args[0] if child.args else None
             calls.append(
-                ConditionCall(child, ast.unparse(child.func), first, ast.unparse(first) if first is not None else "")
+                ConditionCall(child, unparsed(child.func), first, unparsed(first) if first is not None else "")
             )
         elif isinstance(child, (ast.Await, ast.NamedExpr)):
             changes = True
-    text = ast.unparse(written)
+    text = unparsed(written)
     compared = None
     match written:
         case ast.Compare(left=ast.Name() | ast.Attribute() as left, ops=[ast.Eq()], comparators=[ast.Constant(value)]):
-            compared = ast.unparse(left), value
+            compared = unparsed(left), value
     return TestFacts(text, positive, tuple(sorted(names)), tuple(sorted(attributes)), tuple(calls), changes, compared)
 
 

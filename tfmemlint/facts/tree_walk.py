@@ -53,3 +53,11 @@ def nodes(tree: ast.AST) -> list[ast.AST]:
             elif child is not None:
                 add(child)
     return found
+
+
+def unparsed(node: ast.AST) -> str:
+    """Return the source of a node; "" for one that is nested too deeply to be written: Python does that recursively."""
+    try:
+        return ast.unparse(node)
+    except RecursionError:
+        return ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tfmemlint.facts.names import canonical
-from tfmemlint.facts.tree_walk import nodes
+from tfmemlint.facts.tree_walk import nodes, unparsed
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.memory_names import is_about_gpu_memory
 from tfmemlint.knowledge.releases import KNOWN, Target
@@ -289,7 +289,7 @@ def _words(node: ast.AST) -> Iterator[str]:
             yield inner.id
         elif isinstance(inner, ast.Attribute):
             yield inner.attr
-            yield ast.unparse(inner)
+            yield unparsed(inner)
 
 
 def _exits(body: list[ast.stmt]) -> bool:

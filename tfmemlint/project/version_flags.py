@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from tfmemlint.facts.names import canonical
-from tfmemlint.facts.tree_walk import nodes
+from tfmemlint.facts.tree_walk import nodes, unparsed
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.project.name_uses import asks_release
@@ -70,7 +70,7 @@ class Flags:
             return True
         for node in nodes(test):
             if isinstance(node, ast.Name | ast.Attribute):
-                place = self._definition(ast.unparse(node), path, tree)
+                place = self._definition(unparsed(node), path, tree)
                 if place is not None and isinstance(place[2], ast.expr) and asks_release(place[2]):
                     return True
         return False
@@ -104,7 +104,7 @@ class Flags:
         return UNKNOWN
 
     def _named(self, node: ast.expr, path: str, tree: ast.Module, depth: int) -> object:
-        dotted = ast.unparse(node)
+        dotted = unparsed(node)
         if self._tensorflow(dotted, tree) in _VERSIONS:
             return self.target.version
         place = self._definition(dotted, path, tree)
@@ -115,13 +115,13 @@ class Flags:
 
     def _call(self, node: ast.Call, path: str, tree: ast.Module, depth: int) -> object:
         value = partial(self._value, path=path, tree=tree, depth=depth - 1)
-        dotted = ast.unparse(node.func)
+        dotted = unparsed(node.func)
         last = dotted.rpartition(".")[2]
         if dotted.endswith("tf2.enabled") or (last in _ASKS_MODE and not node.args):
             # TensorFlow 1 answers no, unless it was told otherwise; TensorFlow 2 yes, unless graph mode was turned on.
             return UNKNOWN
         if last == "hasattr" and len(node.args) == 2 and isinstance(node.args[1], ast.Constant):
-            owner = self._tensorflow(ast.unparse(node.args[0]), tree)
+            owner = self._tensorflow(unparsed(node.args[0]), tree)
             return names.exists(f"{owner}.{node.args[1].value!s}", self.target) if owner else UNKNOWN
         if last in _PARSERS and len(node.args) == 1:
             text = value(node.args[0])

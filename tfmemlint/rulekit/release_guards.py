@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.tree_walk import unparsed
 from tfmemlint.project.name_uses import asks_release
 from tfmemlint.project.targets.find import current
 from tfmemlint.project.version_flags import UNKNOWN, Flags
@@ -124,8 +125,8 @@ def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 
 def _names_skip(decorator: ast.expr) -> bool:
-    return any(word in ast.unparse(decorator) for word in _SKIPS) and asks_release(decorator)
+    return any(word in unparsed(decorator) for word in _SKIPS) and asks_release(decorator)
 
 
 def _skips(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and "skip" in ast.unparse(statement).lower()
+    return isinstance(statement, ast.Expr) and "skip" in unparsed(statement).lower()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts.tree_walk import unparsed
 from tfmemlint.interpreter.values import Class, Field, Ref, Value
 
 DATACLASS = frozenset({"dataclass", "dataclasses.dataclass"})
@@ -50,9 +51,7 @@ def dataclass_fields(cls: Class) -> dict[str, Described]:
 
 def _annotation_name(written: ast.expr) -> str:
     """Return the name of a type, without its brackets."""
-    text = (
-        written.value if isinstance(written, ast.Constant) and isinstance(written.value, str) else ast.unparse(written)
-    )
+    text = written.value if isinstance(written, ast.Constant) and isinstance(written.value, str) else unparsed(written)
     return text.partition("[")[0].strip()
 
 
@@ -70,7 +69,7 @@ def class_lineage(cls: Class) -> list[Class | None]:
 def dataclass_mark(cls: Class, names: frozenset[str]) -> ast.expr | None:
     """Return the decorator that makes a class a dataclass, or the like."""
     for decorator in cls.node.decorator_list:
-        if ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator) in names:
+        if unparsed(decorator.func if isinstance(decorator, ast.Call) else decorator) in names:
             return decorator
     return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from tfmemlint.facts.tree_walk import unparsed
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Loop
 from tfmemlint.interpreter.operations.events import event_fields
@@ -109,4 +110,4 @@ def device_at(context: Context, devices: Devices, key: Value, written: ast.expr 
         if not devices.whole and key.value >= 0 and (devices.skip or devices.first is not None):
             return Device(devices.kind, devices.type, devices.skip + key.value)
         return Device(devices.kind, devices.type, key.value if devices.whole else f"[{key.value}] of some")
-    return Device(devices.kind, devices.type, ast.unparse(written) if written is not None else None)
+    return Device(devices.kind, devices.type, unparsed(written) if written is not None else None)
