@@ -112,8 +112,7 @@ class EnvBadValue(Rule):
             if bad is None or is_replaced(program, write):
                 continue
             assert text is not None
-            in_part = bad.harmless or _is_done_otherwise(program, bad)
-            in_part = in_part or bad.kind == "order"
+            in_part = bad.harmless or bad.kind == "order" or _is_done_otherwise(program, bad)
             severity = Severity.WARNING if in_part else file_severity(write.value)
             yield self.finding(
                 program,

@@ -17,7 +17,7 @@ def file_key(path: str, data: bytes | str, context: RunContext) -> str:
     if is_document(path):
         stated = context.target is not None, context.oldest_target_of(path)
     files: object = None
-    if isinstance(data, bytes) and not is_document(path):
-        named = named_config_files(path, data)
+    if not is_document(path):
+        named = named_config_files(path, data if isinstance(data, bytes) else data.encode("utf-8", "replace"))
         files = contents_of(named) if named else None
     return digest("file", path, data, codes, context.target_of(path), context.gpu_memory_mib, launches, stated, files)

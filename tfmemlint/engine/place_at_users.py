@@ -40,7 +40,7 @@ def place_at_users(programs: Sequence[ProgramResult], context: RunContext) -> li
 
 
 def modules_with_users(programs: Iterable[ProgramResult]) -> set[str]:
-    """Return the modules with findings in programs that start as_seen_there: other programs may be right in them."""
+    """Return the modules with findings in programs that start in other files: other programs may be right in them."""
     return {
         finding.path
         for program in programs
@@ -140,7 +140,6 @@ class _Placing:
 
     def _moved(self, finding: Finding, user: Step, example: tuple[str, Span] | None) -> Finding:
         module = finding.path
-
         here = re.compile(rf"(?<![\w/.-]){re.escape(user.path)}:(\d+)\b")
 
         def as_seen_there(text: str) -> str:

@@ -173,7 +173,7 @@ def findings_in(
         for finding in own
         if finding.code not in codes
         or (finding.span not in reached and not starts_here)
-        or (by_itself and not starts_here and is_open(finding))
+        or (by_itself and is_open(finding))
     ]
     for program in programs:
         here = (finding for finding in program.findings if finding.path == source.path)

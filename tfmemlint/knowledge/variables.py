@@ -46,7 +46,7 @@ _ALL_IN_CONTAINER = frozenset({"all", "none", "void", ""})
 
 _DEFAULT_ALLOCATORS = frozenset({"", "bfc", "gpu_bfc", "default"})
 _NO_GPU = frozenset({"", "-1", "none", "no", "null", "cpu", "void", "nodevfiles", "false", "off"})
-_REAL = ("CUDA_DEVICE_ORDER", *environment.VARIABLES)
+_REAL = (ORDER, *environment.VARIABLES)
 _UNLIKE = frozenset({"CPU", "GPU", "TPU", "XPU", "NPU", "IPU", "HIP", "CUDA", "ROCR", "MUSA", "TF", "XLA", "CPP"})
 """Words with different meanings, however similar their spellings."""
 _LOOKALIKES = str.maketrans(
@@ -337,7 +337,7 @@ def _extends_a_real_name(name: str) -> bool:
 def _about_gpus(name: str) -> bool:
     moment = environment.read_at(name)
     gpu_moments = (environment.Moment.LISTING, environment.Moment.DEVICES, environment.Moment.CONVOLUTION)
-    return name == "CUDA_DEVICE_ORDER" or moment in gpu_moments
+    return name == ORDER or moment in gpu_moments
 
 
 def _is_misspelt(words: list[str], real: list[str]) -> bool:
