@@ -92,20 +92,16 @@ def _message(option: OptionGiven, bad: BadOption) -> str:
 
 def _outcome(option: OptionGiven, bad: BadOption) -> str:
     match bad.kind:
-        case "name" if option.server == SERVING:
+        case "name" | "apart" if option.server == SERVING:
             return "The server prints that the argument is unknown, starts, and takes nearly all of the memory"
-        case "apart":
-            return "The server prints that the argument is unknown, starts, and takes nearly all of the memory"
-        case "name":
-            return "The server prints its usage and exits"
         case "key":
             return "Nothing is said, and the option has no effect"
-        case "number" if option.server == SERVING:
-            return "The server prints its usage and exits"
-        case "number":
+        case "number" if option.server != SERVING:
             return "The backend is not loaded"
+        case "name" | "number":
+            return "The server prints its usage and exits"
         case _:
-            return "asks for unified memory of that many times the size of the GPU's; nothing is raised"
+            return "TensorFlow asks for unified memory of that many times the size of the GPU's; nothing is raised"
 
 
 def _advice(option: OptionGiven, bad: BadOption) -> str:

@@ -11,6 +11,8 @@ Sources, read in their repositories:
   ``TRITONBACKEND_Initialize`` in ``src/tensorflow.cc``: four keys are looked up, all others are ignored; growth is on
   unless a fraction other than 0 is given. Commit c13c2d1.
 * triton-inference-server/backend, ``ParseDoubleValue``: ``std::stod``, which reads the number that a text begins with.
+* triton-inference-server/server, ``src/command_line_parser.cc`` and ``main`` in ``src/main.cc``: an option that
+  ``getopt_long`` does not know ends the server with its usage. Commits 0299e63 and 01f2fe4.
 * triton-inference-server/server, the notes of release 2.0: ``--tf-gpu-memory-fraction`` became
   ``--backend-config=tensorflow,gpu-memory-fraction=...``.
 
