@@ -36,10 +36,19 @@ from tfmemlint.knowledge.environment import Moment, read_at
 from tfmemlint.project.search import prefixes
 
 
-def use_summary(context: Context, name: str) -> bool:
-    """Bind what an earlier program's import of this module has bound; return False if that may not hold here."""
+def use_summary(context: Context, name: str, asking: frozenset[str] = frozenset()) -> bool:
+    """Bind what an earlier program's import of this module has bound; return False if that may not hold here.
+
+    Args:
+        context: the program so far. name: the module's.
+        asking: the modules whose summaries need this one: programs that import them in other orders may have kept
+            summaries that need each other.
+    """
     kept = context.modules.kept(name) if context.modules is not None else None
-    if kept is None or context.path_changed:
+    if kept is None or context.path_changed or name in asking:
+        return False
+    if any(unit.running and other not in kept.unfinished for other, unit in kept.modules()):
+        # It is imported in a circle that was entered elsewhere then: what is running lacks names that it had there.
         return False
     if any(context.here.env.get(variable) != value for variable, value in kept.read.items()):
         return False
@@ -48,8 +57,12 @@ def use_summary(context: Context, name: str) -> bool:
     if not is_as_read(context, kept.contents):
         return False
     for other, unit in kept.needs.items():
-        if context.units.get(other) is not unit and (other in context.units or not use_summary(context, other)):
-            return False
+        if context.units.get(other) is not unit:
+            # One that imports this module comes first, or not at all: there is no other way into that circle here.
+            if other in context.units or other in kept.unfinished:
+                return False
+            if not use_summary(context, other, asking | {name}):
+                return False
         if context.units.get(other) is not unit or not context.here.imported.get(other):
             return False
     for other, (unit, names) in kept.units.items():
@@ -102,9 +115,11 @@ def keep_summary(
     own = [name for name in context.here.imported if name not in before.imported or name == unit.name]
     units = {name: context.units[name] for name in own if name in context.units}
     places = {name: context.modules.place(name) for asked_name in asked for name in prefixes(asked_name)}
+    needs = {name: context.units[name] for name in asked if name in context.units and name not in units}
     kept = ModuleSummary(
         {name: (module, _names_of_module(context, name, module)) for name, module in units.items()},
-        {name: context.units[name] for name in asked if name in context.units and name not in units},
+        needs,
+        frozenset(name for name, module in needs.items() if module.running),
         {key: value for key, value in context.heap.items() if heap.get(key) is not value},
         {key: value for key, value in context.defaults.items() if key not in defaults},
         {name: value for name, value in context.here.env.items() if before.env.get(name) is not value},

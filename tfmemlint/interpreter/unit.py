@@ -12,7 +12,7 @@ from tfmemlint.interpreter.values import ModuleInstance, Scope
 from tfmemlint.model.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from tfmemlint.interpreter.program import EnvWrite
@@ -82,6 +82,7 @@ class ModuleSummary:
 
     Attributes:
         units: the modules that were imported, by name, with the names in each. needs: those that had been before.
+        unfinished: those of ``needs`` whose own import had not ended: they import this one, directly or not.
         heap: the attributes that objects and classes were given. defaults: the values of default arguments, by the id
         of each. env: what it has put into the environment. read: what it has found there, or not (None).
         places: where all modules are that were asked for; None for those of others.
@@ -90,12 +91,19 @@ class ModuleSummary:
 
     units: dict[str, tuple[ModuleInstance, dict[str, Value]]]
     needs: dict[str, ModuleInstance]
+    unfinished: frozenset[str]
     heap: dict[tuple[Instance | Class | Cell, str], Value]
     defaults: dict[int, Value]
     env: dict[str, Value]
     read: dict[str, Value | None]
     places: dict[str, object]
     contents: dict[Cell, Value | None]
+
+    def modules(self) -> Iterator[tuple[str, ModuleInstance]]:
+        """Return all modules that it speaks of, by name."""
+        for name, (unit, _) in self.units.items():
+            yield name, unit
+        yield from self.needs.items()
 
 
 @dataclass(slots=True, eq=False)
