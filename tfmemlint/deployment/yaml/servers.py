@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 import yaml
 
@@ -11,7 +10,8 @@ from tfmemlint.deployment.servers import options_of, server_of, server_of_image
 from tfmemlint.deployment.shell.script import read_shell
 from tfmemlint.deployment.yaml.variables import YamlFile
 from tfmemlint.knowledge.servers import PROGRAMS
-from tfmemlint.sources.config_files.shell.lexer import Word
+from tfmemlint.sources.config_files.shell.lexer import WORD, Lexer, Word
+from tfmemlint.sources.config_files.text_places import Places
 from tfmemlint.sources.config_files.yaml_nodes import Node, get, items, known, pairs, scalar
 
 _MAX_NODES = 100_000
@@ -36,34 +36,40 @@ def read(file: YamlFile, root: Node) -> None:
 
 def _container(file: YamlFile, node: Node) -> None:
     server = server_of_image(known(get(node, "image")) or "")
-    words: list[Word] = []
     for name in _COMMANDS:
         given = get(node, name)
-        listed: list[Node] = [given] if scalar(given) is not None else items(given)
-        for item in listed:
+        if scalar(given) is not None:
+            server = _command(file, *_split(file, given), server)
+            continue
+        words: list[Word] = []
+        for item in items(given):
             text = scalar(item) or ""
             if " " in text and any(program in text for program in PROGRAMS):
                 _script(file, item)
-            elif item is given:
-                words += _split(file, item)
             elif scalar(item) is not None:
                 words.append(Word(item.start_mark.index, item.end_mark.index, known(item), text))
+        server = _command(file, words, file.places, server)
+
+
+def _command(file: YamlFile, words: Sequence[Word], places: Places, server: str) -> str:
+    """Add the options of a command, or of a part of it; return the server that has got them, "" if there is none."""
     started = server_of(words)
-    if started is not None or server:
-        file.out.servers.add(started[0] if started is not None else server)
-        file.out.options += options_of(words, file.places.span, server)
+    server = started[0] if started is not None else server
+    if server:
+        file.out.servers.add(server)
+        file.out.options += options_of(words, places.span, server)
+    return server
 
 
 def _script(file: YamlFile, item: Node) -> None:
     script = file.script(item)
     if script is not None:
-        read_ = read_shell(*script)
-        file.out.servers |= read_.servers
-        file.out.options += read_.options
+        commands = read_shell(*script)
+        file.out.servers |= commands.servers
+        file.out.options += commands.options
 
 
-def _split(file: YamlFile, item: Node) -> Iterator[Word]:
-    """Yield the words of a command that is one text."""
-    start, raw = item.start_mark.index, file.raw(item)
-    for match in re.finditer(r"[^\s\"']+", raw):
-        yield Word(start + match.start(), start + match.end(), match[0] if "$" not in match[0] else None, match[0])
+def _split(file: YamlFile, item: Node) -> tuple[list[Word], Places]:
+    """Return the words of a command that is one text, with the places of its characters."""
+    text, places = file.script(item) or ("", file.places)
+    return [token.word for token in Lexer(text).tokens() if token.kind == WORD], places
