@@ -44,9 +44,8 @@ class EnvBadValue(Rule):
     ``false`` in lower case, a nonexistent allocator in ``TF_GPU_ALLOCATOR``, ``CUDA_VISIBLE_DEVICES`` that does not
     begin with a number (``all``, ``cuda:0``) or names a GPU twice, an amount with a unit where a whole number belongs
     (``TF_PER_DEVICE_MEMORY_LIMIT_MB=4GB``), words that other variables do not have, and values that are not strings.
-    Dockerfiles, shell
-    scripts, environment files, compose files, Kubernetes manifests and workflows are checked as well, each with its own
-    rules for quotes and booleans.
+    Dockerfiles, shell scripts, environment files, compose files, Kubernetes manifests and workflows are checked as
+    well, each with its own rules for quotes and booleans.
 
     Why it matters
     --------------

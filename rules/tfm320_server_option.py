@@ -67,7 +67,7 @@ class ServerOption(Rule):
                 program,
                 option,
                 _message(option, bad),
-                intent=Intent(bad.purpose, "every GPU", text=option.value or option.name),
+                intent=Intent(bad.purpose, "every GPU", text=option.value or ""),
                 outcome=_outcome(option, bad),
                 advice=_advice(option, bad),
             )

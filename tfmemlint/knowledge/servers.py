@@ -89,9 +89,13 @@ def judge_option(server: str, name: str, value: str | None, *, apart: bool = Fal
         return _of_triton(name, value)
     if name != FRACTION:
         return _made_up(name, value) if _ABOUT_MEMORY.search(name) else None
-    if apart:
-        return BadOption("apart", Purpose.FRACTION, f"--{FRACTION}={value}")
-    return None if value is None else _fraction(value, whole=True)
+    bad = _fraction(value, whole=True) if value is not None else None
+    if not apart:
+        return bad
+    meant = value if bad is None else bad.meant
+    return BadOption(
+        "apart", bad.purpose if bad is not None else Purpose.FRACTION, f"--{FRACTION}={meant}" if meant else ""
+    )
 
 
 def backend_setting(name: str, value: str | None) -> tuple[str, str] | None:
