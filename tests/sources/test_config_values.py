@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.processor_time import assert_costs_at_most, measured
 from tfmemlint.sources.config_files.values import (
     ENV,
     INI,
@@ -21,6 +24,25 @@ from tfmemlint.sources.config_files.values import (
     Setting,
     read_values,
 )
+
+LONG: dict[str, tuple[str, Callable[[int], str]]] = {
+    "blanks in the name of a table": (TOML, lambda n: f"[{' ' * n}\n"),
+    "blanks around the name of a table": (TOML, lambda n: f"[{' ' * n}x{' ' * n}\n"),
+    "blanks after a key": (TOML, lambda n: f"a{' ' * n}\n"),
+    "parts of a key": (TOML, lambda n: f"{'a.' * n}\n"),
+    "parts of a key in a table": (TOML, lambda n: f"x = {{{'a . ' * n}a = 1}}\n"),
+    "blanks in an option": (INI, lambda n: f"[a]\na{' ' * n}b\n"),
+    "blanks in a value": (ENV, lambda n: f"X=a{' ' * n}b\n"),
+    "blanks before a variable": (ENV, lambda n: f"{' ' * n}X\n"),
+    "blanks after a word": (ENV, lambda n: f"export{' ' * n}1\n"),
+    "a quote that does not end": (ENV, lambda n: f"X='{'a ' * n}\n"),
+    "lists": (JSON, lambda n: "[" * n),
+    "escapes": (JSON, lambda n: '"' + "\\" * n),
+    "mappings": (YAML, lambda n: "{a: " * n),
+    "a number of minutes": (YAML, lambda n: f"a: {'1:' * n}1\n"),
+    "a number": (YAML, lambda n: f"a: {'1' * n}\n"),
+}
+"""Texts that a reader may take the square of their length for, or more."""
 
 
 def plain(setting: Setting | None) -> Any:
@@ -125,3 +147,11 @@ def test_json_is_read_as_python_reads_it(value: Any, indent: int | None) -> None
         return tuple(map(tuples, item)) if isinstance(item, list) else item
 
     assert plain(read_values(JSON, json.dumps(value, indent=indent))) == tuples(value)
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_what_is_long_takes_no_long_time(kind: str) -> None:
+    language, attack = LONG[kind]
+    for count in (MAX_CHARACTERS // 10, MAX_CHARACTERS // 5, MAX_CHARACTERS // 2 - 100):
+        _, seconds = measured(partial(read_values, language, attack(count)))
+        assert_costs_at_most(20, seconds)

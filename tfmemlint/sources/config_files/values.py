@@ -22,6 +22,12 @@ MAX_VALUES = 5_000
 """Values of one file, those that aliases repeat counted each time."""
 MAX_DEPTH = 40
 """Mappings and lists within others."""
+_MAX_DIGITS = 400
+"""Characters of a number in YAML; 1:30:00 is one, too, and takes the square of its length."""
+_MAX_DOTS = 1_000
+"""Dots in a line of TOML: Python's reader takes the square of the parts of a dotted key."""
+_BLANKS = re.compile(r"[^\S\n]{100}")
+"""More blanks than a line of an INI file has: Python's reader takes the square of their number."""
 
 JSON, YAML, TOML, INI, ENV = "json", "yaml", "toml", "ini", "env"
 KINDS: Mapping[str, str] = {
@@ -90,7 +96,7 @@ def _yaml(text: str) -> Setting | None:
 
     def _plain(node: Any) -> object:
         name = node.tag.rpartition(":")[2]
-        if name not in ("int", "float", "bool", "null", "str"):
+        if name not in ("int", "float", "bool", "null", "str") or len(node.value) > _MAX_DIGITS:
             return node.value
         return getattr(constructor, f"construct_yaml_{name}")(node)
 
@@ -152,10 +158,7 @@ class _Rows:
 
 # TOML
 
-_TABLE = re.compile(r"^[ \t]*\[{1,2}[ \t]*([^\]\n]+?)[ \t]*\]{1,2}", re.ASCII)
-_KEY = re.compile(
-    r"""^[ \t]*((?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:[ \t]*\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*'))*)[ \t]*="""
-)
+_KEY_PART = re.compile(r"""[ \t]*([\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*([.=\]])""")
 
 
 def _toml(text: str) -> Setting | None:
@@ -163,17 +166,29 @@ def _toml(text: str) -> Setting | None:
     rows: dict[tuple[str, ...], int] = {}
     table: tuple[str, ...] = ()
     for row, line in enumerate(text.split("\n"), 1):
-        head, key = _TABLE.match(line), _KEY.match(line)
-        if head is not None and key is None:
-            table = _dotted(head[1])
+        if line.count(".") > _MAX_DOTS:
+            raise _TooLarge
+        begun = line.lstrip(" \t")
+        brackets = len(begun) - len(begun.lstrip("["))
+        keys, end = _dotted(begun[brackets:])
+        if brackets and end == "]":
+            table = keys
             rows.setdefault(table, row)
-        elif key is not None:
-            rows.setdefault((*table, *_dotted(key[1])), row)
+        elif not brackets and end == "=":
+            rows.setdefault((*table, *keys), row)
     return _with_rows(toml.loads(text), (), rows, itertools.count(1))
 
 
-def _dotted(text: str) -> tuple[str, ...]:
-    return tuple(part.strip().strip("\"'") for part in text.split("."))
+def _dotted(text: str) -> tuple[tuple[str, ...], str]:
+    """Return the parts of the dotted key that a text begins with, and the ``=`` or ``]`` behind it; else ""."""
+    keys: list[str] = []
+    match = _KEY_PART.match(text)
+    while match is not None and len(keys) < MAX_DEPTH:
+        keys.append(match[1].strip("\"'"))
+        if match[2] != ".":
+            return tuple(keys), match[2]
+        match = _KEY_PART.match(text, match.end())
+    return (), ""
 
 
 def _with_rows(value: Any, path: tuple[str, ...], rows: Mapping[tuple[str, ...], int], count: Iterator[int]) -> Setting:
@@ -190,12 +205,14 @@ def _with_rows(value: Any, path: tuple[str, ...], rows: Mapping[tuple[str, ...],
 
 # INI and .env
 
-_OPTION = re.compile(r"^([^\s#;:=\[][^:=\n]*?)\s*[:=]")
+_OPTION = re.compile(r"^([^\s#;:=\[][^:=\n]*)[:=]")
 _SECTION = re.compile(r"^\[([^\]]+)\]")
 
 
 def _ini(text: str) -> Setting | None:
     """Return the sections, each with its options by their names in lower case; a value with ``%`` is left as it is."""
+    if _BLANKS.search(text):
+        raise _TooLarge
     parser = configparser.RawConfigParser()
     parser.read_string(text)
     rows: dict[tuple[str, str], int] = {}
@@ -219,7 +236,9 @@ def _ini(text: str) -> Setting | None:
     return Setting(found)
 
 
-_ASSIGNED = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$", re.ASCII)
+_ASSIGNED = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)$", re.ASCII)
+
+_COMMENT = re.compile(r"\s#")
 
 
 def _env(text: str) -> Setting | None:
@@ -228,12 +247,13 @@ def _env(text: str) -> Setting | None:
         match = _ASSIGNED.match(line)
         if match is None:
             continue
-        value = match[2]
+        value = match[2].strip()
         quote = value[:1]
         if quote and quote in "'\"" and value.find(quote, 1) > 0:
             value = value[1 : value.find(quote, 1)]
         else:
-            value = re.sub(r"\s+#.*", "", value)
+            comment = _COMMENT.search(value)
+            value = value[: comment.start()].rstrip() if comment is not None else value
         if "$" in value or "\\" in value:
             continue
         found[match[1]] = Setting(value, row)
