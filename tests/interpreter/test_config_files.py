@@ -58,6 +58,18 @@ def found(code: str, limit: str = 'config["gpu"]["limit"]', path: str = "train.p
             'load("config.yaml")["gpu"]["limit"]',
         ),
         ('from omegaconf import OmegaConf\nconfig = OmegaConf.load("config.yaml")', "config.gpu.limit"),
+        ('from easydict import EasyDict\nconfig = EasyDict(yaml.safe_load(open("config.yaml")))', "config.gpu.limit"),
+        ('from box import Box\nconfig = Box(yaml.safe_load(open("config.yaml")))', 'config["gpu"].limit'),
+        ('from munch import munchify\nconfig = munchify(yaml.safe_load(open("config.yaml")))', "config.gpu.limit"),
+        (
+            'from types import SimpleNamespace\nown = SimpleNamespace(**yaml.safe_load(open("config.yaml"))["gpu"])',
+            "own.limit",
+        ),
+        (
+            "class Options:\n    def __init__(self, given):\n        for name, value in given.items():\n"
+            '            setattr(self, name, value)\nof = Options(yaml.safe_load(open("config.yaml"))["gpu"])',
+            "of.limit",
+        ),
     ],
 )
 def test_a_file_is_found_however_its_path_is_made(code: str, limit: str) -> None:
@@ -106,6 +118,14 @@ def test_values_of_a_dotenv_file_are_texts() -> None:
         'config = yaml.safe_load(open("pipe.yaml"))',
         'config = yaml.safe_load(open("missing.yaml"))',
         'config = yaml.safe_load(open("config.yaml").readline())',
+        'config = yaml.safe_load(open("config.yaml"))\nfor name, part in config.items():\n    part["limit"] = 4096',
+        'config = yaml.safe_load(open("config.yaml"))\nlist(config.items())[0][1]["limit"] = 4096',
+        "from easydict import EasyDict\nread = EasyDict(yaml.safe_load(open('config.yaml')))\n"
+        "read.gpu.limit = int(read.gpu.limit)\nconfig = {'gpu': {'limit': read.gpu.limit}}",
+        "from omegaconf import OmegaConf\nconfig = OmegaConf.load('config.yaml')\nconfig['gpu']['limit'] = 4096",
+        "from omegaconf import OmegaConf\nconfig = OmegaConf.load('config.yaml')\nconfig.merge_with(sys.argv[1:])",
+        "from omegaconf import OmegaConf\n"
+        "config = OmegaConf.merge(OmegaConf.load('config.yaml'), OmegaConf.from_cli(sys.argv[1:]))",
     ],
 )
 def test_what_may_be_another_value_is_not_reported(code: str) -> None:
@@ -117,6 +137,57 @@ def test_what_may_be_another_value_is_not_reported(code: str) -> None:
 
         os.mkfifo("pipe.yaml")
     assert found(code) == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "codes"),
+    [
+        ('config["gpu"].get("megabytes", "4096")', ["TFM302"]),
+        ('config.get("other", {}).get("megabytes", 4096)', []),
+        ('config["gpu"].get("share", 0.5)', ["TFM301"]),
+        ('config["gpu"].get("megabytes", 4096)', []),
+        ('config["gpu"].get("megabytes", sys.argv[1:])', []),
+        ('config["gpu"].get("limit", 4096)', ["TFM302"]),
+    ],
+)
+def test_a_default_counts_where_the_file_lacks_the_key(limit: str, codes: list[str]) -> None:
+    make(Path(), STATED)
+    assert [each.partition(" ")[0] for each in found('config = yaml.safe_load(open("config.yaml"))', limit)] == codes
+
+
+def test_a_default_beside_a_file_decides_no_condition() -> None:
+    make(Path(), STATED)
+    code = """
+config = yaml.safe_load(open("config.yaml"))
+if config.get("mode", "eager") == "eager" or config.get("steps", 1):
+    tf.config.set_memory_limit(1)
+"""
+    assert found(code, "4096") == ["TFM202"]
+
+
+@pytest.mark.parametrize(("limit", "codes"), [("0.5", ["TFM301"]), ("4096", []), ("'0.5'", [])])
+def test_a_file_gives_options_their_defaults(limit: str, codes: list[str]) -> None:
+    make(Path(), {"config.yaml": f"limit: {limit}\n", "pyproject.toml": "[project]\nname = 'one'\n"})
+    code = """
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--limit", type=int)
+parser.set_defaults(**yaml.safe_load(open("config.yaml")))
+"""
+    assert [each.partition(" ")[0] for each in found(code, "parser.parse_args().limit")] == codes
+
+
+@pytest.mark.parametrize("hook", ["lambda table: SimpleNamespace(**table)", "Options"])
+def test_each_table_of_a_file_goes_through_the_hook(hook: str) -> None:
+    make(Path(), {"config.json": '{"gpu": {"limit": "4096"}}', "pyproject.toml": "[project]\nname = 'one'\n"})
+    code = f"""
+from types import SimpleNamespace
+class Options:
+    def __init__(self, table):
+        self.__dict__.update(table)
+config = json.load(open("config.json"), object_hook={hook})
+"""
+    assert found(code, "config.gpu.limit") == ["TFM302 config.json:1"]
 
 
 def test_of_two_files_of_a_name_nobody_knows_which_is_meant() -> None:

@@ -25,6 +25,8 @@ MAX_ITEMS_UNROLLED = 8
 """Items of a list that a loop goes through one by one: machines have up to eight GPUs."""
 MAX_CODE_ITEMS_UNROLLED = 32
 """The same of a list or dictionary of functions, which a loop calls one by one: each is interpreted once."""
+MAX_FILE_ITEMS_UNROLLED = 60
+"""Values of a configuration file that a loop puts into an object one by one."""
 MAX_RUNS_OF_HARMLESS_FUNCTION = 4
 """Calls of one function without configuration that are followed while its containers keep changing."""
 MAX_DICTIONARIES_MADE = 60

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.config_files import (
@@ -15,15 +17,16 @@ from tfmemlint.interpreter.operations.config_files import (
     settings_of,
 )
 from tfmemlint.interpreter.operations.contents import new_container
+from tfmemlint.interpreter.operations.library import in_library
 from tfmemlint.interpreter.registry import Invocation, builtin
 from tfmemlint.interpreter.values import (
     UNKNOWN,
     Const,
     Dict,
-    Fields,
     FileContent,
     FilePath,
     IniParser,
+    Ref,
     Value,
 )
 from tfmemlint.project.listing import called
@@ -77,32 +80,37 @@ def open_file(context: Context, call: Invocation) -> Value | None:
 )
 def load(context: Context, call: Invocation) -> Value | None:
     given = call.argument(0, "stream" if call.name.startswith("yaml") else "fp")
-    if call.keywords.keys() & {"object_hook", "cls", "object_pairs_hook"}:
+    if call.keywords.keys() & {"cls", "object_pairs_hook"}:
         return None
     if call.name == "toml.load" and (path := as_path(given)) is not None:
         given = FileContent(path)
     found = loaded(context, given, _FROM_TEXT[call.name.partition(".")[0]])
+    hook = call.keywords.get("object_hook")
+    if hook is not None and found is not UNKNOWN:
+        return _hooked(context, found, hook, call)
     return None if found is UNKNOWN else found
+
+
+def _hooked(context: Context, value: Value, hook: Value, call: Invocation) -> Value:
+    """Return what ``object_hook`` makes of a table and of all tables in it, the inner ones first."""
+    if not isinstance(value, Dict):
+        return value
+    inner = {key: _hooked(context, item, hook, call) for key, item in value.items.items()}
+    return context.call(hook, [new_container(context, replace(value, items=inner))], {}, call.node)
 
 
 @builtin("omegaconf.OmegaConf.load")
 def load_attributes(context: Context, call: Invocation) -> Value | None:
     path = as_path(call.argument(0, "file_"))
-    return None if path is None else with_attributes(context, path)
+    return None if path is None else with_attributes(context, path, call.node)
 
 
-def with_attributes(context: Context, path: FilePath) -> Value:
+def with_attributes(context: Context, path: FilePath, node: ast.AST) -> Value:
     """Return a YAML file as an object that has its values as attributes and as items."""
     found = settings_of(context, path, YAML)
     if found is None:
         return UNKNOWN
-    return _as_fields(lifted(context, found[1], called(found[0])))
-
-
-def _as_fields(value: Value) -> Value:
-    if isinstance(value, Dict):
-        return Fields({key: _as_fields(item) for key, item in value.items.items() if isinstance(key, str)})
-    return value
+    return context.call(in_library(Ref("easydict.EasyDict")), [lifted(context, found[1], called(found[0]))], {}, node)
 
 
 @builtin("tfmemlint.hydra_config")
@@ -116,7 +124,9 @@ def hydra_config(context: Context, call: Invocation) -> Value | None:
     inner = FilePath(".") if given is None else as_path(directory)
     if inner is None:
         return UNKNOWN
-    return with_attributes(context, joined(base, inner, FilePath(f"{name.value.removesuffix('.yaml')}.yaml")))
+    return with_attributes(
+        context, joined(base, inner, FilePath(f"{name.value.removesuffix('.yaml')}.yaml")), call.node
+    )
 
 
 @builtin("dotenv.dotenv_values")

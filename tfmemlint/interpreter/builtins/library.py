@@ -9,13 +9,16 @@ from tfmemlint.interpreter.operations.awaiting import awaited
 from tfmemlint.interpreter.operations.bindings import set_field_of
 from tfmemlint.interpreter.operations.callbacks import run_in_background
 from tfmemlint.interpreter.operations.classes import lineage
-from tfmemlint.interpreter.operations.contents import mark_escaped, passed_to_unknown
+from tfmemlint.interpreter.operations.contents import mark_escaped, new_container, passed_to_unknown
+from tfmemlint.interpreter.operations.dict_objects import held, is_dict
+from tfmemlint.interpreter.operations.dicts import view_of
 from tfmemlint.interpreter.registry import Invocation, builtin
 from tfmemlint.interpreter.values import (
     UNKNOWN,
     Class,
     Const,
     Dict,
+    FileValue,
     Function,
     Instance,
     Partial,
@@ -85,6 +88,39 @@ def is_text(context: Context, call: Invocation) -> Value | None:
 @builtin("tfmemlint.is_function")
 def is_function(context: Context, call: Invocation) -> Value | None:
     return Const(isinstance(call.values[0], (Function, Partial)))
+
+
+@builtin("tfmemlint.is_dict")
+def is_dict_(context: Context, call: Invocation) -> Value | None:
+    """True for a dictionary; a value of a configuration file is what that file has, and not undecided."""
+    match call.values[0]:
+        case Dict():
+            return Const(True)
+        case FileValue() | Const():
+            return Const(False)
+        case Instance() as value:
+            return Const(is_dict(context, value))
+        case _:
+            return UNKNOWN
+
+
+@builtin("tfmemlint.known_items")
+def known_items(context: Context, call: Invocation) -> Value | None:
+    """The items of a dictionary that are known, be there others or not; those of no dictionary are unknown."""
+    given = _as_dict(context, call.values[0])
+    return UNKNOWN if given is None else Seq(view_of(given, "items"), "view")
+
+
+@builtin("tfmemlint.without_known")
+def without_known(context: Context, call: Invocation) -> Value | None:
+    """The rest of a dictionary: nothing, or items of which nothing is known."""
+    given = _as_dict(context, call.values[0])
+    return UNKNOWN if given is None else new_container(context, Dict(open=given.open))
+
+
+def _as_dict(context: Context, value: Value) -> Dict | None:
+    given = context.current(value) if isinstance(value, Dict) else held(context, value)
+    return given if isinstance(given, Dict) else None
 
 
 @builtin("tfmemlint.namespace")

@@ -8,7 +8,18 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import as_number, of_text, option_value
 from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.registry import attribute_of, item_of, method
-from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Fields, Function, OptionParser, Ref, Seq, Value
+from tfmemlint.interpreter.values import (
+    UNKNOWN,
+    Amount,
+    Const,
+    Fields,
+    FileValue,
+    Function,
+    OptionParser,
+    Ref,
+    Seq,
+    Value,
+)
 
 _GROUPS = frozenset({"add_argument_group", "add_mutually_exclusive_group", "add_subparsers", "add_parser"})
 _PARSING = frozenset({"parse_args", "parse_known_args", "parse_intermixed_args"})
@@ -86,6 +97,9 @@ def method_of_parser(context: Context, base: OptionParser, call: MethodCall) -> 
     elif call.name == "set_defaults":
         for name, value in keywords.items():
             base.options.pop(name, None)
+            if isinstance(value, FileValue) and value.type == "number":
+                # A text is read by the option's ``type``.
+                base.options[name] = value
             if isinstance(value, Function) and _COMMANDS not in base.options:
                 base.code[name] = value
     elif call.name == "add_subparsers":

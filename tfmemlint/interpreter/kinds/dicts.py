@@ -17,6 +17,7 @@ from tfmemlint.interpreter.values import (
     Class,
     Const,
     Dict,
+    FileItems,
     Function,
     Seq,
     Value,
@@ -68,7 +69,7 @@ def view_of_dict(context: Context, base: Dict, call: MethodCall) -> Value:
         # Whoever goes through it may change what is in it.
         if isinstance(inner, Dict) and inner.cell is not None:
             alter(context, inner, _unknown_contents)
-    return UNKNOWN
+    return FileItems(view_of(base, "items")) if base.file and call.name == "items" else UNKNOWN
 
 
 @changes(Dict, "setdefault")

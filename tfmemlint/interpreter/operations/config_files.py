@@ -131,7 +131,7 @@ def loaded(context: Context, given: Value | None, kind: str) -> Value:
 def lifted(context: Context, setting: Setting, path: str, name: str = "") -> Value:
     """Return what a file has as a value. A dictionary may have other keys in another file."""
     if isinstance(setting.value, dict):
-        return new_container(context, Dict(entries(context, setting, path), open=True))
+        return new_container(context, Dict(entries(context, setting, path), open=True, file=path))
     return file_value(setting, path, name)
 
 

@@ -7,6 +7,7 @@ that can't be known are UNKNOWN, and nothing is concluded from them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.observer import Surrender
@@ -50,11 +51,11 @@ def new_container(context: Context, value: Container) -> Value:
     if called:
         _note_stored(context, value)
     empty = not value.items or (isinstance(value, Dict) and value.default is not None)
-    first = Seq(value.items, value.kind) if isinstance(value, Seq) else Dict(value.items, value.open, value.default)
+    first = Seq(value.items, value.kind) if isinstance(value, Seq) else replace(value, cell=None)
     cell = Cell(context.next_serial(), first, called or empty)
     if isinstance(value, Seq):
         return Seq(value.items, value.kind, cell)
-    return Dict(value.items, value.open, value.default, cell)
+    return replace(value, cell=cell)
 
 
 def _note_stored(context: Context, value: Value) -> None:

@@ -12,6 +12,7 @@ from tfmemlint.interpreter.values import (
     UNKNOWN,
     Const,
     Dict,
+    FileValue,
     Ref,
     Seq,
     Value,
@@ -20,6 +21,7 @@ from tfmemlint.interpreter.values import (
     key_of,
     value_of_key,
 )
+from tfmemlint.knowledge import units
 
 
 def set_key(context: Context, base: Dict, key: Value, value: Value) -> None:
@@ -74,4 +76,16 @@ def found_item(base: Dict, values: Sequence[Value]) -> Value:
     found = base.items.get(known)
     if found is None and not base.open:
         return values[1] if len(values) > 1 else Const(None)
+    if found is None and base.file and len(values) > 1:
+        return _default_beside_file(base, str(known), values[1])
     return UNKNOWN if found is None else found
+
+
+def _default_beside_file(base: Dict, name: str, default: Value) -> Value:
+    """Return what a program takes where a configuration file lacks a key: as unsure as what the file has."""
+    value = default.value if isinstance(default, Const) else None
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return UNKNOWN
+    kind, source = "str" if isinstance(value, str) else "number", f"the default where {base.file} has no such key"
+    number = None if isinstance(value, str) else value
+    return FileValue(kind, units.unit_in_name(name), source, False, number, base.file, 0, value)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Loop
 from tfmemlint.interpreter.limits import (
     MAX_CODE_ITEMS_UNROLLED,
     MAX_DEVICES_UNROLLED,
+    MAX_FILE_ITEMS_UNROLLED,
     MAX_ITEMS_UNROLLED,
     MAX_NESTED_SECOND_PASSES,
 )
@@ -29,6 +31,7 @@ from tfmemlint.interpreter.values import (
     DeviceName,
     Devices,
     Dict,
+    FileItems,
     Index,
     Indices,
     Instance,
@@ -73,6 +76,18 @@ def iterate(
         orders = Choice((Seq(iterable.items, "tuple"), Seq(iterable.items[::-1], "tuple")))
         for_each_option(context, orders, lambda option: _iterated(context, node, option, bind, body, rebound))
         return
+    if isinstance(iterable, FileItems) and _only_copies(node) and len(iterable.pairs) <= MAX_FILE_ITEMS_UNROLLED:
+        run_loop(
+            context,
+            node,
+            [partial(_bound, bind, pair) for pair in iterable.pairs],
+            body,
+            rebound,
+            False,
+            True,
+            each=True,
+        )
+        return
     cell = iterable.cell if isinstance(iterable, (Seq, Dict)) else None
     content = context.heap.get((cell, "")) if cell is not None else None
     passes = _elements(iterable)
@@ -83,19 +98,43 @@ def iterate(
     definite = bool(passes) and passes[0][0] is not UNKNOWN
     if (isinstance(iterable, Seq) and not iterable.items) or (context.here.max_gpus == 0 and _is_of_gpus(iterable)):
         return
-
-    def bound(value: Value) -> Callable[[], bool]:
-        def enter() -> bool:
-            bind(value)
-            return True
-
-        return enter
-
     each = isinstance(iterable, (Seq, Dict)) and len(passes) == len(iterable.items)
-    run_loop(context, node, [bound(value) for value, _ in passes], body, rebound, over_devices, definite, each=each)
+    run_loop(
+        context,
+        node,
+        [partial(_bound, bind, value) for value, _ in passes],
+        body,
+        rebound,
+        over_devices,
+        definite,
+        each=each,
+    )
     if cell is not None and is_called(iterable) and context.heap.get((cell, "")) is not content:
         # It was changed meanwhile: what it is asked for next depends on how.
         havoc(context)
+
+
+def _bound(bind: Callable[[Value], None], value: Value) -> bool:
+    bind(value)
+    return True
+
+
+_COPYING = frozenset({"setattr", "isinstance", "str", "int", "float", "bool", "hasattr", "print", "len"})
+"""Functions that a loop calls which takes the values of a file over."""
+
+
+def _only_copies(node: ast.AST) -> bool:
+    """True for a loop that puts values elsewhere and does nothing else: what a file lacks is then only not put."""
+    if not isinstance(node, ast.For):
+        return False
+    for part in (part for statement in node.body for part in ast.walk(statement)):
+        if isinstance(part, ast.stmt) and not isinstance(part, (ast.Assign, ast.Expr, ast.If, ast.Pass)):
+            return False
+        if isinstance(part, ast.Call) and not (isinstance(part.func, ast.Name) and part.func.id in _COPYING):
+            method = part.func.attr if isinstance(part.func, ast.Attribute) else ""
+            if method not in ("upper", "lower", "strip", "replace"):
+                return False
+    return True
 
 
 def _zipped_lazily(context: Context, zipped: Zipped, node: ast.AST) -> Lazy | None:

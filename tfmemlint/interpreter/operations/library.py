@@ -18,8 +18,9 @@ from tfmemlint.sources import Source
 
 INTRINSICS = (
     *("unknown", "background", "await", "kind", "parameter", "is_text", "is_function", "namespace", "hydra_config"),
+    *("is_dict", "known_items", "without_known"),
 )
-"""The parts of the models that cannot be written in Python: handlers in ``builtins/library.py``."""
+"""The parts of the models that cannot be written in Python: handlers in ``builtins/library.py`` and beside it."""
 
 
 def in_library(value: Ref) -> Value:

@@ -66,12 +66,14 @@ class Dict:
     """A dictionary whose keys are known (`tfmemlint.interpreter.values.keys`); ``open`` when there may be others.
 
     ``default``: what makes the value of a key that isn't there, as in a ``defaultdict``. ``cell``: as of a `Seq`.
+    ``file``: the configuration file that has these keys, as reports name it; "" once the program has changed it.
     """
 
     items: Mapping[Any, Value] = field(default_factory=dict, hash=False)
     open: bool = False
     default: Value | None = None
     cell: Cell | None = field(default=None, compare=False, repr=False)
+    file: str = field(default="", compare=False, repr=False)
 
 
 @record(frozen=True, slots=True)

@@ -70,6 +70,13 @@ class FileValue(Amount):
 
 
 @record(frozen=True, slots=True, eq=False)
+class FileItems(Unknown):
+    """``items()`` of what a configuration file has: the pairs of names and values. Another file may have others."""
+
+    pairs: tuple[Any, ...]
+
+
+@record(frozen=True, slots=True, eq=False)
 class FilePath(Unknown):
     """The path of a file or directory, as far as the program states it.
 
