@@ -14,7 +14,7 @@ from tfmemlint.interpreter.operations.classes import class_member
 from tfmemlint.interpreter.operations.dict_objects import set_attributes
 from tfmemlint.interpreter.operations.events import report_use
 from tfmemlint.interpreter.operations.members import is_missing
-from tfmemlint.interpreter.operations.module_names import ask_module_getattr, named_in_module
+from tfmemlint.interpreter.operations.module_names import ask_module_getattr, is_not_bound_yet, named_in_module
 from tfmemlint.interpreter.operations.paths import merge, restore, snapshot
 from tfmemlint.interpreter.program import Arg, Handler
 from tfmemlint.interpreter.registry import Invocation, builtin
@@ -105,6 +105,11 @@ def _attribute_of_own_module(
     found = named_in_module(context, module, key)
     if found is None:
         found = ask_module_getattr(context, module, key, node, caught=name == "hasattr" or len(values) > 2)
+    if found is None and is_not_bound_yet(module, key):
+        if name == "hasattr":
+            return Const(False)
+        if len(values) > 2:
+            return values[2]
     return UNKNOWN if found is None or name == "hasattr" else found
 
 

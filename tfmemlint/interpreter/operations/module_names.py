@@ -33,6 +33,14 @@ def named_in_module(context: Context, module: Module, name: str) -> Value | None
     return found
 
 
+def is_not_bound_yet(module: Module, name: str) -> bool:
+    """True if a module whose import has not ended, as it is in a circle, certainly lacks a name until now."""
+    unit = module.scope.unit
+    if unit is None or not unit.running or unit.stars or name in module.scope.names:
+        return False
+    return "__getattr__" not in module.scope.names and not any(map(_NAMES_ITSELF.search, unit.source.lines))
+
+
 def ask_module_getattr(
     context: Context, module: Module, name: str, node: ast.AST, *, caught: bool = False
 ) -> Value | None:
