@@ -96,3 +96,15 @@ def test_no_file_of_a_tree_is_opened_by_another_door() -> None:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "open":
                 found.append(f"{name}:{node.lineno}")
     assert found == [], "use tfmemlint.sources.regular.read_regular"
+
+
+@pytest.mark.parametrize("function", ["loads", "read_string", "read_file"])
+def test_no_table_is_parsed_by_another_door(function: str) -> None:
+    """`tomllib` and `configparser` take any time and memory; `sources.config_files.tables` bounds both."""
+    found = []
+    for path in (path for folder in READERS for path in sorted((ROOT / folder).rglob("*.py"))):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Call(func=ast.Attribute(ast.Name(owner), name)) if name == function and owner != "json":
+                    found.append(path.relative_to(ROOT).as_posix())
+    assert set(found) <= {"tfmemlint/sources/config_files/tables.py"}, "use parse_toml and parse_ini"

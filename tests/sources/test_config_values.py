@@ -33,6 +33,8 @@ LONG: dict[str, tuple[str, Callable[[int], str]]] = {
     "parts of a key in a table": (TOML, lambda n: f"x = {{{'a . ' * n}a = 1}}\n"),
     "blanks in an option": (INI, lambda n: f"[a]\na{' ' * n}b\n"),
     "blanks in a value": (ENV, lambda n: f"X=a{' ' * n}b\n"),
+    "blanks in quotes": (ENV, lambda n: f"A='x{' ' * n}y' #\n"),
+    "blanks before a line that goes on": (INI, lambda n: f"[a]\nb = 1\n {' ' * n}c\n"),
     "blanks before a variable": (ENV, lambda n: f"{' ' * n}X\n"),
     "blanks after a word": (ENV, lambda n: f"export{' ' * n}1\n"),
     "a quote that does not end": (ENV, lambda n: f"X='{'a ' * n}\n"),
@@ -123,6 +125,29 @@ def test_a_file_that_would_grow_without_bound_has_no_values() -> None:
 )
 def test_what_is_not_of_its_kind_has_no_values(kind: str, text: str) -> None:
     assert read_values(kind, text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '!!int ""',
+        "!!int '-'",
+        "!!int _",
+        '!!float ""',
+        "!!bool maybe",
+        "!!null 3",
+        "!!float 1:x",
+        "!!int [1]",
+        "!!bool {}",
+    ],
+)
+def test_a_tag_that_does_not_fit_its_text_has_no_value(text: str) -> None:
+    assert plain(read_values(YAML, f"a: {text}\nb: 1\n")) in (
+        None,
+        {"a": None, "b": 1},
+        {"a": (1,), "b": 1},
+        {"a": {}, "b": 1},
+    )
 
 
 @given(st.sampled_from(sorted(set(KINDS.values()))), st.text(alphabet="ab[]{}:,\"'=\n -&*#1.\\$!<|>%\t", max_size=60))

@@ -6,7 +6,6 @@ A configuration file is ``.tfmemlint.toml``, ``tfmemlint.toml``, or ``[tool.tfme
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -341,12 +340,11 @@ def _own_table(shown: str) -> dict[str, Any] | None:
 
 
 def _parse(shown: str, data: bytes) -> Any:
-    import importlib
+    from tfmemlint.sources.config_files.tables import parse_toml
 
-    toml: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        return toml.loads(data.decode("utf-8-sig"))
+        return parse_toml(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise ConfigError(shown, f"is not UTF-8: {error.reason} at byte {error.start}") from error
-    except (toml.TOMLDecodeError, RecursionError) as error:
+    except ValueError as error:
         raise ConfigError(shown, f"is not TOML: {' '.join(str(error).split())}") from error

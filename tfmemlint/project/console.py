@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import os
-import sys
 from collections.abc import Iterator
 from functools import lru_cache
 
+from tfmemlint.sources.config_files.tables import parse_ini, parse_toml
 from tfmemlint.sources.regular import read_regular
 
 _GROUPS = ("console_scripts", "gui_scripts")
@@ -54,10 +54,7 @@ def _target(text: object) -> tuple[str, str] | None:
 
 
 def _of_pyproject(data: bytes) -> Iterator[object]:
-    import importlib
-
-    toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
-    table = toml.loads(data.decode("utf-8-sig"))
+    table = parse_toml(data.decode("utf-8-sig"))
     for keys in (
         ("project", "scripts"),
         ("project", "gui-scripts"),
@@ -78,8 +75,8 @@ def _of_cfg(data: bytes) -> Iterator[object]:
 
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
-        parser.read_string(data.decode("utf-8-sig"))
-    except configparser.Error:
+        parse_ini(data.decode("utf-8-sig"), parser)
+    except ValueError:
         return
     for group in _GROUPS:
         yield from _lines(parser.get("options.entry_points", group, fallback="").splitlines())

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
-import sys
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
 from tfmemlint.project.roots import outermost
+from tfmemlint.sources.config_files.tables import parse_ini, parse_toml
 from tfmemlint.sources.regular import TEXT_BYTES, read_regular
 
 FORMATTER_CHARACTERS = 88
@@ -63,12 +62,10 @@ def _said_in(directory: str) -> int | None:
 
 
 def _toml(text: str) -> Mapping[str, Any]:
-    toml: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        found: dict[str, Any] = toml.loads(text)
-    except (toml.TOMLDecodeError, RecursionError):
+        return parse_toml(text)
+    except ValueError:
         return {}
-    return found
 
 
 def _ruff(text: str) -> int | None:
@@ -101,8 +98,8 @@ def _sections(text: str) -> int | None:
 
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
-        parser.read_string(text)
-    except configparser.Error:
+        parse_ini(text, parser)
+    except ValueError:
         return None
     for section, keys in (
         ("flake8", ("max-line-length", "max_line_length")),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 from tfmemlint.project.targets.stated import PACKAGES, Stated, of_package, of_requirement, package
 from tfmemlint.project.targets.versions import Unreadable, exactly
+from tfmemlint.sources.config_files.tables import parse_ini, parse_toml
 
 WEAK = re.compile(
     r"(?:^|[-_. /])(?:dev|develop|development|tests?|testing|ci|lint|linting|mypy|typing|types|style|quality|build|"
@@ -136,10 +135,7 @@ def of_setup_cfg(path: str, text: str) -> Iterator[Stated]:
     import configparser
 
     parser = configparser.ConfigParser(interpolation=None, strict=False)
-    try:
-        parser.read_string(text)
-    except configparser.Error as error:
-        raise ValueError(str(error).splitlines()[0]) from None
+    parse_ini(text, parser)
     rows = _Rows(text)
     listed = [("install_requires", parser.get("options", "install_requires", fallback=""), False)]
     listed += [("tests_require", parser.get("options", "tests_require", fallback=""), True)]
@@ -208,10 +204,9 @@ class _Rows:
 
 
 def _toml(text: str) -> Any:
-    toml: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        return toml.loads(text)
-    except (toml.TOMLDecodeError, RecursionError) as error:
+        return parse_toml(text)
+    except ValueError as error:
         raise ValueError(f"it is not TOML: {' '.join(str(error).split())}") from None
 
 

@@ -7,14 +7,14 @@ that is none of its kind, or is too large, has no values.
 from __future__ import annotations
 
 import configparser
-import importlib
 import itertools
 import json
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from tfmemlint.sources.config_files.tables import parse_ini, parse_toml
 
 MAX_CHARACTERS = 200_000
 """Characters of a file; settings that people write are shorter."""
@@ -24,10 +24,6 @@ MAX_DEPTH = 40
 """Mappings and lists within others."""
 _MAX_DIGITS = 400
 """Characters of a number in YAML; 1:30:00 is one, too, and takes the square of its length."""
-_MAX_DOTS = 1_000
-"""Dots in a line of TOML: Python's reader takes the square of the parts of a dotted key."""
-_BLANKS = re.compile(r"[^\S\n]{100}")
-"""More blanks than a line of an INI file has: Python's reader takes the square of their number."""
 
 JSON, YAML, TOML, INI, ENV = "json", "yaml", "toml", "ini", "env"
 KINDS: Mapping[str, str] = {
@@ -66,10 +62,9 @@ def read_values(kind: str, text: str) -> Setting | None:
         return None
     readers = {JSON: _json, YAML: _yaml, TOML: _toml, INI: _ini, ENV: _env}
     try:
-        found = readers[kind](text)
-    except (_TooLarge, ValueError, TypeError, RecursionError, MemoryError, OverflowError, configparser.Error):
+        return readers[kind](text)
+    except Exception:  # whatever a parser raises about a text that nobody meant for it: `!!int ""` is an IndexError
         return None
-    return found
 
 
 # YAML
@@ -162,12 +157,10 @@ _KEY_PART = re.compile(r"""[ \t]*([\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*([.=\]])""")
 
 
 def _toml(text: str) -> Setting | None:
-    toml: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    found = parse_toml(text)
     rows: dict[tuple[str, ...], int] = {}
     table: tuple[str, ...] = ()
     for row, line in enumerate(text.split("\n"), 1):
-        if line.count(".") > _MAX_DOTS:
-            raise _TooLarge
         begun = line.lstrip(" \t")
         brackets = len(begun) - len(begun.lstrip("["))
         keys, end = _dotted(begun[brackets:])
@@ -176,7 +169,7 @@ def _toml(text: str) -> Setting | None:
             rows.setdefault(table, row)
         elif not brackets and end == "=":
             rows.setdefault((*table, *keys), row)
-    return _with_rows(toml.loads(text), (), rows, itertools.count(1))
+    return _with_rows(found, (), rows, itertools.count(1))
 
 
 def _dotted(text: str) -> tuple[tuple[str, ...], str]:
@@ -211,10 +204,8 @@ _SECTION = re.compile(r"^\[([^\]]+)\]")
 
 def _ini(text: str) -> Setting | None:
     """Return the sections, each with its options by their names in lower case; a value with ``%`` is left as it is."""
-    if _BLANKS.search(text):
-        raise _TooLarge
     parser = configparser.RawConfigParser()
-    parser.read_string(text)
+    parse_ini(text, parser)
     rows: dict[tuple[str, str], int] = {}
     section = ""
     for row, line in enumerate(text.split("\n"), 1):
@@ -236,9 +227,8 @@ def _ini(text: str) -> Setting | None:
     return Setting(found)
 
 
-_ASSIGNED = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)$", re.ASCII)
-
-_COMMENT = re.compile(r"\s#")
+_ASSIGNED = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)", re.ASCII | re.DOTALL)
+_COMMENT = re.compile(r"(?<=\s)#")
 
 
 def _env(text: str) -> Setting | None:
@@ -252,8 +242,7 @@ def _env(text: str) -> Setting | None:
         if quote and quote in "'\"" and value.find(quote, 1) > 0:
             value = value[1 : value.find(quote, 1)]
         else:
-            comment = _COMMENT.search(value)
-            value = value[: comment.start()].rstrip() if comment is not None else value
+            value = _COMMENT.split(value, maxsplit=1)[0].rstrip()
         if "$" in value or "\\" in value:
             continue
         found[match[1]] = Setting(value, row)
