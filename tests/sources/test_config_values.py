@@ -150,6 +150,16 @@ def test_a_tag_that_does_not_fit_its_text_has_no_value(text: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [(YAML, "a: 0x{0}"), (YAML, "[1, 0x{0}]"), (YAML, "0x{0}: 1"), (TOML, "a = 0x{0}"), (TOML, "a = [0x{0}]")],
+)
+def test_a_number_that_cannot_be_printed_is_none(kind: str, text: str) -> None:
+    assert read_values(kind, text.format("f" * 16)) is not None
+    for digits in (300, 5_000):
+        assert read_values(kind, text.format("f" * digits)) is None
+
+
 @given(st.sampled_from(sorted(set(KINDS.values()))), st.text(alphabet="ab[]{}:,\"'=\n -&*#1.\\$!<|>%\t", max_size=60))
 def test_no_text_raises(kind: str, text: str) -> None:
     read_values(kind, text)

@@ -6,6 +6,7 @@ import ast
 import os
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any
 
 from tfmemlint.sources.config_files.tables import parse_ini, parse_toml
 from tfmemlint.sources.regular import read_regular
@@ -54,7 +55,7 @@ def _target(text: object) -> tuple[str, str] | None:
 
 
 def _of_pyproject(data: bytes) -> Iterator[object]:
-    table = parse_toml(data.decode("utf-8-sig"))
+    table: Any = parse_toml(data.decode("utf-8-sig"))
     for keys in (
         ("project", "scripts"),
         ("project", "gui-scripts"),

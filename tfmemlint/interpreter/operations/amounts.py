@@ -100,7 +100,7 @@ def as_number(value: Value, *, whole: bool = False) -> Value:
         return UNKNOWN if number is None else Const(number)
     if isinstance(value, FileValue):
         number = _number_in(value.value)
-        if number is not None and whole and math.isfinite(number):
+        if isinstance(number, float) and whole and math.isfinite(number):
             number = int(number)
         return replace(value, type="number", sure=True, default=number, value=number)
     if not isinstance(value, Amount):

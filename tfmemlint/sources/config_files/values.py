@@ -20,6 +20,8 @@ MAX_CHARACTERS = 200_000
 """Characters of a file; settings that people write are shorter."""
 MAX_VALUES = 5_000
 """Values of one file, those that aliases repeat counted each time."""
+MAX_INTEGER_BITS = 1_000
+"""Bits of a whole number; longer ones have no place in a setting."""
 MAX_DEPTH = 40
 """Mappings and lists within others."""
 _MAX_DIGITS = 400
@@ -62,9 +64,25 @@ def read_values(kind: str, text: str) -> Setting | None:
         return None
     readers = {JSON: _json, YAML: _yaml, TOML: _toml, INI: _ini, ENV: _env}
     try:
-        return readers[kind](text)
+        found = readers[kind](text)
+        return None if found is None or _has_large_numbers(found) else found
     except Exception:  # whatever a parser raises about a text that nobody meant for it: `!!int ""` is an IndexError
         return None
+
+
+def _has_large_numbers(setting: Setting) -> bool:
+    """True if a value, or the name of one, is a whole number of more bits than settings have.
+
+    The limit of digits that Python has does not hold for `0xfff...`, and such a number can't be printed.
+    """
+    value = setting.value
+    if isinstance(value, dict):
+        return any(map(_is_large, value)) or any(map(_has_large_numbers, value.values()))
+    return any(map(_has_large_numbers, value)) if isinstance(value, tuple) else _is_large(value)
+
+
+def _is_large(value: object) -> bool:
+    return isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS
 
 
 # YAML
