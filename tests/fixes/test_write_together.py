@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tfmemlint.cli.main import main
 from tfmemlint.fixes import write_together
-from tfmemlint.fixes.write import ChangedError
+from tfmemlint.fixes.write import ChangedError, this_machine
 from tfmemlint.fixes.write_together import JOURNAL, complete_journal, replace_together
 
 
@@ -67,3 +71,60 @@ def test_completing_leaves_a_file_that_somebody_has_changed_since(
     (tmp_path / "b.py").write_bytes(b"edited")
     complete_journal(tmp_path)
     assert _content(tmp_path) == {"a.py": b"old a.py", "b.py": b"edited"}
+
+
+LITTER = f".tfmemlint-{this_machine()}-1-x.tmp"
+"""The name of a file that a killed run may have left."""
+
+HOSTILE = {
+    "a file of the tool's, outside": [("../outside/" + LITTER, "../outside/x.py")],
+    "a file with a like name, outside": [("../outside/.tfmemlint-settings", "../outside/x.py")],
+    "a file with a like name": [(".tfmemlint-settings", "x.py")],
+    "any file": [("precious.txt", "x.py")],
+    "through a link": [("link/" + LITTER, "link/x.py")],
+    "by a way that leads out": [("inner/../../outside/" + LITTER, "inner/../../outside/x.py")],
+    "a device": [("/dev/" + LITTER, "/dev/zero")],
+    "a pipe": [(LITTER, "pipe")],
+    "no name": [("a\0", "b\0")],
+    "a name that is none": [("\ud800", "\ud800")],
+    "a number": [(1, 2)],
+    "a name that is too long": [("a" * 5000, "b" * 5000)],
+}
+"""What a journal that came with a tree may say: pairs of the new file and the one that it replaces."""
+
+
+def _snapshot(top: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in top.rglob("*") if path.is_file() and path.name != JOURNAL}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_journal_of_a_stranger_reaches_nothing(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project, outside = tmp_path / "project", tmp_path / "outside"
+    for folder in (project / ".git", project / "inner", outside):
+        folder.mkdir(parents=True)
+    (project / "link").symlink_to(outside)
+    os.mkfifo(project / "pipe")
+    names = (LITTER, ".tfmemlint-settings", "precious.txt", "x.py")
+    for path in (*(outside / name for name in names), *(project / name for name in names[1:])):
+        path.write_text(path.name)
+
+    def place(name: Any) -> Any:
+        return str(project / name) if isinstance(name, str) else name
+
+    entries = [{"new": place(n), "file": place(f), "old_digest": "", "new_digest": ""} for n, f in HOSTILE[kind]]
+    (project / JOURNAL).write_text(json.dumps({"machine": this_machine(), "files": entries}))
+    before = _snapshot(tmp_path)
+    monkeypatch.chdir(project)
+    assert main(["fix", "."]) == 0
+    assert _snapshot(tmp_path) == before
+    assert "tfmemlint:" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ['"files"', "[]", "[1]", '{"files": 3}', "{}", "[" * 100_000, "\x00", ""])
+def test_a_journal_that_is_none_is_passed_over(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / JOURNAL).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert main(["fix", "."]) == 0

@@ -93,8 +93,9 @@ def test_no_file_of_a_tree_is_opened_by_another_door() -> None:
         if name == "tfmemlint/sources/regular.py" or "/templates/" in name:
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "open":
-                found.append(f"{name}:{node.lineno}")
+            match node:
+                case ast.Call(func=ast.Name("open")) | ast.Call(func=ast.Attribute(attr="read_bytes" | "read_text")):
+                    found.append(f"{name}:{node.lineno}")
     assert found == [], "use tfmemlint.sources.regular.read_regular"
 
 

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from tfmemlint.fixes.hoist_out_of_function import importers_of, readers_of
+from tfmemlint.sources.regular import Unreadable, read_bytes
 
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import\b(?:[^\n(\\]*\([^)]*\)|[^\n]*)", re.MULTILINE)
 _STAR = re.compile(r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]*\*", re.MULTILINE)
@@ -37,6 +38,6 @@ def other_user(path: str, name: str) -> str:
 
 def _text(path: str) -> str | None:
     try:
-        return Path(path).read_text(encoding="utf-8", errors="replace")
-    except OSError:
+        return read_bytes(path).decode("utf-8", "replace")
+    except Unreadable:
         return None

@@ -108,11 +108,17 @@ def _is_still(path: str | os.PathLike[str], target: Path, expected: bytes) -> bo
     return same and content == expected and Path(path).resolve() == target
 
 
+def is_litter(path: str | os.PathLike[str]) -> bool:
+    """True for a name that this tool gives, on this machine, to a file that is to be renamed."""
+    match = _NAME.fullmatch(Path(path).name)
+    return match is not None and match["machine"] == this_machine()
+
+
 def sweep(path: str | os.PathLike[str]) -> None:
     """Remove a file that a killed run has left, if this is one: written by this user on this machine, by a process
     that is gone."""
     match = _NAME.fullmatch(Path(path).name)
-    if match is None or match["machine"] != this_machine():
+    if match is None or not is_litter(path):
         return
     with contextlib.suppress(OSError):
         found = os.lstat(path)

@@ -3,6 +3,9 @@
 First all new texts are written beside their files, then a journal that names them, then each is renamed onto its file,
 and the journal is removed. A run that is killed before the journal is there has changed nothing; one that is killed
 later leaves a journal, by which the next run in that place finishes the renaming, unless somebody has changed a file.
+
+A journal may be a part of a tree that a stranger made. It is followed only within its project, and for files with the
+names that this tool gives: nothing else is replaced, removed or read.
 """
 
 from __future__ import annotations
@@ -15,9 +18,13 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tfmemlint.fixes.write import ChangedError, prepare_file, replace_file, sweep, this_machine
+from tfmemlint.fixes.write import ChangedError, is_litter, prepare_file, replace_file, sweep, this_machine
+from tfmemlint.project.roots import project_root
+from tfmemlint.sources.regular import Unreadable, read_bytes, read_regular
 from tfmemlint.sources.walking import LITTER
 
+_MAX_JOURNAL_BYTES = 4 * 2**20
+"""Some 10,000 files; each takes the bytes of two paths."""
 JOURNAL = ".tfmemlint-journal.json"
 
 
@@ -88,19 +95,21 @@ def _write_journal(prepared: Sequence[tuple[str, Path]], changes: Sequence[tuple
 
 def complete_journal(directory: str | os.PathLike[str]) -> list[str]:
     """Complete what a killed run has begun in a directory, and return the files that were replaced by it now."""
-    journal = Path(directory) / JOURNAL
-    return _complete(journal) if journal.is_file() else []
+    journal = Path(os.path.realpath(directory)) / JOURNAL
+    return _complete(journal) if journal.is_file() and not journal.is_symlink() else []
 
 
 def _complete(journal: Path) -> list[str]:
     """Rename the new files onto the old ones, and remove the journal. A file that somebody has changed is left."""
     try:
-        data = json.loads(journal.read_text("utf-8"))
+        data = json.loads(read_regular(journal, _MAX_JOURNAL_BYTES))
         entries = [(Path(e["new"]), Path(e["file"]), e["old_digest"], e["new_digest"]) for e in data["files"]]
-    except (OSError, ValueError, KeyError, TypeError):
+        if data["machine"] != this_machine():
+            return []
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return []
-    if data.get("machine") != this_machine():
-        return []
+    root = os.path.realpath(project_root(str(journal)))
+    entries = [entry for entry in entries if _is_own(entry[0], entry[1], root)]
     states = [_state(new, file, old, digest) for new, file, old, digest in entries]
     # Somebody has changed a file since: if nothing was replaced yet, nothing is.
     given_up = "changed" in states and "done" not in states
@@ -110,21 +119,29 @@ def _complete(journal: Path) -> list[str]:
             if state == "ready" and not given_up:
                 new.replace(file)
                 done.append(str(file))
-            elif new.parent == file.parent and new.name.startswith(LITTER):
+            else:
                 new.unlink()
     journal.unlink(missing_ok=True)
     return done
 
 
+def _is_own(new: Path, file: Path, root: str) -> bool:
+    """True if this tool may have written a new text beside a file of a project; neither may be a link to elsewhere."""
+    try:
+        plain = os.path.realpath(new) == str(new) and os.path.realpath(file) == str(file)
+        return plain and new.parent == file.parent and file.is_relative_to(root) and is_litter(new)
+    except ValueError:
+        return False  # no name of a file
+
+
 def _state(new: Path, file: Path, old_digest: str, new_digest: str) -> str:
     """Return how far one file is: ``ready`` to be replaced, ``done``, or ``changed`` by somebody since."""
     try:
-        content = _digest(file.read_bytes())
+        content = _digest(read_bytes(file))
         if content == new_digest:
             return "done"
-        beside = new.parent == file.parent and new.name.startswith(LITTER)
-        ready = beside and content == old_digest and _digest(new.read_bytes()) == new_digest
-    except OSError:
+        ready = content == old_digest and _digest(read_bytes(new)) == new_digest
+    except Unreadable:
         return "changed"
     return "ready" if ready else "changed"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tfmemlint.facts.folding import NotFolded, binary
+from tfmemlint.sources.regular import read_text
 
 HELPER = "gpu_memory_mib"
 """The name of the function that asks NVML, unless the file uses it for something else."""
@@ -135,5 +136,5 @@ def _is_wrapped(text: str) -> bool:
 @lru_cache(maxsize=1)
 def helper() -> str:
     """Return the source of the function that asks NVML for a device's memory, as it is added to a file."""
-    text = (Path(__file__).parent / "templates" / f"{HELPER}.py").read_text(encoding="utf-8")
+    text = read_text(Path(__file__).parent / "templates" / f"{HELPER}.py")
     return text[text.index("def ") :]
