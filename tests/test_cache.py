@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import pickle
 import random
@@ -23,6 +24,8 @@ from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.run import MIN_ITEMS_FOR_CACHE, run
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Severity, Span
+from tfmemlint.project import name_answers
+from tfmemlint.project.name_uses import FileNames, names_in
 from tfmemlint.sources import walk
 
 PROGRAMS = Path(__file__).parent.parent / "fixtures" / "programs"
@@ -469,3 +472,45 @@ def test_a_file_of_answers_that_is_broken_is_done_without() -> None:
     kept.put("screened", ["nonsense"])
     kept.save()
     assert found() == []
+
+
+def test_names_that_tell_a_release_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+
+    def seen(path: str, data: bytes) -> FileNames:
+        read.append(path)
+        return names_in(path, data)
+
+    monkeypatch.setattr(name_answers, "names_in", seen)
+    make(Path(), {"train.py": LATE})
+    module = Path("core/yolov4.py")
+    module.write_text("import tensorflow as tf\n\ntf.Session()\n\ndef decode(x): ...\n", encoding="utf-8")
+    first = found()
+    assert read
+    read.clear()
+    with Path("train.py").open("a", encoding="utf-8") as file:
+        file.write("x = 1\n")
+    assert found() == first
+    assert {Path(path).name for path in read} <= {"train.py"}
+    read.clear()
+    module.write_text("def decode(x): ...\n\nimport tensorflow as tf\n\ntf.contrib.slim\n", encoding="utf-8")
+    found()
+    assert {Path(path).name for path in read} == {"yolov4.py"}
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {"names:00": [[["tf.Session", 1, "x"]], [], []]},
+        {"names:00": [[["tf.Session", 1]], [], []]},
+        {"names:00": None},
+        {"masks:00": ["1"]},
+        {"masks:00": [True]},
+        {"stored:00": [1]},
+    ],
+)
+def test_answers_about_names_are_checked(answers: dict[str, object]) -> None:
+    good = {"names:00": [[["tf.Session", 1, 3]], [], []], "masks:00": [1, 2], "masks:01": None, "stored:00": ["tf.x"]}
+    assert cached_values.decode(cached_values.encode(good)) == good
+    with pytest.raises((TypeError, ValueError)):
+        cached_values.decode(json.dumps(["names", answers]))

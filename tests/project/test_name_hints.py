@@ -9,7 +9,7 @@ import pytest
 
 from tests.project.trees import write
 from tfmemlint.facts.tree_walk import nodes
-from tfmemlint.project import infer
+from tfmemlint.project import infer, name_answers
 from tfmemlint.project.infer import Inference
 from tfmemlint.project.name_hints import telling_masks
 from tfmemlint.project.name_uses import EVERY_RELEASE, FileNames, names_in, stored_in, storing
@@ -84,7 +84,7 @@ def test_a_file_that_narrows_nothing_is_not_parsed(tmp_path: Path, monkeypatch: 
         parsed.append(Path(path).name)
         return names_in(path, data)
 
-    monkeypatch.setattr(infer, "names_in", seen)
+    monkeypatch.setattr(name_answers, "names_in", seen)
     found = Inference(lambda path: Path(path).read_bytes()).of_file(str(tmp_path / "main.py"), EVERY_RELEASE)
     assert [use.name for use in found.deciding] == ["tf.function", "tf.keras.optimizers.legacy.Adam"]
     assert parsed == ["a.py", "main.py"]

@@ -55,6 +55,10 @@ class Cache:
     _entries: dict[str, tuple[int, bytes]] = field(default_factory=dict)
     _changed: bool = False
 
+    def __contains__(self, key: str) -> bool:
+        """Return True if something was kept under ``key``, damaged or not."""
+        return key in self._entries
+
     def get(self, key: str) -> Any:
         """Return what was kept under ``key``; None for nothing."""
         found = self._entries.get(key)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfmemlint.model.finding import Finding, Severity, Span, Step, Way
 from tfmemlint.model.intent import Intent, Purpose
+from tfmemlint.project.name_questions import MASKS, STORED
 
 if TYPE_CHECKING:
     from tfmemlint.engine.results import ProgramResult, WayTo
@@ -33,6 +34,8 @@ def encode(value: object) -> str:
     data: list[Any]
     if isinstance(value, list):
         data = ["findings", [_from_finding(finding) for finding in value]]
+    elif isinstance(value, dict) and all(type(key) is str for key in value):
+        data = ["names", {key: _name_answer(key, answer) for key, answer in value.items()}]
     elif isinstance(value, dict):
         data = ["answers", {_exactly(bytes, key).hex(): _exactly(int, answer) for key, answer in value.items()}]
     elif isinstance(value, int):
@@ -54,11 +57,27 @@ def decode(text: str) -> Any:
             return _list(_finding, data)
         case "answers":
             return {bytes.fromhex(key): _exactly(int, answer) for key, answer in _exactly(dict, data).items()}
+        case "names":
+            return {key: _name_answer(key, answer) for key, answer in _exactly(dict, data).items()}
         case "number":
             return _exactly(int, data)
         case "program":
             return _program(data)
     raise ValueError(f"{kind!r} is nothing that is kept")
+
+
+def _name_answer(key: str, data: object) -> Any:
+    """Return an answer to a question about the names in a file (`tfmemlint.project.name_answers`), checked."""
+    question = key.partition(":")[0]
+    if question == MASKS:
+        return None if data is None else _list(_number, data)
+    if question == STORED:
+        return _list(_text, data)
+    for part in _exactly(list, data):
+        for name, row, mask in _exactly(list, part):
+            _text(name), _number(row), _number(mask)
+    uses, memory_uses, of_keras_2 = _exactly(list, data)
+    return [uses, memory_uses, of_keras_2]
 
 
 def _exactly(kind: type[_T], value: object) -> _T:
@@ -73,6 +92,10 @@ def _list(read: Callable[[Any], _T], data: object) -> list[_T]:
 
 def _text(data: object) -> str:
     return _exactly(str, data)
+
+
+def _number(data: object) -> int:
+    return _exactly(int, data)
 
 
 def _texts(data: object) -> tuple[str, ...]:

@@ -13,9 +13,9 @@ from tfmemlint.project.roots import project_root
 from tfmemlint.sources.config_files.values import KINDS, MAX_CHARACTERS
 from tfmemlint.sources.regular import read_regular
 
-_NAMES = re.compile(
-    rb"""["']([^"'\n\\]{0,200}(?:%s))["']""" % b"|".join(re.escape(ending).encode() for ending in KINDS)
-)
+_ENDINGS = b"|".join(re.escape(ending).encode() for ending in KINDS)
+_NAMES = re.compile(rb"""["']([^"'\n\\]{0,200}(?:%s))["']""" % _ENDINGS)
+_ends_name = re.compile(rb"""(?:%s)["']""" % _ENDINGS).search
 _DOTENV = b"dotenv"
 _MAX_NAMES = 30
 _MAX_LEVELS = 6
@@ -24,7 +24,9 @@ _MAX_LEVELS = 6
 
 def named_config_files(path: str, data: bytes) -> frozenset[str]:
     """Return the absolute paths of the configuration files that a program may mean by the names in its text."""
-    names = list(dict.fromkeys(match.decode("utf-8", "replace") for match in _NAMES.findall(data)))[:_MAX_NAMES]
+    # The whole expression tries each quote of a file; most files have no such ending.
+    found = _NAMES.findall(data) if _ends_name(data) else ()
+    names = list(dict.fromkeys(match.decode("utf-8", "replace") for match in found))[:_MAX_NAMES]
     if _DOTENV in data:
         names.append(".env")
     if not names:

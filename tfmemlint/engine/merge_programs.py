@@ -85,7 +85,7 @@ def _own_findings(source: Source, context: RunContext, cache: Cache, known: list
         if isinstance(cached, list):
             return cached
     found = known if known is not None else own_findings(source, context)
-    if key:
+    if key and key not in cache:
         cache.put(key, found)
     return found
 

@@ -126,7 +126,8 @@ def _key(kind: str, entry: Entry, context: RunContext, contents: Mapping[str, st
     if leading is None:
         return ""
     search = search_path(entry.path, kind=entry.kind, listings=store.listings)
-    places = {os.path.dirname(os.path.abspath(path)) for path in contents}.union(search.directories)
+    places = {os.path.abspath(place) for place in {os.path.dirname(path) for path in contents}}
+    places.update(search.directories)
     listings = [(place, *store.listings.of(place).summary) for place in sorted(places)]
     files = sorted((path, store.name_of(path), content) for path, content in contents.items())
     leads = [leading.of(path) for path, _, _ in files]

@@ -21,6 +21,7 @@ from tfmemlint.engine.pool import WorkerDied, map_items
 from tfmemlint.engine.results import PYTHON_2, FileResult, ProgramResult
 from tfmemlint.engine.scan_file import wanted_by_rules
 from tfmemlint.engine.subjects import subject_of_item, subject_of_result
+from tfmemlint.project.targets.find import current
 from tfmemlint.sources import Unreadable
 from tfmemlint.sources.kinds import DOCSTRING, PYTHON, kind_of, kind_of_text
 
@@ -34,6 +35,8 @@ several files."""
 MAX_NEIGHBOURS = 8
 """Files that one process takes at once at most: programs that start side by side have modules in common, which one
 process reads once."""
+_NAMES = "names"
+"""The key of the answers about single files by which releases are inferred."""
 READS_MORE = 1
 """Cached for a program that reads other files than its imports tell: it is cached by all files of its project."""
 
@@ -53,9 +56,10 @@ def run(files: Iterable[tuple[str, bool]], context: RunContext) -> list[FileResu
         keep_share(items, context.shard, context)
     results = [FileResult(path) for path in items.left_out]
     cache = _open_cache(items.wanted, context)
+    current().known_answers = cache.get(_NAMES) or {}
     if not any(item.entry is not None for item in items.wanted):
         results.extend(check_items(items.wanted, context, cache))
-        cache.save()
+        _save(cache)
         return _finish(results, context)
     # What programs do in several files has to be known before the first of them is fixed.
     from tfmemlint.engine.merge_programs import merge_program_results
@@ -65,13 +69,21 @@ def run(files: Iterable[tuple[str, bool]], context: RunContext) -> list[FileResu
     others = _other_programs(programs, set(items.given), context, cache)
     results = merge_program_results(results, set(items.given), context, cache, others)
     programs += others
-    cache.save()
+    _save(cache)
     if context.fix:
         from tfmemlint.engine.program_repairs import repair_programs
 
         results = [_fix_checked(result, context) for result in results]
         results = repair_programs(results, programs, set(items.given), context)
     return _finish(results, context, programs)
+
+
+def _save(cache: Cache) -> None:
+    """Keep what was found, and what was asked of single files to infer a release."""
+    answers = current().answers()
+    if answers is not None:
+        cache.put(_NAMES, answers)
+    cache.save()
 
 
 def _other_programs(

@@ -36,6 +36,14 @@ def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 
 
+def node_fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    """Return the fields of a kind of nodes that hold nodes, lists of nodes, or None."""
+    fields = _FIELDS.get(kind)
+    if fields is None:
+        fields = _FIELDS[kind] = _fields(kind)
+    return fields
+
+
 def nodes(tree: ast.AST) -> list[ast.AST]:
     """Return the nodes of a tree, level by level as `ast.walk` does, but for operators and contexts."""
     found = [tree]
@@ -44,7 +52,7 @@ def nodes(tree: ast.AST) -> list[ast.AST]:
         kind = type(node)
         fields = _FIELDS.get(kind)
         if fields is None:
-            fields = _FIELDS[kind] = _fields(kind)
+            fields = node_fields(kind)
         for field in fields:
             child = getattr(node, field, None)
             if child.__class__ is list:

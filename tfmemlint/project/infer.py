@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from tfmemlint.project.name_hints import telling_masks
-from tfmemlint.project.name_uses import FileNames, NameUse, may_name, names_in, stored_in, storing
+from tfmemlint.project.name_answers import NameAnswers
+from tfmemlint.project.name_uses import FileNames, NameUse, storing
 from tfmemlint.project.reaching import Graph, graph
 from tfmemlint.project.roots import project_root
 
@@ -43,9 +43,11 @@ class Inference:
 
     Attributes:
         read: returns the bytes of a regular file of limited size, or None.
+        answers: what is asked of single files, as far as it is known.
     """
 
     read: Callable[[str], bytes | None]
+    answers: NameAnswers = field(default_factory=NameAnswers)
     _names: dict[str, FileNames] = field(default_factory=dict)
     _hints: dict[str, frozenset[int] | None] = field(default_factory=dict)
     _stored: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -118,7 +120,7 @@ class Inference:
             data = self._read(file)
             if data is not None and (file in self._stored or may_store(data)):
                 if file not in self._stored:
-                    self._stored[file] = stored_in(file, data)
+                    self._stored[file] = self.answers.stored_in(file, data)
                 found |= self._stored[file]
         return asked & found
 
@@ -218,7 +220,7 @@ class Inference:
         found = self._names.get(path)
         if found is None:
             data = self._read(path)
-            found = self._names[path] = names_in(path, data) if data is not None else FileNames()
+            found = self._names[path] = self.answers.names_in(path, data) if data is not None else FileNames()
         return found
 
     def _read(self, path: str) -> bytes | None:
@@ -234,10 +236,7 @@ class Inference:
             return True
         if path not in self._hints:
             data = self._read(path)
-            if data is None or not may_name(data):
-                self._hints[path] = frozenset()
-            else:
-                self._hints[path] = None if path.endswith(".ipynb") else telling_masks(data)
+            self._hints[path] = self.answers.telling_masks(path, data) if data is not None else frozenset()
         masks = self._hints[path]
         return masks is None or any(map(tells, masks))
 

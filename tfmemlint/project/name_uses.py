@@ -8,9 +8,10 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from tfmemlint.facts.names import canonical
-from tfmemlint.facts.tree_walk import nodes, unparsed
+from tfmemlint.facts.tree_walk import node_fields, nodes, unparsed
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.memory_names import is_about_gpu_memory
 from tfmemlint.knowledge.releases import KNOWN, Target
@@ -175,10 +176,16 @@ def _known_part(name: str) -> str:
     return names.missing_part(name, _TARGETS[-1]) or name
 
 
+_BINDING = frozenset({ast.Import, ast.ImportFrom, ast.Name, ast.arg})
+
+
 def _aliases(tree: ast.Module) -> dict[str, str]:
     """Return the names that a file gives to parts of TensorFlow, without those that stand for several."""
     found: dict[str, set[str]] = {}
     for node in nodes(tree):
+        # Most nodes are none of these four: a set tells so in a quarter of the time that isinstance takes for each.
+        if node.__class__ not in _BINDING:
+            continue
         if isinstance(node, ast.Import):
             for alias in node.names:
                 whole = alias.name if alias.asname else alias.name.partition(".")[0]
@@ -186,8 +193,9 @@ def _aliases(tree: ast.Module) -> dict[str, str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             for alias in node.names:
                 found.setdefault(alias.asname or alias.name, set()).add(canonical(f"{node.module}.{alias.name}"))
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.setdefault(node.id, set()).add("")
+        elif isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Store):
+                found.setdefault(node.id, set()).add("")
         elif isinstance(node, ast.arg):
             found.setdefault(node.arg, set()).add("")
     return {
@@ -214,18 +222,46 @@ class _Reader:
                 return
 
     def _node(self, node: ast.AST) -> None:
+        kind = type(node)
+        reads = _READ_BY.get(kind)
+        if reads is not None and reads(self, node):
+            return
+        for field in node_fields(kind):
+            value = getattr(node, field, None)
+            if value.__class__ is list:
+                if value and isinstance(value[0], ast.stmt):
+                    self.read(value)
+                else:
+                    for item in value:
+                        # A dictionary has None for the key of what is unpacked into it.
+                        if item is not None and item.__class__ not in _LEAVES:
+                            self._node(item)
+            elif value is not None and value.__class__ not in _LEAVES:
+                self._node(value)
+
+    def _condition(self, node: ast.If | ast.IfExp | ast.While) -> bool:
+        return asks_release(node.test)
+
+    def _try(self, node: ast.Try) -> bool:
+        if not any(_does_without(each) for each in node.handlers):
+            return False
+        self.read(node.finalbody)
+        return True
+
+    def _bool_op(self, node: ast.BoolOp) -> bool:
+        return any(asks_release(value) for value in node.values)
+
+    def _import(self, node: ast.Import) -> bool:
+        self.found += ((canonical(alias.name), node.lineno) for alias in node.names)
+        return False
+
+    def _import_from(self, node: ast.ImportFrom) -> bool:
+        if node.module is not None and node.level == 0:
+            self.found += ((canonical(f"{node.module}.{alias.name}"), node.lineno) for alias in node.names)
+        return False
+
+    def _call(self, node: ast.Call) -> bool:
         match node:
-            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test) if asks_release(test):
-                return
-            case ast.Try(handlers=handlers, finalbody=finalbody) if any(_does_without(each) for each in handlers):
-                self.read(finalbody)
-                return
-            case ast.BoolOp(values=values) if any(asks_release(value) for value in values):
-                return
-            case ast.Import(names=aliases):
-                self.found += ((canonical(alias.name), node.lineno) for alias in aliases)
-            case ast.ImportFrom(module=str(module), names=aliases, level=0):
-                self.found += ((canonical(f"{module}.{alias.name}"), node.lineno) for alias in aliases)
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str(attribute)), _]):
                 name = canonical(self._aliases.get(owner.id, "")) if isinstance(owner, ast.Name) else self.dotted(owner)
                 self.stored.add(f"{name}.{attribute}")
@@ -238,26 +274,19 @@ class _Reader:
                 given = {keyword.arg for keyword in keywords}
                 if "lr" in given and "params" not in given:
                     self.of_keras_2.append((f"{name}(lr=)", node.lineno))
-            case ast.Attribute(ctx=ast.Store()):
-                self.stored.add(self.dotted(node))
-            case ast.Attribute():
-                name = self.dotted(node)
-                if name:
-                    self.found.append((name, node.lineno))
-                    return
-            case ast.FunctionDef(decorator_list=decorators) | ast.ClassDef(decorator_list=decorators):
-                if any(asks_release(decorator) for decorator in decorators):
-                    return
-        for _, value in ast.iter_fields(node):
-            if isinstance(value, list):
-                if value and isinstance(value[0], ast.stmt):
-                    self.read(value)
-                else:
-                    for item in value:
-                        if isinstance(item, ast.AST):
-                            self._node(item)
-            elif isinstance(value, ast.AST):
-                self._node(value)
+        return False
+
+    def _attribute(self, node: ast.Attribute) -> bool:
+        if isinstance(node.ctx, ast.Store):
+            self.stored.add(self.dotted(node))
+            return False
+        name = self.dotted(node)
+        if name:
+            self.found.append((name, node.lineno))
+        return bool(name)
+
+    def _definition(self, node: ast.FunctionDef | ast.ClassDef) -> bool:
+        return any(asks_release(decorator) for decorator in node.decorator_list)
 
     def read_setattr(self, call: ast.Call) -> None:
         """Remember the name that ``setattr(tf, "Session", ...)`` puts into TensorFlow."""
@@ -276,6 +305,24 @@ class _Reader:
         if not isinstance(node, ast.Name) or node.id not in self._aliases:
             return ""
         return canonical(".".join((self._aliases[node.id], *reversed(parts))))
+
+
+_LEAVES = frozenset({ast.Name, ast.Constant, ast.Pass})
+"""Nodes that no name is read from, and that have no others in them."""
+_READ_BY: dict[type[ast.AST], Callable[[_Reader, Any], bool]] = {
+    ast.If: _Reader._condition,
+    ast.IfExp: _Reader._condition,
+    ast.While: _Reader._condition,
+    ast.Try: _Reader._try,
+    ast.BoolOp: _Reader._bool_op,
+    ast.Import: _Reader._import,
+    ast.ImportFrom: _Reader._import_from,
+    ast.Call: _Reader._call,
+    ast.Attribute: _Reader._attribute,
+    ast.FunctionDef: _Reader._definition,
+    ast.ClassDef: _Reader._definition,
+}
+"""The readers of nodes, by kind: True if nothing in the node is to be read besides."""
 
 
 def asks_release(test: ast.expr) -> bool:

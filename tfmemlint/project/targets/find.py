@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tfmemlint.project.listing import Listings, Probes, called
 from tfmemlint.project.roots import outermost, project_root
@@ -37,6 +37,7 @@ class Finder:
     Attributes:
         open_texts: the contents of Python files, by their absolute paths, that are read in place of those on disk.
         notes: what could not be read, and why, in words for people.
+        known_answers: what earlier runs have answered of single files to infer a release.
     """
 
     open_texts: Mapping[str, bytes] = field(default_factory=dict)
@@ -49,6 +50,7 @@ class Finder:
     _judged: dict[str, FoundTarget] = field(default_factory=dict)
     _listings: Listings = field(default_factory=Probes)
     _inference: Inference | None = None
+    known_answers: dict[str, Any] = field(default_factory=dict)
 
     def of_file(self, path: str) -> FoundTarget:
         """Return the release that a file is judged for: what its project states, else what its names tell."""
@@ -90,9 +92,15 @@ class Finder:
         """The inference of releases from names."""
         if self._inference is None:
             from tfmemlint.project.infer import Inference
+            from tfmemlint.project.name_answers import NameAnswers
 
-            self._inference = Inference(self.source)
+            self._inference = Inference(self.source, NameAnswers(self.known_answers))
         return self._inference
+
+    def answers(self) -> dict[str, Any] | None:
+        """Return what is known of single files to infer a release, as plain data; None if this run has found nothing
+        new."""
+        return None if self._inference is None else self._inference.answers.kept()
 
     def found(self) -> list[FoundTarget]:
         """Return all that was found so far, each once."""
