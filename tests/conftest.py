@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import pytest
 
-from tests import fixture_files, program_files
+from tests import fixture_files, longest_files, program_files
 from tfmemlint.engine import cache
 
 GROUNDS = frozenset({"edge", "driver", "gpu", "ground"})
@@ -46,10 +46,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what runs TensorFlow, and skip it where there is none; leave out what is not about the chosen rule."""
+    """Put the longest files first. Mark what runs TensorFlow, and skip it where there is none; leave out what is not
+    about the chosen rule."""
     if config.getoption("--rule"):
         # A test without parameters is about all fixtures, and one without values for them about none.
         items[:] = [item for item in items if "[" in item.name and "[NOTSET" not in item.name]
+    items.sort(key=lambda item: longest_files.place(item.path))
     there = importlib.util.find_spec("tensorflow") is not None
     for item in items:
         if not GROUNDS.isdisjoint(getattr(item, "fixturenames", ())):
@@ -100,3 +102,15 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(cache.VARIABLE, str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _common_runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let the processes of this run of the tests share the runs of the fixtures."""
+    if hasattr(request.config, "workerinput"):
+        from tests.fixture_runs import share_runs
+
+        # Each process has a folder of its own, below that of the run.
+        common = tmp_path_factory.getbasetemp().parent / "fixture-runs"
+        common.mkdir(exist_ok=True)
+        share_runs(common)

@@ -1,24 +1,26 @@
 """Running the command line on fixtures, as a user runs it: on files on disk, through the prefilter, in this process.
 
-Each run is made once per process and remembered, so that the tests of the findings, of the fixes and of the snapshots
-share it.
+Each run is made once and remembered, so that the tests of the findings, of the fixes and of the snapshots share it:
+within a process, and in a folder that the processes of one run of the tests have in common.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import json
 import os
+import pickle
 import re
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -36,6 +38,10 @@ _PLACE = re.compile(r"^(\S[^\n]*?):(\d+):\d+: \w+: (TFM\d{3}) ", re.MULTILINE)
 """The first line of a finding in the text report."""
 
 Places = Counter[tuple[str, int, str]]
+Made = TypeVar("Made")
+
+_common: Path | None = None
+"""The folder in which the processes of this run of the tests keep what they have made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +78,45 @@ def command(*arguments: str) -> CommandRun:
     return CommandRun(code, out.getvalue(), err.getvalue())
 
 
+def share_runs(folder: Path) -> None:
+    """Keep the runs of fixtures in ``folder``, and take from there what another process has made."""
+    global _common
+    _common = folder
+
+
 @cache
 def check(fixture: Path) -> CommandRun:
     """What ``tfmemlint check`` prints for a fixture: a file, or a folder that is a program or a project."""
-    with _on_disk(fixture, read_fixture(fixture)) as names:
-        return command("check", "--no-cache", *options(fixture), *names)
+    texts = read_fixture(fixture)
+
+    def checked() -> CommandRun:
+        with _on_disk(fixture, texts) as names:
+            return command("check", "--no-cache", *options(fixture), *names)
+
+    return _once("check", fixture, texts, checked)
 
 
 @cache
 def fix(fixture: Path) -> Fixed:
     """What ``tfmemlint fix --unsafe-fixes`` makes of a fixture."""
-    return _fixed(fixture, read_fixture(fixture))
+    texts = read_fixture(fixture)
+    return _once("fix", fixture, texts, lambda: _fixed(fixture, texts))
+
+
+def _once(what: str, fixture: Path, texts: Mapping[str, str], make: Callable[[], Made]) -> Made:
+    """Return what ``make`` returns, or what it has returned in another process for the same texts."""
+    if _common is None:
+        return make()
+    key = json.dumps([what, str(fixture), options(fixture), texts]).encode()
+    kept = _common / hashlib.sha256(key).hexdigest()
+    try:
+        made: Made = pickle.loads(kept.read_bytes())
+    except FileNotFoundError:
+        made = make()
+        own = kept.with_name(f"{kept.name}.{os.getpid()}")
+        own.write_bytes(pickle.dumps(made))
+        own.replace(kept)  # another process never reads half of it
+    return made
 
 
 def fixed_again(fixture: Path) -> Mapping[str, str]:

@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from tests.checkout import ROOT
+from tests.longest_files import LONGEST_FIRST, TESTS
 from tfmemlint.cli.main import main
 
 LATE = """\
@@ -151,3 +152,8 @@ def test_ruff_keeps_our_comments_if_told(tmp_path: Path) -> None:
     )
     assert "TFM101" in alone.stdout + alone.stderr
     assert told.returncode == 0 and "TFM101" not in told.stdout
+
+
+def test_the_files_that_come_first_are_there() -> None:
+    missing = [name for name in LONGEST_FIRST if not (TESTS / name).is_file()]
+    assert not missing, "tests/longest_files.py names them"

@@ -28,8 +28,9 @@ OLDEST = (3, 10)
 NEWEST_WITH_TENSORFLOW = (3, 13)
 """The newest Python that TensorFlow has wheels for; only the tests need TensorFlow."""
 
-IN_PARALLEL = ["-n", "auto", "--dist", "loadfile"]
-"""All tests run in as many processes as there are cores; tests of one file share what they have started."""
+IN_PARALLEL = ["-n", str((os.cpu_count() or 1) + 1), "--dist", "loadfile", "--no-loadscope-reorder"]
+"""One process more than there are cores, as many tests wait: TensorFlow, for ten seconds, before it says that memory is
+out. The tests of one file share what they have started; the files come in the order of ``tests/longest_files.py``."""
 QUICK = ["-m", "not slow"]
 LEFT_OUT = """\
 left out, as it takes minutes: all fixtures and random programs on the real TensorFlow (one fixture of each rule was
