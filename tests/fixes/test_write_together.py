@@ -76,7 +76,7 @@ def test_completing_leaves_a_file_that_somebody_has_changed_since(
 LITTER = f".tfmemlint-{this_machine()}-1-x.tmp"
 """The name of a file that a killed run may have left."""
 
-HOSTILE = {
+HOSTILE: dict[str, list[tuple[Any, Any]]] = {
     "a file of the tool's, outside": [("../outside/" + LITTER, "../outside/x.py")],
     "a file with a like name, outside": [("../outside/.tfmemlint-settings", "../outside/x.py")],
     "a file with a like name": [(".tfmemlint-settings", "x.py")],

@@ -109,8 +109,10 @@ def _yaml(text: str) -> Setting | None:
 
     def _plain(node: Any) -> object:
         name = node.tag.rpartition(":")[2]
-        if name not in ("int", "float", "bool", "null", "str") or len(node.value) > _MAX_DIGITS:
+        if name not in ("int", "float", "bool", "null", "str"):
             return node.value
+        if name in ("int", "float") and len(node.value) > _MAX_DIGITS:
+            raise _TooLarge
         return getattr(constructor, f"construct_yaml_{name}")(node)
 
     try:
