@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from tests.checkout import ROOT
+from tfmemlint.verify.child.serve import MANY_PROGRAMS
 from tfmemlint.verify.edge import Edge, GroundError, shared
 
 pytestmark = [pytest.mark.slow, pytest.mark.tensorflow]
@@ -125,6 +129,34 @@ def test_an_interrupted_run_leaves_no_program_behind_and_no_stale_answer(tmp_pat
         signal.signal(signal.SIGALRM, previous)
     time.sleep(1.5)
     assert not (tmp_path / "alive").exists()
+
+
+def test_many_programs_run_as_the_first_did() -> None:
+    code = "import tensorflow as tf; print(sum(map(float, tf.range(5.0))))"
+    with Edge() as own:
+        results = [own.run(code) for _ in range(MANY_PROGRAMS + 2)]
+    assert {(result.ok, result.stdout) for result in results} == {(True, "10.0\n")}
+
+
+MEMORY = """
+import os
+from tfmemlint.verify.child.large_pages import use_large_pages
+rows = [[number] * 50 for number in range(100_000)]
+large = use_large_pages()
+print(large, sum(map(sum, rows)), use_large_pages() >= 0)
+if os.fork() == 0:
+    rows[0][0] = 1
+    os._exit(sum(map(sum, rows)) - 50 * sum(range(100_000)))
+print(os.waitstatus_to_exitcode(os.wait()[1]), rows[0][0])
+"""
+
+
+def test_memory_in_large_pages_holds_what_it_held() -> None:
+    done = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    large, total, again, difference, own = done.stdout.split()
+    assert int(large) >= 0 and int(total) == 50 * sum(range(100_000))
+    assert (again, difference, own) == ("True", "1", "0")
 
 
 @pytest.mark.parametrize(

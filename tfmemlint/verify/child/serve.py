@@ -18,11 +18,14 @@ from typing import IO, Any, NoReturn
 
 from tfmemlint.verify.child import left_behind
 from tfmemlint.verify.child.case import run_case
+from tfmemlint.verify.child.large_pages import use_large_pages
 from tfmemlint.verify.child.limits import Limits
 from tfmemlint.verify.child.process_tree import adopt_orphans, die_with_parent, end_all, end_children
 from tfmemlint.verify.child.recording import Recorder, watch
 from tfmemlint.verify.child.sandbox.enter import enter, scratch_folder
 
+MANY_PROGRAMS = 20
+"""After so many programs, large pages pay for themselves: more are likely to come."""
 CHECK_SECONDS = 0.1
 """The interval at which a running program's limits are checked."""
 
@@ -44,11 +47,15 @@ def main(ground: str, descriptor: int) -> None:
     about = {"version": tensorflow.__version__, "folder": str(Path(str(tensorflow.__file__)).parent)}
     control.sendall(_line({**about, "cuda": bool(tensorflow.test.is_built_with_cuda())}))
     managers: set[int] = set()
+    programs = 0
     try:
         while True:
             message, descriptors, _, _ = socket.recv_fds(control, 1, 1)
             if not message:
                 return
+            programs += 1
+            if programs == MANY_PROGRAMS:
+                use_large_pages()
             manager = os.fork()
             if manager == 0:
                 control.close()
