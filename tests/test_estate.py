@@ -27,6 +27,8 @@ tf.zeros([1])
 gpus = tf.config.list_physical_devices("GPU")
 tf.config.experimental.set_memory_growth(gpus[0], True)
 """
+REPOSITORIES, KILLED_AT = 80, (10, 25, 40, 55)
+"""The number of repositories, and after how many of them a worker, or what it checks with, is killed by turns."""
 OUTPUTS = ("findings.parquet", "repositories.parquet", "estate.sarif", "index.html")
 
 
@@ -265,23 +267,23 @@ def test_workers_that_are_killed_lose_nothing_and_repeat_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    for number in range(200):
+    for number in range(REPOSITORIES):
         top = tmp_path / "clones" / f"r{number:03}"
         text = LATE + f"tf.config.experimental.set_memory_growth(gpus[{number % 3}], True)\n" * (number % 4)
         make(top, {"late.py": text, "use.py": "import late\n", "README.md": f"# {number}\n"})
     assert estate("clones", "--out", "serial", "--serial", "-q") == CLEAN
     with start("clones", "--out", "out", "--workers", "3", "-q") as command:
-        killer = _Killer(command.pid, tmp_path / "out" / "state", (20, 50, 80, 110, 140, 170))
+        killer = _Killer(command.pid, tmp_path / "out" / "state", KILLED_AT)
         killer.start()
         code = command.wait()
         killer.stopped.set()
         killer.join()
     assert code == CLEAN
-    assert killer.killed >= 4
-    assert len(list((tmp_path / "out" / "state" / "records").iterdir())) == 200
+    assert killer.killed >= len(KILLED_AT) - 1
+    assert len(list((tmp_path / "out" / "state" / "records").iterdir())) == REPOSITORIES
     for name in OUTPUTS:
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "serial" / name).read_bytes(), name
-    assert len(rows(tmp_path / "out", "repositories")) == 200
+    assert len(rows(tmp_path / "out", "repositories")) == REPOSITORIES
     assert max(Counter((row["repository"], row["fingerprint"]) for row in rows(tmp_path / "out")).values()) == 1
 
 
