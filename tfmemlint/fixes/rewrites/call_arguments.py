@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -14,7 +16,7 @@ from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
 
 if TYPE_CHECKING:
-    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.fixes.editor import Editor, Statement
 
 
 def replace_limit_keyword(editor: Editor, call: cst.Call, finding: Finding) -> None:
@@ -121,8 +123,28 @@ def fix_growth_arguments(editor: Editor, finding: Finding) -> None:
         editor.replace_args(call, _loop_variable(editor, call), enable)
         set_applicability(editor, "Set growth for the loop's device", caught=details["caught"], doubtful=True)
         return
-    editor.replace_statement(statement, growth_for_all(editor, enable))
+    loop = growth_for_all(editor, enable)
+    if _follows_such_a_call(editor, statement, call, loop):
+        editor.remove(statement)
+    else:
+        editor.replace_statement(statement, loop)
     set_applicability(editor, "Set growth for every GPU", caught=details["caught"], doubtful=True)
+
+
+def _follows_such_a_call(editor: Editor, statement: Statement, call: cst.Call, loop: str) -> bool:
+    """True if the statement above is the loop over all GPUs, or the same call for another string, which becomes it."""
+    lines = editor.tree.statements(editor.tree.block_of(statement))
+    place = lines.index(statement)
+    if place == 0:
+        return False
+    above = dedent(editor.tree.code(lines[place - 1])).strip()
+    if above == dedent(loop).strip():
+        return True
+    device = call.args[0].value if call.args else None
+    if not isinstance(device, cst.SimpleString):
+        return False
+    head, _, tail = editor.tree.code(statement).strip().partition(editor.code(device))
+    return re.fullmatch(rf"{re.escape(head)}(['\"])[\w/:]+\1{re.escape(tail)}", above) is not None
 
 
 def _loop_variable(editor: Editor, call: cst.Call) -> str:
