@@ -35,12 +35,17 @@ def replace_gpu_test(editor: Editor, span: Span) -> None:
     editor.unsafe("List the physical GPUs, which takes no memory")
 
 
-def _is_test(editor: Editor, call: cst.Call) -> bool:
-    """True if only the truth value of the call is used."""
+def _is_test(editor: Editor, call: cst.BaseExpression) -> bool:
+    """True if only the truth value of an expression is used."""
     parent = editor.parent(call)
     if isinstance(parent, (cst.If, cst.While, cst.Assert, cst.IfExp)):
         return parent.test is call
-    return isinstance(parent, (cst.UnaryOperation,)) and isinstance(parent.operator, cst.Not)
+    if isinstance(parent, cst.BooleanOperation):
+        return _is_test(editor, parent)
+    if isinstance(parent, cst.Arg):
+        around = editor.parent(parent)
+        return isinstance(around, cst.Call) and len(around.args) == 1 and editor.code(around.func) == "bool"
+    return isinstance(parent, cst.UnaryOperation) and isinstance(parent.operator, cst.Not)
 
 
 def replace_local_devices(editor: Editor, span: Span) -> None:
