@@ -408,7 +408,9 @@ REPAIRED: dict[str, Repaired] = {
                     if "--cpu" not in argv:
                         for gpu in tf.config.list_physical_devices("GPU"):
                             tf.config.experimental.set_memory_growth(gpu, True)
+
                     from table import look
+
                     print(float(look(0)))
 
 

@@ -15,6 +15,7 @@ from tfmemlint.fixes.imports import group_of, is_import
 from tfmemlint.fixes.trivia import (
     Line,
     comments_inside,
+    goes_on,
     group_comment,
     join_lines,
     join_small_statements,
@@ -276,6 +277,8 @@ class ChangeTransformer(cst.CSTTransformer):
                     lead = [cst.EmptyLine(indent=False)]
                 if fence is not None:
                     lead, before = _fenced(body, lead, before, more=fence)
+                elif goes_on(body, lead, before[0]):
+                    lead = []
                 first = before[0].with_changes(leading_lines=[*lead, *before[0].leading_lines])
                 body.extend([first, *before[1:]])
                 # A comment about the code below must not look like the end of the inserted code.

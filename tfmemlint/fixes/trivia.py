@@ -60,6 +60,26 @@ def join_lines(first: Sequence[cst.EmptyLine], second: Sequence[cst.EmptyLine]) 
     return above[: len(above) - drop] + below
 
 
+def goes_on(body: Sequence[Line], lead: Sequence[cst.EmptyLine], line: Line) -> bool:
+    """True if a statement sets something of the same namespace as the last of ``body``, with nothing but blank lines
+    in between: ``tf.config.threading.set_intra_op_parallelism_threads(2)``, and the same for ``inter_op``.
+    """
+    if not body or any(above.comment is not None for above in [*lead, *line.leading_lines]):
+        return False
+    namespace = _namespace(line)
+    return namespace != "" and namespace == _namespace(body[-1])
+
+
+def _namespace(line: Line) -> str:
+    """Return the dotted name of which a statement calls a function; "" if it is another statement."""
+    if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1 or not isinstance(line.body[0], cst.Expr):
+        return ""
+    call = line.body[0].value
+    if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
+        return ""
+    return cst.Module([]).code_for_node(call.func.value)
+
+
 def join_small_statements(small: Sequence[cst.BaseSmallStatement]) -> list[cst.BaseSmallStatement]:
     """Return small statements that share a line, the last without a semicolon."""
     return [*small[:-1], small[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)]

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import Statement
+from tfmemlint.fixes.imports import is_import
 from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem, describe
 from tfmemlint.fixes.order.tensors import containing, first_statement, uses_of
@@ -40,7 +41,8 @@ def defer_import(problem: OrderProblem) -> Iterator[Candidate]:
     editor.remove(statement)
     code = tree.code(statement).strip()
     for function in users:
-        editor.insert_before(_place(problem, file, function, users[function]), f"{code}\n")
+        place = _place(problem, file, function, users[function])
+        editor.insert_before(place, f"{code}\n", apart=not is_import(place))
     names = " and ".join(sorted({f"{function.name.value}()" for function in users}))
     yield Candidate({file.path: editor.finish()}, f"Move {describe(file, statement)} into {names}")
 
