@@ -7,7 +7,8 @@ require. Exit code 1 if one of these does not hold:
 
 - every file that parsed still does;
 - fixing again changes nothing;
-- every comment is still there, as often as it was, but those about memory growth at the end of code that is gone;
+- every comment is still there, as often as it was, but those about memory growth at the end of code that is gone,
+  and those above code that is gone with nothing below it;
 - no file is changed of which nothing was found;
 - encoding, byte order mark and line ends are as they were.
 """
@@ -18,6 +19,7 @@ import argparse
 import ast
 import contextlib
 import io
+import itertools
 import json
 import re
 import shutil
@@ -186,12 +188,17 @@ def _comments(data: bytes) -> Counter[str]:
 
 
 def _is_gone(comment: str, old: bytes, new: bytes) -> bool:
-    """True if a comment is about memory growth, and the line of code that it ends is gone."""
-    if "grow" not in comment:
-        return False
-    line = next(line for line in old.splitlines() if comment.encode() in line)
-    code = line.partition(b"#")[0].strip()
-    return bool(code) and code not in new
+    """True if the code is gone that a comment about memory growth ends, or above which any comment was alone."""
+    lines = old.splitlines()
+    row = next(row for row, line in enumerate(lines) if comment.encode() in line)
+    code = lines[row].partition(b"#")[0].strip()
+    if code:
+        return "grow" in comment and code not in new
+    below = list(itertools.takewhile(bytes.strip, lines[row:]))
+    margin = len(lines[row]) - len(lines[row].lstrip())
+    section = itertools.takewhile(lambda line: len(line) - len(line.lstrip()) >= margin, below)
+    gone = [line.strip() for line in section if not line.strip().startswith(b"#")]
+    return bool(gone) and not any(line in new.splitlines() for line in gone if len(line) > 1)
 
 
 def _is_json(data: bytes) -> bool:

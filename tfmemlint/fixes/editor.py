@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import ClassVar
@@ -27,6 +26,7 @@ from tfmemlint.fixes.new_text import text_of
 from tfmemlint.fixes.place_finder import PlaceFinder
 from tfmemlint.fixes.rewrites import memory_sizes
 from tfmemlint.fixes.rewrites.memory_sizes import SIZE_UNKNOWN, TOTAL_UNKNOWN
+from tfmemlint.fixes.size_notes import SizeNotes
 from tfmemlint.fixes.transformer import Changes, ChangeTransformer
 from tfmemlint.fixes.trivia import parse
 from tfmemlint.fixes.withheld import Withheld
@@ -80,7 +80,7 @@ class Editor(PlaceFinder):
         self._imports_added = ImportAdder(self._tree, self._imports)
         self._put_up = False
         self._forgotten: Counter[str] = Counter()
-        self._notes: list[tuple[str, str]] = []
+        self._notes = SizeNotes()
         self._rendered: set[cst.CSTNode] = set()
         self._named: dict[tuple[cst.CSTNode, str], str] = {}
 
@@ -157,12 +157,17 @@ class Editor(PlaceFinder):
     def insert_before(self, statement: Statement, lines: str, *, apart: bool = False) -> None:
         """Insert new statements above ``statement``, with blank lines around them if ``apart``."""
         whole = self._whole(statement)
-        new = parse(self._with_notes(lines))
+        new = parse(self._notes.above(lines))
         if apart:
             self._changes.apart.add(whole)
             if all(line.comment is not None for line in getattr(whole, "leading_lines", ())):
                 new[0] = new[0].with_changes(leading_lines=[cst.EmptyLine(indent=False)])
         self._changes.before.setdefault(whole, []).extend(new)
+
+    def insert_tidily(self, statement: Statement, lines: str) -> None:
+        """Insert new statements above one of the top level, with the blank lines that the file has elsewhere."""
+        self._put_up = True
+        self.insert_before(statement, lines, apart=True)
 
     def named_above(self, statement: Statement, value: str, name: str) -> str:
         """Return the variable that has ``value`` at ``statement``.
@@ -177,11 +182,11 @@ class Editor(PlaceFinder):
 
     def insert_after(self, statement: Statement, lines: str) -> None:
         """Insert new statements below ``statement``."""
-        self._changes.after.setdefault(self._whole(statement), []).extend(parse(self._with_notes(lines)))
+        self._changes.after.setdefault(self._whole(statement), []).extend(parse(self._notes.above(lines)))
 
     def replace_statement(self, statement: Statement, lines: str) -> None:
         """Replace ``statement`` by new statements. Its comments and indentation stay."""
-        self._changes.swapped[self._whole(statement)] = parse(lines)
+        self._changes.swapped[self._whole(statement)] = self._notes.above_each(parse(lines))
         self._attach_notes(statement, lines)
 
     def comment(self, place: cst.CSTNode, text: str) -> None:
@@ -294,7 +299,7 @@ class Editor(PlaceFinder):
         if share is None:
             return memory_sizes.product(size, share_text)
         limit = str(int(self.gpu_memory_mib * share))
-        self._notes.append((limit, f"# {share_text.strip()} of {size} MiB"))
+        self._notes.add(limit, f"# {share_text.strip()} of {size} MiB")
         return limit
 
     def total_mib(self, device_text: str) -> str:
@@ -355,18 +360,10 @@ class Editor(PlaceFinder):
     def _whole(self, statement: Statement) -> Statement:
         return self._tree.statement_of(statement)
 
-    def _with_notes(self, lines: str) -> str:
-        """Return new statements below comments that explain the numbers of `mib_of_share` in them."""
-        notes = [note for note in self._notes if _has_number(lines, note[0])]
-        self._notes = [note for note in self._notes if note not in notes]
-        return "".join(f"{note}\n" for note in dict.fromkeys(text for _, text in notes)) + lines
-
     def _attach_notes(self, place: cst.CSTNode, text: str) -> None:
         """Explain the numbers of `mib_of_share` at the statement that gets them."""
-        for note in self._notes[:]:
-            if _has_number(text, note[0]):
-                self._notes.remove(note)
-                self.comment(place, note[1])
+        for note in self._notes.take(text):
+            self.comment(place, note)
 
     def _bracketed(self, old: cst.BaseExpression, new: cst.BaseExpression) -> cst.BaseExpression:
         """Return ``new`` with the parentheses of ``old``, or with new ones if it would be parsed differently
@@ -389,7 +386,3 @@ class Editor(PlaceFinder):
 def _lines_with_comments(text: str) -> Counter[str]:
     """Return the lines that may have a comment: to find the comments themselves takes much longer."""
     return Counter(line.strip() for line in text.split("\n") if "#" in line)
-
-
-def _has_number(text: str, number: str) -> bool:
-    return re.search(rf"(?<![\w.]){re.escape(number)}(?![\w.])", text) is not None

@@ -7,7 +7,7 @@ nothing any more, with its calls; and comments that are about nothing but the re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import libcst as cst
 
@@ -15,12 +15,32 @@ from tfmemlint.fixes.concrete_tree import ConcreteTree, Statement, comments_in
 from tfmemlint.fixes.editor import Editor
 from tfmemlint.fixes.imports import is_docstring
 from tfmemlint.fixes.statement_names import names_of
+from tfmemlint.fixes.trivia import comments_inside
 from tfmemlint.fixes.users import other_user
 
 _LIVING = re.compile(r"\b(?:TODO|FIXME|XXX|HACK|NOTE|type:|noqa|pylint|fmt:|isort|pragma|tfmemlint)|https?:|%%", re.I)
 """Comments that stay whatever is removed."""
 _ABOUT_GROWTH = re.compile(r"\bgrow", re.I)
 """Comments that are about memory growth alone."""
+_MOST_LINES = 3
+"""Lines of comments that are about the code below them alone; more may tell of other things."""
+
+
+def leaves_orphans(tree: ConcreteTree, statement: Statement, gone: Collection[cst.CSTNode]) -> bool:
+    """True if the comments above a statement would be above nothing without it and all that is ``gone``.
+
+    A comment at the end of a line stays: it may say more than what the line does.
+    """
+    holder = statement if hasattr(statement, "leading_lines") else tree.parents.get(statement)
+    if not isinstance(holder, cst.SimpleStatementLine) or len(holder.body) > 1:
+        return False
+    comments = comments_in(holder)
+    if not comments or len(comments) > _MOST_LINES or any(map(_LIVING.search, comments)) or comments_inside(holder):
+        return False
+    lines = tree.statements(tree.block_of(statement))
+    below = next((line for line in lines[lines.index(statement) + 1 :] if line not in gone), None)
+    above = list(getattr(below, "leading_lines", ()))
+    return below is None or (bool(above) and above[0].comment is None)
 
 
 class Remover:
@@ -97,7 +117,9 @@ class Remover:
             self.editor.remove(statement)
 
     def _comments_go(self, statement: Statement) -> bool:
-        """True if all comments in and above a statement are about memory growth."""
+        """True if all comments in and above a statement are about memory growth, or would be above nothing."""
+        if leaves_orphans(self.tree, statement, self.gone):
+            return True
         holder = statement if hasattr(statement, "leading_lines") else self.tree.parents.get(statement)
         if holder is None or (isinstance(holder, cst.SimpleStatementLine) and len(holder.body) > 1):
             return False

@@ -10,6 +10,7 @@ import libcst as cst
 from libcst import matchers
 
 from tfmemlint.fixes.imports import is_import
+from tfmemlint.fixes.orphans import leaves_orphans
 from tfmemlint.fixes.rewrites import render_intent
 from tfmemlint.fixes.unused_imports import drop_imports
 from tfmemlint.fixes.withheld import Withheld
@@ -37,9 +38,12 @@ def replace(editor: Editor, finding: Finding) -> None:
             editor.replace(call.func, kept)
             replaced.append(call.func)
     for statement in doomed:
-        editor.remove(statement)
+        if leaves_orphans(editor.tree, statement, doomed):
+            editor.discard(statement, forget=True)
+        else:
+            editor.remove(statement)
     if new:
-        editor.insert_before(_first_after_imports(editor), new, apart=True)
+        editor.insert_tidily(_first_after_imports(editor), new)
     drop_imports(editor, [*doomed, *replaced], f"{new}{kept}\n")
     editor.unsafe("Keep clear_session(), and configure the GPUs once")
 
