@@ -15,6 +15,7 @@ import pytest
 
 from tests.safety.hostile_repositories import BAD, BUILDERS, committed, git
 from tfmemlint.cli.main import main
+from tfmemlint.estate.listing import repositories
 
 pytest.importorskip("distributed")
 pytest.importorskip("pyarrow")
@@ -293,3 +294,23 @@ def test_a_cluster_checks_as_one_process_does(clones: Path) -> None:
     estate("clones", "--out", "serial", "--serial")
     for name in OUTPUTS:
         assert (clones.parent / "out" / name).read_bytes() == (clones.parent / "serial" / name).read_bytes(), name
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("https://example.com/..", "root"),
+        ("https://example.com/../", "root"),
+        ("https://example.com/a/...git", "root"),
+        ("https://example.com/.", "root"),
+        ("https://example.com/.git", "root"),
+        ("git@example.com:..", "root"),
+        (r"https://example.com/a\..", "root"),
+        ("https://example.com/" + "\N{GRINNING FACE}" * 300, "\N{GRINNING FACE}" * 50),
+        ("https://example.com/...a.git", "...a"),
+    ],
+)
+def test_the_name_of_a_clone_is_one_folder(source: str, name: str, tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text(source, encoding="utf-8")
+    (found,) = repositories(str(tmp_path / "list.txt"))
+    assert (found.name, found.source) == (name, source)

@@ -123,3 +123,51 @@ def test_the_exit_code_of_a_fix_says_that_something_changes(late: Path) -> None:
     assert late.read_text() != made_up
     assert main(["fix", "--exit-non-zero-on-fix", "late.py"]) == CLEAN
     assert main(["fix", "--diff", "late.py"]) == CLEAN
+
+
+def test_a_baseline_of_a_stranger_ends_no_run(late: Path) -> None:
+    names = ["a" * 5000, "a\0b", "\ud800", "/dev/zero", {"a": 1}, None, 3]
+    entries = [{"fingerprint": str(number), "path": name} for number, name in enumerate(names)]
+    Path("baseline.json").write_text(json.dumps({"version": 1, "findings": entries}))
+    assert check("--baseline", "baseline.json") == FOUND
+
+
+def test_a_configuration_names_no_baseline_elsewhere_to_be_written(
+    late: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inner, outside = late.parent / "inner", late.parent / "outside"
+    inner.mkdir()
+    outside.mkdir()
+    late.rename(inner / "late.py")
+    (inner / "link").symlink_to(outside)
+    monkeypatch.chdir(inner)
+    for name in ("../outside/new.json", "link/new.json", str(outside / "new.json")):
+        Path("tfmemlint.toml").write_text(f"baseline = {json.dumps(name)}\n")
+        assert check("--update-baseline") == FAILED
+        assert "is outside of the folder of" in capsys.readouterr().err
+    assert not list(outside.iterdir())
+    assert check("--update-baseline", "--baseline", "../outside/new.json") == CLEAN
+    assert list(outside.iterdir()) == [outside / "new.json"]
+
+
+def test_a_baseline_is_written_whole_and_through_nothing(late: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, other = Path("tfmemlint-baseline.json"), Path("other.txt")
+    other.write_text("precious")
+    path.with_name(f".{path.name}.new").symlink_to(other)
+    assert check("--update-baseline") == CLEAN
+    assert other.read_text() == "precious"
+    path.chmod(0o640)
+    before = path.read_text()
+    late.write_text(LATE + SECOND)
+
+    def fail(handle: int) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", fail)
+        assert check("--update-baseline") == FAILED
+    assert path.read_text() == before
+    assert check("--update-baseline") == CLEAN
+    assert path.read_text() != before
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert sorted(each.name for each in Path().iterdir()) == ["late.py", "other.txt", path.name]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -222,3 +224,29 @@ def test_links_that_lead_outside_are_not_made(project: Path, tmp_path: Path) -> 
     history.write(history.files(history.commit("HEAD")), str(top), lambda _: True)
     assert not (top / "etc").exists() and not (top / "above").exists()
     assert (top / "beside.py").read_text() == LATE
+
+
+def test_the_folder_of_a_killed_run_is_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tfmemlint.fixes.write import this_machine
+    from tfmemlint.history.scratch import scratch_folder
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    dead, own = int(gone.stdout), this_machine()
+    kept = [
+        f"tfmemlint-since-{own}-{os.getpid()}-x",
+        f"tfmemlint-since-{'0' * 12}-{dead}-x",
+        f"tfmemlint-estate-{own}-{dead}-x",
+        f"tfmemlint-since-{own}-{dead}",
+        f"x-tfmemlint-since-{own}-{dead}-x",
+    ]
+    outside = tmp_path / "outside"
+    for name in (*kept, "outside", f"tfmemlint-since-{own}-{dead}-x"):
+        (tmp_path / name / "inner").mkdir(parents=True)
+    (tmp_path / f"tfmemlint-since-{own}-{dead}-y").symlink_to(outside)
+    with scratch_folder("since") as made:
+        assert list(Path(made).iterdir()) == []
+        there = {path.name for path in tmp_path.iterdir()} - {Path(made).name}
+        assert there == {*kept, "outside", f"tfmemlint-since-{own}-{dead}-y"}
+    assert not os.path.lexists(made)
+    assert (outside / "inner").is_dir()

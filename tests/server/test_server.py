@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -269,3 +273,18 @@ def test_no_code_of_the_project_is_run(root: Path, tmp_path: Path) -> None:
 
     edit_in(root, use)
     assert not (tmp_path / "canary").exists()
+
+
+def test_a_server_that_was_told_to_exit_has_not_failed(tmp_path: Path) -> None:
+    messages: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}},
+        {"id": 2, "method": "shutdown"},
+        {"method": "exit"},
+    ]
+    given = b""
+    for message in messages:
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        given += b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+    command = [sys.executable, "-m", "tfmemlint", "server"]
+    done = subprocess.run(command, input=given, capture_output=True, cwd=tmp_path, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -67,7 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     warnings.simplefilter("ignore", DeprecationWarning)
     try:
         code = int(arguments.run(arguments))
-        sys.stdout.flush()
+        # The editor's server closes it when the editor goes.
+        if not sys.stdout.closed:
+            sys.stdout.flush()
         return code
     except BrokenPipeError:
         # Whoever read the output has seen enough; Python must not fail again when it flushes at exit.

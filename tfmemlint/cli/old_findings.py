@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfmemlint.reporters.baseline import USUAL_NAME, Baseline
+from tfmemlint.reporters.baseline import USUAL_NAME, Baseline, BaselineError
 from tfmemlint.reporters.say import say
 
 if TYPE_CHECKING:
@@ -20,11 +22,12 @@ def leave_out_old(arguments: argparse.Namespace, config: Config, results: Sequen
     Raises:
         BaselineError: the baseline can't be read or written.
     """
-    import os
-
     path = config.baseline or (USUAL_NAME if arguments.update_baseline else None)
     if path is None:
         return
+    origin = config.origin("baseline")
+    if arguments.update_baseline and os.path.isabs(origin) and not _is_below(path, os.path.dirname(origin)):
+        raise BaselineError(f"{path}: is outside of the folder of {origin}: name it with --baseline to have it written")
     baseline = Baseline(path)
     if not arguments.update_baseline or os.path.lexists(path):
         baseline = Baseline.read(path)
@@ -47,3 +50,8 @@ def leave_out_old(arguments: argparse.Namespace, config: Config, results: Sequen
         say(f"{len(old)} left out, as they are in the baseline")
     if gone:
         say(f"{gone} of the baseline are gone: --update-baseline takes them out")
+
+
+def _is_below(path: str, directory: str) -> bool:
+    """True if a file is below a directory, links followed: a checked tree names no file elsewhere to be written."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(directory))

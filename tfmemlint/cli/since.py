@@ -13,13 +13,13 @@ import dataclasses
 import io
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.context import reset_project_caches
 from tfmemlint.history.errors import LIMIT_BYTES
 from tfmemlint.history.objects import History, HistoryError, is_read
+from tfmemlint.history.scratch import scratch_folder
 from tfmemlint.reporters.fingerprints import fingerprints
 from tfmemlint.reporters.say import say
 from tfmemlint.sources import Source, walk
@@ -71,7 +71,7 @@ def _base_fingerprints(
 ) -> list[str]:
     """Return the fingerprints of the findings of the base, those of moved files by their new names."""
     here = os.path.relpath(os.path.realpath(os.curdir), history.root)
-    with tempfile.TemporaryDirectory(prefix="tfmemlint-since-") as directory:
+    with scratch_folder("since") as directory:
         # The name of the folder may be that of a package.
         top = os.path.join(os.path.realpath(directory), os.path.basename(history.root) or "root")
         os.makedirs(os.path.join(top, ".git"))

@@ -15,7 +15,6 @@ import select
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from typing import Any
@@ -105,9 +104,10 @@ def serve() -> None:
     import gc
 
     from tfmemlint.estate.judge import judge
+    from tfmemlint.history.scratch import scratch_folder
 
     # What a check imports is imported once, by a check: 0.4 s of processor time in each fork otherwise.
-    with tempfile.TemporaryDirectory(prefix="tfmemlint-estate-") as directory:
+    with scratch_folder("estate") as directory:
         pathlib.Path(directory, "main.py").write_text(_FIRST, encoding="utf-8")
         pathlib.Path(directory, "late.py").write_text(_LATE, encoding="utf-8")
         judge(directory, {})

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 _URL = re.compile(r"(?:https?|ssh|git|file)://[^\s\0]+|[\w.-]+@[\w.-]+:[^\s\0]+")
 """Matches what is cloned. Other transports (``ext::``) run commands, and are refused."""
 
+_MAX_NAME_CHARACTERS = 50
+"""Characters of a repository's name; one of UTF-8 takes four bytes, and names of files may have 255."""
+
 
 class ListError(Exception):
     """The list can't be followed; the text is a message."""
@@ -66,9 +69,16 @@ def repositories(place: str) -> list[Repository]:
         if "::" in source.partition("/")[0] or (re.match(r"[a-z+-]+://", source) and not _URL.fullmatch(source)):
             raise ListError(f"{place}: {source}: only https, http, ssh, git and file are cloned")
         full = source if _URL.fullmatch(source) else os.path.abspath(os.path.join(base, os.path.expanduser(source)))
-        name = plain = re.split(r"[/:\\]", full.rstrip("/\\"))[-1].removesuffix(".git") or "root"
+        name = plain = _name(full)
         number = 2
         while name in found:
             name, number = f"{plain}~{number}", number + 1
         found[name] = Repository(name, full)
     return [found[name] for name in sorted(found)]
+
+
+def _name(source: str) -> str:
+    """Return a name for a repository, which is that of the folder that it is cloned into, too."""
+    last = re.split(r"[/:\\]", source.rstrip("/\\"))[-1].removesuffix(".git")
+    # Neither a way out of that folder, nor longer than a name of a folder may be with the number of a second one.
+    return "root" if last in ("", ".", "..") else last[:_MAX_NAME_CHARACTERS]

@@ -56,9 +56,10 @@ def judge_repository(name: str, source: str, request: Record) -> Record:
     """
     from tfmemlint.estate.clone import clone
     from tfmemlint.history.objects import HistoryError
+    from tfmemlint.history.scratch import scratch_folder
 
     judge, options = judge_of_thread(), request["options"]
-    with tempfile.TemporaryDirectory(prefix="tfmemlint-estate-") as directory:
+    with scratch_folder("estate") as directory:
         place, commit = source, ""
         if Repository(name, source).is_url:
             try:

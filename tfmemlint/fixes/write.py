@@ -123,11 +123,11 @@ def sweep(path: str | os.PathLike[str]) -> None:
     with contextlib.suppress(OSError):
         found = os.lstat(path)
         own = not hasattr(os, "getuid") or found.st_uid == os.getuid()
-        if stat.S_ISREG(found.st_mode) and own and not _may_run(int(match["process"]), found.st_mtime):
+        if stat.S_ISREG(found.st_mode) and own and not may_run(int(match["process"]), found.st_mtime):
             Path(path).unlink()
 
 
-def _may_run(process: int, written: float) -> bool:
+def may_run(process: int, written: float) -> bool:
     """True if a process may still be running that wrote a file at the time ``written``, in seconds."""
     if os.name == "nt":
         # There, asking for a process by a signal ends it.

@@ -6,8 +6,10 @@ message.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -84,7 +86,7 @@ class Baseline:
             fingerprint
             for fingerprint, entry in self.entries.items()
             if fingerprint not in there
-            and (entry.get("path") in checked or not Path(self.root, str(entry.get("path"))).exists())
+            and (str(entry.get("path")) in checked or not os.path.lexists(Path(self.root, str(entry.get("path")))))
         ]
 
     def update(self, findings: Sequence[Finding], names: Sequence[str], paths: Iterable[str]) -> None:
@@ -110,9 +112,28 @@ class Baseline:
         entries = sorted(self.entries.values(), key=lambda entry: (str(entry.get("path")), str(entry.get("code"))))
         text = json.dumps({"version": VERSION, "findings": entries}, indent=1, ensure_ascii=False) + "\n"
         try:
-            Path(self.path).write_bytes(text.encode("utf-8", "backslashreplace"))
+            _write_whole(Path(os.path.realpath(self.path)), text.encode("utf-8", "backslashreplace"))
         except OSError as error:
             raise BaselineError(f"{self.path}: {error.strerror or error}") from None
 
     def _shown(self, path: str) -> str:
         return os.path.relpath(path, self.root).replace(os.sep, "/")
+
+
+def _write_whole(target: Path, data: bytes) -> None:
+    """Write a file, whole or not at all, and with the mode that it has."""
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666
+    beside = target.with_name(f".{target.name}.new")
+    try:
+        # In a checked tree there may be anything by this name: it is removed, and never written through.
+        with contextlib.suppress(FileNotFoundError):
+            beside.unlink()
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        raise
