@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tfmemlint.fit.held import XLA, named_share
-from tfmemlint.fit.measure import FitOutcome, FitResult, LimitSearch, measure
+from tfmemlint.fit.limit_search import LimitSearch
+from tfmemlint.fit.measure import FitOutcome, FitResult, measure
 from tfmemlint.fit.observation import MIB
 from tfmemlint.fit.report import as_data, exit_code, show
 from tfmemlint.fit.runner import FitOptions

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfmemlint.fit.find_batch import FIRST, BatchSearch, Trial, search, with_batch
+from tfmemlint.fit.limit_search import LimitSearch, search_limit
 from tfmemlint.fit.observation import MIB, FitRun
 from tfmemlint.fit.oom_messages import memory_line
 from tfmemlint.fit.runner import FitOptions, Runner, steps_words
@@ -23,8 +24,6 @@ from tfmemlint.verify.sandbox_options import hint
 if TYPE_CHECKING:
     from tfmemlint.verify.ground import Ground
 
-MAX_LIMIT_RUNS = 8
-"""The number of runs to search for a memory limit: halving comes within 1 % of it by then. A bound on the time."""
 _SAYS_NOTHING = (
     "[[{{node",
     "[[{node",
@@ -44,18 +43,6 @@ class FitOutcome(enum.Enum):
     FITS = "fits"
     TOO_BIG = "does not fit"
     UNKNOWN = "not known"
-
-
-@dataclass(slots=True)
-class LimitSearch:
-    """The result of the runs under other limits, in MiB: the script runs with ``works`` and not with ``fails``.
-
-    ``None`` if there was no such run.
-    """
-
-    works: int | None = None
-    fails: int | None = None
-    runs: int = 0
 
 
 @dataclass(slots=True)
@@ -153,35 +140,22 @@ def _used(seen: FitRun) -> bool:
 def _search(runner: Runner, seen: FitRun) -> LimitSearch:
     """Search the smallest limit under which the script runs.
 
-    It is near the peak: above it if the free memory is in pieces that are too small, below it if the allocator gave
-    more than was requested because there was enough.
+    The first one is where a replay of the recorded requests says that it is.
     """
-    found = LimitSearch()
     most = max((device.peak or 0 for device in seen.devices), default=0)
-    asked = max((device.held["asked_peak"] for device in seen.devices if device.held), default=most)
-    low, high = max(asked // MIB, 1), -(-most // MIB)
     if not most:
-        return found
-    guess = high
-    while found.runs < MAX_LIMIT_RUNS:
-        again = runner.run(f"trying a memory limit of {guess} MiB", limit_mib=guess, trace=False)
-        found.runs += 1
+        return LimitSearch()
+    low = max((device.asked_peak or 0 for device in seen.devices), default=0) // MIB
+    guess = max((device.smallest_room or 0 for device in seen.devices), default=0) or most
+
+    def attempt(limit: int) -> bool | None:
+        again = runner.run(f"trying a memory limit of {limit} MiB", limit_mib=limit, trace=False)
         if again.failed and not again.out_of_memory:
-            break
+            return None
         # A script that goes on after more errors than without the limit doesn't do the same work.
-        if again.failed or again.times_exhausted > seen.times_exhausted:
-            found.fails = max(guess, found.fails or 0)
-            low = guess
-        else:
-            found.works = guess
-        if found.works is None:
-            guess = guess + max(guess // 16, 16)
-            continue
-        step = max(found.works // 100, 1)
-        if found.works - low <= step:
-            break
-        guess = low if found.fails is None and found.runs == 1 and low < found.works else (low + found.works) // 2
-    return found
+        return not again.failed and again.times_exhausted <= seen.times_exhausted
+
+    return search_limit(attempt, low, -(-guess // MIB))
 
 
 def describe_failure(seen: FitRun, conditions: FitOptions) -> str:

@@ -47,6 +47,13 @@ class DeviceUsage:
             return None
         return int(self.held["asked_peak"])
 
+    @property
+    def smallest_room(self) -> int | None:
+        """Return the smallest memory in which all requests fit, by a replay of them; None if it isn't known."""
+        if self.asked_peak is None or self.held is None:
+            return None
+        return self.held.get("smallest")
+
 
 @dataclass(slots=True)
 class FitRun:

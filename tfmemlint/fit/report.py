@@ -84,6 +84,7 @@ def _device(device: DeviceUsage, found: FitResult) -> dict[str, Any]:
         "room": asked.room if asked is not None else None,
         "growth": asked.growth if asked is not None else None,
         "peak_of_requests": device.asked_peak,
+        "room_by_replay": device.smallest_room,
         "recorded_peak": device.held["peak"] if device.held else None,
         "held_at_peak": device.held["roles"] if device.held else None,
         "named_share": round(named_share(device.held), 4) if device.held else None,
@@ -214,7 +215,7 @@ def _of_device(device: DeviceUsage, found: FitResult, width: int) -> list[Line]:
     share = f"; {whose} take {mib(asked.room)} of the GPU{', piece by piece' if asked.growth else ''}"
     lines: list[Line] = [[*head, Segment(" peak "), Segment(mib(device.peak), "label"), Segment(share)]]
     if device is not asked and device.peak > asked.room:
-        lines += _wrapped(_would_do(device.peak, asked, found), width, "", indent=8)
+        lines += _wrapped(_would_do(device, asked, found), width, "", indent=8)
     held = device.held
     if held is None:
         return lines
@@ -230,25 +231,36 @@ def _of_device(device: DeviceUsage, found: FitResult, width: int) -> list[Line]:
         if waste >= MIB and held["peak"] == device.peak:
             words += f"; at the peak {mib(waste)} more were taken, because the allocator's pieces were larger"
         lines += _wrapped(words, width, "dim", indent=8)
+        if found.limit is None and device.smallest_room is not None:
+            least = f"memory_limit={_limit(device.smallest_room)} is enough, by a replay of the requests"
+            lines += _wrapped(least, width, "dim", indent=8)
     for role, size in sorted(held["roles"].items(), key=lambda item: -item[1]):
         lines.append([Segment(f"    {mib(size):>12}  "), Segment(role, "label")])
         lines += [_piece(entry) for entry in shown(held, role)]
     return lines
 
 
-def _would_do(peak: int, asked: DeviceUsage, found: FitResult) -> str:
-    """Return the GPU that a peak would need, in words."""
-    if asked.limited and peak <= asked.free:
+def _would_do(device: DeviceUsage, asked: DeviceUsage, found: FitResult) -> str:
+    """Return the GPU that would have room for the memory of ``device``, in words."""
+    peak, smallest = device.peak or 0, device.smallest_room
+    if asked.limited and (smallest or peak) <= asked.free:
         return f"the GPU has room for it ({mib(asked.free)} are free), but the script's own limit has not"
     # TensorFlow leaves some memory free on a GPU that it takes as a whole.
     kept = 0 if asked.growth or asked.limited else asked.free - asked.room
     works = found.limit.works if found.limit is not None else None
-    size = (works or peak / MIB) + kept / MIB + found.conditions.in_use_mib
+    size = (works or (smallest or peak) / MIB) + kept / MIB + found.conditions.in_use_mib
     gpu = f"a GPU of {math.ceil(size / 102.4) / 10:g} GiB"
     if works is not None:
         return f"{gpu} would be enough"
+    if smallest is not None:
+        return f"by a replay of its requests it needs {gpu}; --check-limit runs it"
     # Free memory in too many pieces can take a third more (measured on a mixed-precision network under XLA).
     return f"by its peak it needs {gpu}, or more; --check-limit finds out"
+
+
+def _limit(size: int) -> int:
+    """Return a size in bytes as a memory limit, in MiB."""
+    return -(-size // MIB)
 
 
 def _piece(entry: dict[str, Any]) -> Line:

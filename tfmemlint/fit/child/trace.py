@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tfmemlint.fit.child.replay import requests, rounded, smallest_region
 from tfmemlint.fit.child.variables import VariableInfo
 from tfmemlint.fit.child.xspace import Event, events
 from tfmemlint.verify.child.recording import module
@@ -60,6 +61,8 @@ class HeldMemory:
     """Ordered by time."""
     asked_peak: int = 0
     """The most that was requested at a time, in the allocator's pieces of 256 bytes. No lower limit can work."""
+    smallest: int = 0
+    """The smallest region in which all requests fit in their order, by a model of the allocator."""
     lasting: set[int] = field(default_factory=set)
     """The addresses of the blocks that were held to the end of the run."""
     course: list[int] = field(default_factory=list)
@@ -94,6 +97,7 @@ class HeldMemory:
             "peak": self.peak,
             "asked": sum(block.asked for block in self.blocks),
             "asked_peak": self.asked_peak,
+            "smallest": self.smallest,
             "roles": dict(sorted(roles.items())),
             "over_time": {"held": self.course, "steps": self.steps},
             "groups": [
@@ -218,7 +222,7 @@ def memory(recorded: list[Event], steps: Sequence[int] = ()) -> HeldMemory:
                 block = held.pop(address, None)
                 if block is not None:
                     given -= block.given
-                    asked -= _rounded(block.asked)
+                    asked -= rounded(block.asked)
                 if not last:
                     heights.append(given)
                 continue
@@ -232,7 +236,7 @@ def memory(recorded: list[Event], steps: Sequence[int] = ()) -> HeldMemory:
             )
             held[address] = block
             given += block.given
-            asked += _rounded(block.asked)
+            asked += rounded(block.asked)
             if not last:
                 found.peak, found.asked_peak = max(found.peak, given), max(found.asked_peak, asked)
                 heights.append(given)
@@ -240,6 +244,7 @@ def memory(recorded: list[Event], steps: Sequence[int] = ()) -> HeldMemory:
                 highest = given
                 peak_at = dict(held)
     assert highest == found.peak
+    found.smallest = smallest_region(requests(recorded), found.asked_peak, found.peak)
     found.blocks = list(peak_at.values())
     width = max(-(-len(heights) // MAX_POINTS), 1)
     found.course = [max(heights[start : start + width]) for start in range(0, len(heights), width)]
@@ -247,10 +252,6 @@ def memory(recorded: list[Event], steps: Sequence[int] = ()) -> HeldMemory:
     found.steps = [round(bisect_right(times, step) / len(times), 4) for step in steps] if times else []
     found.lasting = {address for address, block in peak_at.items() if held.get(address) is block}
     return found
-
-
-def _rounded(size: int) -> int:
-    return -(-size // 256) * 256
 
 
 def _short(operation: str) -> str:
