@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tfmemlint.fit.bars import bar, lacks_blocks
-from tfmemlint.fit.held import complete
+from tfmemlint.fit.held import RESULTS, complete, shown
 from tfmemlint.fit.measure import FitOutcome, FitResult
 from tfmemlint.fit.observation import DeviceUsage, FitRun
 from tfmemlint.fit.report import show
@@ -81,3 +81,18 @@ def test_no_line_with_a_bar_is_too_wide(columns: str, monkeypatch: pytest.Monkey
     show("x.py", _result(), terminal)
     wide = [line for line in terminal.getvalue().splitlines() if "%" in line and len(line) > max(int(columns), 60)]
     assert not wide
+
+
+def test_alike_groups_are_listed_as_one() -> None:
+    groups: list[dict[str, Any]] = [
+        {"role": RESULTS, "what": what, "type": "float32", "shape": "[1]", "number": 1, "asked": size, "bytes": size}
+        for what, size in [("conv2d_1/Relu", 20), ("conv2d_2/Relu", 15), *((f"slice_{n}/Grad", 8) for n in range(99))]
+    ]
+    whole = sum(group["bytes"] for group in groups)
+    held = {"peak": whole, "groups": groups, "largest": groups[:12]}
+    assert [(group["what"], group["number"], group["bytes"]) for group in shown(held, RESULTS)] == [
+        ("slice_N/Grad", 99, 792),
+        ("conv2d_1/Relu", 1, 20),
+        ("conv2d_2/Relu", 1, 15),
+    ]
+    assert shown(held, "trained variables") == []

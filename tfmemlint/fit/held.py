@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,6 +15,8 @@ COPIED = "copied to the GPU"
 MAX_LISTED = 12
 """The number of the largest entries that are listed; a bound for readability, without a deeper reason."""
 SPACE = "not in use when most of XLA's plan is"
+_NUMBER = re.compile(r"(?<![^\W\d])\d+|(?<=_)\d+")
+"""A number in a name that is not a part of a word, as in ``strided_slice_17``."""
 Group = dict[str, Any]
 
 
@@ -78,5 +81,24 @@ def named_share(held: Mapping[str, Any]) -> float:
 
 
 def shown(held: Mapping[str, Any], role: str) -> Sequence[Group]:
-    """Return the groups of a role that are listed."""
-    return [group for group in held["largest"] if group["role"] == role and group["bytes"] * 100 >= held["peak"]]
+    """Return the groups of a role that are listed, the largest first.
+
+    Groups that are too small by themselves, and differ only by a number in their names, are listed as one.
+    """
+    listed = [group for group in held["largest"] if group["role"] == role and _is_large(group, held)]
+    alike: dict[tuple[str, str, str], Group] = {}
+    for group in held["groups"]:
+        if group["role"] != role or group in listed:
+            continue
+        name = _NUMBER.sub("N", group["what"])
+        total = alike.setdefault(
+            (name, group["type"], group["shape"]), {**group, "what": name, "number": 0, "asked": 0, "bytes": 0}
+        )
+        for field in ("number", "asked", "bytes"):
+            total[field] += group[field]
+    listed += [group for group in alike.values() if group["number"] > 1 and _is_large(group, held)]
+    return sorted(listed, key=lambda group: -group["bytes"])[:MAX_LISTED]
+
+
+def _is_large(group: Group, held: Mapping[str, Any]) -> bool:
+    return bool(group["bytes"] * 100 >= held["peak"])
