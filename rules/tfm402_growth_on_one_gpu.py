@@ -123,17 +123,25 @@ class GrowthOnOneGpu(Rule):
         where = f" out of {written(event.text)} {in_line(event, call.path)}" if isinstance(event, RuntimeStart) else ""
         others = [setting.value for setting in event.state.growth.values() if setting.by is not call]
         verb = "switched off" if call.value(1, "enable") == Const(False) else "set"
-        trace: tuple[Step, ...] = (*call.frames, Step(call.path, call.span, f"{short(call.name)} on {words} alone"))
+        looped = call.devices_loop is not None
+        message = f"Memory growth is {verb} on {words} only: with two or more GPUs the runtime does not start"
+        if looped:
+            message = (
+                f"Memory growth is {verb} on a part of the GPUs only: with more than these the runtime does not start"
+            )
+        alone = "on the GPUs of this loop alone" if looped else f"on {words} alone"
+        trace: tuple[Step, ...] = (*call.frames, Step(call.path, call.span, f"{short(call.name)} {alone}"))
         if starts:
             trace = (*trace, *event.frames, Step(event.path, event.span, "starts the runtime, which compares the GPUs"))
         return self.finding(
             program,
             call,
-            f"Memory growth is {verb} on {words} only: with two or more GPUs the runtime does not start",
+            message,
             intent=growth_intent(call),
-            outcome=f"With two or more visible GPUs TensorFlow raises ValueError{where}: "
+            outcome=f"With {'more' if looped else 'two or more'} visible GPUs TensorFlow raises ValueError{where}: "
             "Memory growth cannot differ between GPU devices",
-            advice="Set it for every GPU in a loop, or make this GPU the only visible one",
+            advice="Set it for every GPU in a loop, or make "
+            + ("these GPUs the only visible ones" if looped else "this GPU the only visible one"),
             trace=trace,
             details={"device": words, "enable": _text(call, 1, "enable") or "True", "alone": not others},
         )
