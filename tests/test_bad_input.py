@@ -342,14 +342,12 @@ def _mended(folder: Path, data: bytes, *options: str) -> bytes:
     ("line", "note"),
     [
         ("def broken(:", ""),
-        ("print 'three gpus'", "This looks like Python 2"),
-        ("except RuntimeError, error:", ""),
         ("import tensorflow as tfgpus = tf.config.list_physical_devices('GPU')", "run together on this line"),
         ("***pat.v1.Session(config=config)", "damaged by masking"),
         ("x = 'not closed", ""),
         ("x = " + "9" * 5000, ""),
     ],
-    ids=["plain", "Python 2 print", "Python 2 except", "run together", "masked", "open string", "endless number"],
+    ids=["plain", "run together", "masked", "open string", "endless number"],
 )
 def test_a_syntax_error_is_one_finding_at_its_row(tree: Path, line: str, note: str) -> None:
     path = tree / "broken.py"
@@ -363,22 +361,67 @@ def test_a_syntax_error_is_one_finding_at_its_row(tree: Path, line: str, note: s
     assert path.read_text(encoding="utf-8") == f"{MATTERS}{line}\n"
 
 
-def test_python_2_code_is_said_to_be(tmp_path: Path) -> None:
-    code = "import tensorflow as tf\ntry:\n    tf.config\nexcept ImportError, error:\n    print error\n"
-    (tmp_path / "two.py").write_text(code, encoding="utf-8")
-    run = tfmemlint(tmp_path, "check")
-    assert run.code == 1
-    assert "two.py:4:" in run.out
+PYTHON_2 = [
+    "print 'three gpus'",
+    "exec 'x = 1'",
+    "raise ValueError, 'none'",
+    "try:\n    tf.zeros\nexcept (ValueError, TypeError), error:\n    pass",
+    "if len(gpus) <> 2:\n    pass",
+    "os.chmod(path, 0755)",
+    "limit = 1024L",
+    "pick = lambda (a, b): a",
+    "def pick(a, (b, c)):\n    return a",
+    "if True:\n\tx = 1\n        print 'two'",
+]
+
+
+@pytest.mark.parametrize("code", PYTHON_2)
+def test_python_2_is_no_finding_but_is_said_to_be_unread(tree: Path, code: str) -> None:
+    for name in ("one.py", "two.py"):
+        (tree / name).write_text(f"{MATTERS}{code}\n", encoding="utf-8")
+    run = check(tree)
+    assert run.findings == [ALSO]
+    assert run.err == "tfmemlint: 2 files were not checked: not valid Python 3 (-v says more)\n"
+    assert "two.py: This looks like Python 2" in tfmemlint(tree, "check", "--verbose").err
+    assert tfmemlint(tree, "check", "--quiet").err == ""
+
+
+@pytest.mark.parametrize("code", ["print 'a'", "try:\n    tf.zeros\nexcept ImportError, error:\n    print error"])
+def test_a_file_of_python_2_that_is_named_is_a_finding(tmp_path: Path, code: str) -> None:
+    (tmp_path / "two.py").write_text(f"{MATTERS}{code}\n", encoding="utf-8")
+    run = tfmemlint(tmp_path, "check", "two.py")
+    assert (run.code, run.err) == (1, "")
     assert "This looks like Python 2" in run.out
+    assert "TFM901" in tfmemlint(tmp_path, "check", "--select", "TFM901").out
 
 
-def test_python_2_is_no_finding_in_a_project_for_tensorflow_1(tmp_path: Path) -> None:
-    (tmp_path / "requirements.txt").write_text("tensorflow==1.14\n", encoding="utf-8")
-    code = "import tensorflow as tf\ntf.config\nprint 'a'\n"
-    (tmp_path / "two.py").write_text(code, encoding="utf-8")
-    assert tfmemlint(tmp_path, "check").code == 0
-    assert "This looks like Python 2" in tfmemlint(tmp_path, "check", "--verbose").err
-    assert tfmemlint(tmp_path, "check", "two.py").code == 1
+def test_a_broken_file_that_is_about_something_else_is_no_finding(tree: Path) -> None:
+    code = "import tensorflow as tf\nwith tf.Session() as session:\n    optimizer = # write it here\n"
+    (tree / "exercise.py").write_text(code, encoding="utf-8")
+    run = check(tree)
+    assert run.findings == [ALSO]
+    assert run.err == "tfmemlint: 1 file was not checked: not valid Python 3 (-v says more)\n"
+    assert "exercise.py" in tfmemlint(tree, "check", "exercise.py").out
+    about_memory = code.replace("Session()", "Session(config=config)")
+    (tree / "exercise.py").write_text(about_memory, encoding="utf-8")
+    assert check(tree).findings == [("TFM901", "exercise.py", 3), ALSO]
+
+
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [
+        ("repository = [the name of it]", 0),
+        ("print tf.config.list_physical_devices('GPU')", 0),
+        ("tf.config.list_physical_devices('GPU'", 1),
+    ],
+)
+def test_a_broken_cell_is_a_finding_where_it_is_about_gpus(tmp_path: Path, cell: str, found: int) -> None:
+    sources = [f"{MATTERS}x = 1", cell]
+    cells = [{"cell_type": "code", "metadata": {}, "source": source, "outputs": []} for source in sources]
+    text = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    (tmp_path / "train.ipynb").write_text(text, encoding="utf-8")
+    run = tfmemlint(tmp_path, "check")
+    assert (run.out.count("TFM901"), run.code, run.err) == (found, found, "")
 
 
 def test_mixed_tabs_and_spaces_are_a_syntax_error(tree: Path) -> None:

@@ -281,7 +281,9 @@ def test_a_cell_that_is_indented_as_a_whole_is_python_to_ipython() -> None:
 
 def test_a_broken_cell_does_not_hide_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("a.ipynb").write_bytes(notebook("import tensorflow as tf", "x = = 1", f"gpu = 0\n{LIMIT}"))
+    Path("a.ipynb").write_bytes(
+        notebook("import tensorflow as tf", "gpus = = tf.config.list_physical_devices()", f"gpu = 0\n{LIMIT}")
+    )
     (outcome,) = look()
     assert [(finding.code, outcome.source.cell_of(finding.span.row)) for finding in outcome.findings] == [  # type: ignore[union-attr]
         ("TFM901", (2, 1)),

@@ -7,6 +7,7 @@ import os
 import sys
 from typing import IO, TYPE_CHECKING
 
+from tfmemlint.engine.results import NOT_READ
 from tfmemlint.reporters.formats import Format
 from tfmemlint.reporters.language import choose, translate
 from tfmemlint.reporters.say import say
@@ -83,6 +84,10 @@ def report(
         say(f"{path}: not followed to the end: {reason}")
     if len(shown) < len(not_followed):
         say(f"not followed to the end in {len(not_followed) - len(shown)} more places; -v names them")
+    not_read = sum(not NOT_READ.isdisjoint(result.notes) for result in results)
+    if not_read and not arguments.verbose and not arguments.quiet:
+        files = "1 file was" if not_read == 1 else f"{not_read} files were"
+        say(f"{files} not checked: not valid Python 3 (-v says more)")
     if arguments.statistics:
         statistics(findings, stream, output_format.name, unsafe=context.unsafe)
         if not arguments.quiet and output_format.for_people:

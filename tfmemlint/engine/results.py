@@ -16,6 +16,12 @@ WayTo: TypeAlias = tuple[str, Span, tuple[tuple[str, Span], ...]]
 """The path and the span of an event, and the places of the calls and imports that lead there, outermost first."""
 PYTHON_2 = "This looks like Python 2: tfmemlint reads Python 3."
 """The note on a file that is no Python 3."""
+NOT_PYTHON = "This is not valid Python, and nothing in it is about GPU memory."
+"""The note on a file that can't be parsed, and about which nothing would be said if it could."""
+CELL_NOT_PYTHON = "A cell is not valid Python 3, and not checked."
+"""The note on a notebook whose other cells were checked."""
+NOT_READ = frozenset({PYTHON_2, NOT_PYTHON})
+"""The notes on files that were not checked, and have no finding that says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +117,7 @@ class FileResult:
     @property
     def not_followed(self) -> tuple[str, ...]:
         """Why a part of the file, or of a program that starts in it, was not looked at."""
-        return tuple(note for note in self.notes if note != PYTHON_2)
+        return tuple(note for note in self.notes if note not in NOT_READ and note != CELL_NOT_PYTHON)
 
     @property
     def is_cut_short(self) -> bool:

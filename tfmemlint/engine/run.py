@@ -18,9 +18,10 @@ from tfmemlint.engine.explain_fixes import explain_results
 from tfmemlint.engine.front_end import read_items
 from tfmemlint.engine.item import Item
 from tfmemlint.engine.pool import WorkerDied, map_items
-from tfmemlint.engine.results import PYTHON_2, FileResult, ProgramResult
+from tfmemlint.engine.results import FileResult, ProgramResult
 from tfmemlint.engine.scan_file import wanted_by_rules
 from tfmemlint.engine.subjects import subject_of_item, subject_of_result
+from tfmemlint.model.codes import SYNTAX_ERROR
 from tfmemlint.project.targets.find import current
 from tfmemlint.sources import Unreadable
 from tfmemlint.sources.kinds import DOCSTRING, PYTHON, kind_of, kind_of_text
@@ -189,24 +190,17 @@ def _check_item(item: Item, context: RunContext, cached: object) -> FileResult:
         subject = subject_of_item(item)
         try:
             result = subject.fix(context) if context.fix else subject.examine(context, cached)
-            return result if item.named else _without_python_2(result, context)
+            if not item.named and any(finding.code == SYNTAX_ERROR for finding in result.findings):
+                from tfmemlint.engine.not_python import without_what_does_not_matter
+
+                return without_what_does_not_matter(result, context)
+            return result
         except Unreadable as reason:
             error = reason
     from tfmemlint.engine.trouble import unreadable
 
     assert error is not None
     return FileResult(item.path, candidate=True, findings=unreadable(item.path, error, context.rules_for(item.path)))
-
-
-def _without_python_2(result: FileResult, context: RunContext) -> FileResult:
-    """Return a result without the finding that a file is Python 2, where that is no defect: a file for TensorFlow 1
-    that nobody named."""
-    if not any(PYTHON_2 in finding.notes for finding in result.findings):
-        return result
-    if context.target_of(result.path).major >= 2:
-        return result
-    findings = [finding for finding in result.findings if PYTHON_2 not in finding.notes]
-    return dataclasses.replace(result, findings=findings, notes=(*result.notes, PYTHON_2))
 
 
 def _lost(context: RunContext, item: Item, error: WorkerDied) -> FileResult:

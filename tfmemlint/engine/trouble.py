@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,20 @@ if TYPE_CHECKING:
 
 MAX_ERROR_CHARACTERS = 500
 """The words of an error that are shown: some quote the whole text that they are about."""
+
+_WORDS_ABOUT_PYTHON_2 = (
+    "Missing parentheses in call to",
+    "multiple exception types",
+    "parameters cannot be parenthesized",
+)
+_PRINT = re.compile(r"\s*print\s+(?:[\w\"'%-]|>>)")
+_PYTHON_2_LINE = re.compile(
+    r"^\s*(?:"
+    r"print\s+(?:[\w\"'%-]|>>)|exec\s+[\w\"']|raise\s+[\w.]+\s*,|except\s+[\w.()\s,]+,\s*\w+\s*:"
+    r"|def\s+\w+\s*\((?:[^()=]*,)?\s*\("
+    r")|\blambda\s*\(|\s<>\s|(?<![\w.])0[0-7]+(?![\w.:-])|(?<![\w.])\d+[lL]\b|(?<!\w)[uU][rR][\"']"
+)
+"""Matches what is Python 2 only: statements that are calls now, tuples as parameters, old operators and numbers."""
 
 
 def unreadable(path: str, error: Unreadable, rules: Iterable[Rule]) -> list[Finding]:
@@ -30,7 +45,7 @@ def python_syntax_error(source: Source, error: SyntaxError | ValueError, rules: 
     words = getattr(error, "msg", None) or str(error)
     notes = []
     line = source.lines[row - 1] if row <= len(source.lines) else ""
-    if "Missing parentheses in call to" in words or "multiple exception types" in words:
+    if says_python_2(words, line, source.lines):
         notes.append(PYTHON_2)
     elif "***" in line:
         notes.append("The line looks damaged by masking (***).")
@@ -38,6 +53,18 @@ def python_syntax_error(source: Source, error: SyntaxError | ValueError, rules: 
         notes.append("Several statements seem to have run together on this line.")
     span = Span(row, column, row, column + 1)
     return trouble(rules, SYNTAX_ERROR, source.path, span, f"Not valid Python: {words}", notes)
+
+
+def says_python_2(words: str, line: str, lines: Sequence[str]) -> bool:
+    """Return True if Python 2 could read a text, as far as is told by what Python 3 says of it.
+
+    Args:
+        words: the message of Python 3. line: the line that it is about. lines: all lines of the text.
+    """
+    if any(part in words for part in _WORDS_ABOUT_PYTHON_2) or _PYTHON_2_LINE.search(line) is not None:
+        return True
+    # Python 2 takes a tab for eight spaces; so may a text that is just damaged.
+    return "tabs" in words and any(map(_PRINT.match, lines))
 
 
 def too_deep(source: Source, rules: Iterable[Rule]) -> list[Finding]:

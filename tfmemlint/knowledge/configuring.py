@@ -32,3 +32,7 @@ LATE_WORDS = r"VISIBLE_DEVICES|TF_GPU|TF_FORCE_GPU|(?:TF_|CUDA_)\w*(?:GROW|GROT|
 OTHER_WORDS = r"\bSession\b|InteractiveSession|ConfigProto|GPUOptions|TF_GPU_ALLOCATOR|list_local_devices"
 """A regular expression for what is judged by what was configured long before: sessions with options of their own, an
 allocator without reports, what makes the GPU devices to list them."""
+_OF_SESSIONS = ("ConfigProto", "GPUOptions", "gpu_options", r"Session\([^)\n]*config")
+_LISTED = ("physical_devices", "logical_devices", "list_local_devices", "memory_(?:info|stats|usage)")
+ABOUT_MEMORY = "|".join((*WORDS, LATE_WORDS, *_OF_SESSIONS, *_LISTED))
+"""A regular expression for a text that configures or measures GPU memory, of which only the words are known."""
