@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from tfmemlint.project.name_answers import NameAnswers
-from tfmemlint.project.name_uses import FileNames, NameUse, storing
+from tfmemlint.project.name_uses import EVERY_RELEASE, FileNames, NameUse, storing
 from tfmemlint.project.reaching import Graph, graph
 from tfmemlint.project.roots import project_root
 
@@ -58,6 +58,7 @@ class Inference:
     _graphs: dict[str, Graph | None] = field(default_factory=dict)
     _inferred: dict[tuple[str, ReleaseMask], Inferred] = field(default_factory=dict)
     _components: dict[str, frozenset[str]] = field(default_factory=dict)
+    _around: dict[str, list[NameUse]] = field(default_factory=dict)
 
     def of_file(self, path: str, admitted: ReleaseMask) -> Inferred:
         """Return the releases among ``admitted`` that have every name of the program that a file belongs to.
@@ -132,6 +133,22 @@ class Inference:
     def uses_in_file(self, path: str) -> tuple[NameUse, ...]:
         """Return the names that some releases lack, those about GPU memory aside, of one file."""
         return self._names_of(os.path.abspath(path)).uses
+
+    def names_around(self, path: str) -> Iterator[list[NameUse]]:
+        """Yield the names, those about GPU memory aside, that some releases lack: of the files in the directory of a
+        file and below, then of each directory above, up to the project's root."""
+        root = self._root_of(os.path.abspath(path))
+        directory = os.path.dirname(os.path.abspath(path))
+        while True:
+            if directory not in self._around:
+                uses: list[NameUse] = []
+                for names in self._telling(python_files(directory), EVERY_RELEASE):
+                    uses += names.uses
+                self._around[directory] = uses
+            yield self._around[directory]
+            if directory == root or directory == os.path.dirname(directory) or not directory.startswith(root):
+                return
+            directory = os.path.dirname(directory)
 
     def is_imported(self, path: str) -> bool:
         """Return True if another file of the project may import this one."""

@@ -176,6 +176,53 @@ def test_a_file_of_tensorflow_1_in_a_project_for_2_is_said_once(
     assert set(_codes(capsys, "--target-version", "2.3")) == {"TFM501", "TFM206"}
 
 
+def test_names_say_more_than_a_text_of_the_whole_project(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(repository / "README.md", "The models run on TensorFlow 2.x.\n")
+    path = write(repository / "legacy" / "train.py", OPTIONS + OTHERS)
+    assert _claim(path) == (Claim.INFERRED, "1.15")
+    assert _codes(capsys) == []
+    write(repository / "legacy" / "train.py", OPTIONS)
+    assert _codes(capsys) == ["TFM501", "TFM501"]
+
+
+@pytest.mark.parametrize("place", ["train/model.py", "train/layers/model.py", "model.py"])
+def test_the_files_around_tell_what_sessions_are_for(
+    repository: Path, capsys: pytest.CaptureFixture[str], place: str
+) -> None:
+    path = write(repository / "train" / "gpu.py", OPTIONS)
+    write(repository / place, "import tensorflow as tf\n" + OTHERS)
+    assert _claim(path) == (Claim.INFERRED, "1.15")
+    assert _codes(capsys) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "code"),
+    [
+        pytest.param("train/model.py", GRAPH, id="one name may be a mistake"),
+        pytest.param("train/model.py", OTHERS + EAGER, id="a name of TensorFlow 2 besides"),
+        pytest.param("other/model.py", OTHERS, id="another directory"),
+    ],
+)
+def test_few_names_around_tell_nothing(
+    repository: Path, capsys: pytest.CaptureFixture[str], place: str, code: str
+) -> None:
+    path = write(repository / "train" / "gpu.py", OPTIONS)
+    write(repository / "train" / "data.py", EAGER if place.startswith("other") else "")
+    write(repository / place, "import tensorflow as tf\n" + code)
+    assert _claim(path) == (Claim.NOT_CLAIMED, "2.21")
+    assert _codes(capsys) == ["TFM501"]
+
+
+def test_names_of_tensorflow_1_around_say_nothing_of_tf_config(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = "import tensorflow as tf\n\ntf.config.set_visible_devices([], 'GPU')\n"
+    path = write(repository / "gpu.py", code)
+    write(repository / "model.py", "import tensorflow as tf\n" + OTHERS)
+    assert _claim(path)[1] == "2.21"
+    assert _codes(capsys) == []
+
+
 def test_names_of_tensorflow_2_make_the_options_wrong(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(repository / "train.py", OPTIONS + EAGER)
     assert _claim(path) == (Claim.INFERRED, "2.21")

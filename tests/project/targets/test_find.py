@@ -51,6 +51,7 @@ STATEMENTS = {
     "conda-lock.yml": ("package:\n- name: tensorflow\n  version: 2.9.1\n  manager: conda\n", "2.9-2.9"),
     "Pipfile": ('[packages]\ntensorflow = "==2.3"\n[dev-packages]\ntensorflow-cpu = "*"\n', "2.3-2.3"),
     "Pipfile.lock": ('{"default": {"tensorflow": {"version": "==2.5.0"}}, "develop": {}}', "2.5-2.5"),
+    "requirements.yml": ("name: x\ndependencies:\n  - tensorflow-gpu~=2.4.0\n", "2.4-2.4"),
     "environment.yml": (
         "name: x\ndependencies:\n  - python=3.8\n  - conda-forge::tensorflow=2.4.1=gpu_py38\n",
         "2.4-2.4",

@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tfmemlint.knowledge.memory_names import is_about_gpu_memory
 from tfmemlint.knowledge.releases import KNOWN, Target
 from tfmemlint.project.name_uses import EVERY_RELEASE, NameUse
 from tfmemlint.project.targets.found import Claim, FoundTarget
@@ -19,7 +20,8 @@ _TARGETS = tuple(Target.parse(release) for release in KNOWN)
 _IN_1 = sum(1 << place for place, release in enumerate(_TARGETS) if release.major < 2)
 
 MIN_NAMES_GONE = 3
-"""Names that only TensorFlow 1 has, of one file in a project for TensorFlow 2, from which on the file is for 1."""
+"""Names that only TensorFlow 1 has, of one file in a project for TensorFlow 2, from which on the file is for 1; and of
+the files around one that has nothing but sessions of TensorFlow 1."""
 
 
 def with_inference(found: FoundTarget, path: str, inference: Callable[[], Inference]) -> FoundTarget:
@@ -59,6 +61,11 @@ def _raised(found: FoundTarget, path: str, inference: Callable[[], Inference]) -
 def _judged(found: FoundTarget, path: str, inference: Callable[[], Inference]) -> FoundTarget:
     if found.first is not None and found.last is not None and found.first.major == found.last.major:
         gone = _of_tensorflow_1(found, path, inference) if found.last.major >= 2 else ()
+        if gone and all(statement.prose for statement in found.used):
+            # What a README says of a project need not hold for each of its folders.
+            old = inference().of_file(path, _IN_1)
+            if old.mask:
+                return replace(found, claim=Claim.INFERRED, inferred=_newest(old.mask), deciding=gone)
         if gone and found.target is not None:
             return replace(
                 found, claim=Claim.CONTRADICTORY, inferred=replace(found.target, claimed=False), deciding=gone
@@ -72,6 +79,10 @@ def _judged(found: FoundTarget, path: str, inference: Callable[[], Inference]) -
     if not inferred.mask:
         target = replace(newest, claimed=False)
         return replace(found, claim=Claim.CONTRADICTORY, inferred=target, deciding=inferred.deciding)
+    if inferred.mask & _IN_1 and inferred.mask & ~_IN_1:
+        near = _near_tensorflow_1(path, inference)
+        if near:
+            return replace(found, claim=Claim.INFERRED, inferred=_newest(inferred.mask & _IN_1), deciding=near)
     if not inferred.deciding and found.last is None:
         return replace(found, claim=Claim.NOT_CLAIMED)
     if inferred.mask & _IN_1 and inferred.mask & ~_IN_1:
@@ -91,6 +102,24 @@ def _of_tensorflow_1(found: FoundTarget, path: str, inference: Callable[[], Infe
     uses = inference().uses_in_file(path)
     gone = [use for use in uses if not use.mask & ~_IN_1]
     return tuple(gone[:2]) if len(gone) >= MIN_NAMES_GONE and all(use.mask & _IN_1 for use in uses) else ()
+
+
+def _near_tensorflow_1(path: str, inference: Callable[[], Inference]) -> tuple[NameUse, ...]:
+    """Return names that tell TensorFlow 1, of the files around a file that has nothing but sessions of it.
+
+    The nearest directory decides whose files tell a release; where one of its names tells 2, none are returned.
+    """
+    about_memory = [use for use in inference().names_in_file(path) if is_about_gpu_memory(use.name)]
+    of_1 = [use for use in about_memory if not use.mask & ~_IN_1]
+    if not of_1 or not all(use.mask & _IN_1 for use in about_memory):
+        return ()
+    for uses in inference().names_around(path):
+        if not all(use.mask & _IN_1 for use in uses):
+            return ()
+        gone = [use for use in uses if not use.mask & ~_IN_1]
+        if len(gone) >= MIN_NAMES_GONE:
+            return tuple(gone[:2])
+    return ()
 
 
 def _is_program(path: str) -> bool:

@@ -11,7 +11,7 @@ from tfmemlint.project.targets.requirement_files import Reader, decoded, of_pip
 from tfmemlint.project.targets.stated import CONCERNS, Stated
 
 _PIP = re.compile(r"(?:.*[-_.])?(?:requirements|requires|constraints)(?:[-_.].*)?\.(?:txt|in)", re.IGNORECASE)
-_CONDA = re.compile(r"(?:conda[-_.])?(?:environment|env|conda)(?:[-_.].*)?\.ya?ml", re.IGNORECASE)
+_CONDA = re.compile(r"(?:conda[-_.])?(?:environment|env|conda|requirements)(?:[-_.].*)?\.ya?ml", re.IGNORECASE)
 _DOCKER = re.compile(r"(?:Dockerfile|Containerfile)(?:[-_.].*)?|.+\.(?:Dockerfile|Containerfile)", re.IGNORECASE)
 _LOCKS = frozenset({"poetry.lock", "uv.lock", "pdm.lock", "pylock.toml", "conda-lock.yml", "conda-lock.yaml"})
 _FOLDER = "requirements" + os.sep
