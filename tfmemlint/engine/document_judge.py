@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rulekit.rule import Rule
     from tfmemlint.sources.documents.snippet import Snippet
+
+_TENSORFLOW = re.compile(r"(?i)tensor[ -]?flow|keras|(?<![a-z])tf(?![a-z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,11 @@ class DocumentJudge:
             return [PlacedFinding(finding) for finding in sorted(moved, key=lambda finding: finding.sort_key)]
         found: list[PlacedFinding] = []
         snippets = list(document.snippets())
+        others = document.kind not in kinds.SETTINGS and _TENSORFLOW.search(document.text) is None
         for snippet in snippets:
+            if others and snippet.language != blocks.PYTHON:
+                # Other programs read the variables of CUDA, too, some with values of their own.
+                continue
             found += [
                 PlacedFinding(in_document(finding, snippet), finding, snippet)
                 for finding in self.find_in_snippet(snippet)
