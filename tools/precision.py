@@ -11,7 +11,8 @@ release that it was judged for, and one row for each file that a safe fix would 
 - ``arguable``: nobody can tell from the repository.
 
 ``python tools/precision.py --sum SHEET.csv...`` counts the verdicts. It fetches nothing and runs nothing of what it
-reads. Folders are made by hand, such as with ``git archive``.
+reads (on Python 3.11 or later). Folders are made by hand, such as with ``git archive`` and ``git init``: without
+``.git``, what the repository's root states holds for fewer of its files.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 import subprocess
 import sys
 import time
@@ -73,7 +75,8 @@ def findings_of(repository: Path) -> Iterator[dict[str, str]]:
     report = _run(repository, "check", "--output-format", "json", "--no-cache", ".")
     if report is None:
         return
-    findings = json.loads(report)
+    # An entry without a code says where the tool did not follow the code.
+    findings = [finding for finding in json.loads(report) if finding["code"] is not None]
     if not findings:
         return
     shown = _run(repository, "check", "--output-format", "json", "--show-target", "--no-cache", ".")
@@ -176,9 +179,11 @@ def _around(path: Path, finding: dict[str, Any], row: int) -> str:
 def _run(repository: Path, *words: str) -> str | None:
     """Return what the tool prints in a repository; None if it takes too long or ends with an error of its own."""
     command = [sys.executable, "-m", "tfmemlint", *words]
+    # Else Python imports modules of the repository that are called like its own.
+    environment = {**os.environ, "PYTHONSAFEPATH": "1"}
     try:
         ended = subprocess.run(
-            command, cwd=repository, capture_output=True, text=True, timeout=MAX_SECONDS, check=False
+            command, cwd=repository, env=environment, capture_output=True, text=True, timeout=MAX_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
         print(f"{repository.name}: {words[0]} took more than {MAX_SECONDS} s", file=sys.stderr)
