@@ -375,6 +375,63 @@ REPAIRED: dict[str, Repaired] = {
                 """,
         },
     ),
+    "a package that starts when it is imported configures by itself": Repaired(
+        {
+            "vision/__init__.py": """
+                import tensorflow as tf
+
+                MEAN = tf.constant([0.5, 0.4])
+                STD = tf.constant([0.2, 0.3])
+                """,
+            "vision/pipeline.py": """
+                import tensorflow as tf
+
+                from vision import MEAN, STD
+
+
+                def configure():
+                    for gpu in tf.config.list_physical_devices("GPU"):
+                        tf.config.experimental.set_memory_growth(gpu, True)
+
+
+                def process(rows):
+                    return ((tf.ones([rows, 2]) - MEAN) / STD).shape
+                """,
+            "train.py": """
+                from vision import pipeline
+
+                pipeline.configure()
+                print(pipeline.process(4))
+                """,
+        },
+        "Turn memory growth on in vision/__init__.py, above what starts the runtime, in place of the call that comes "
+        "too late",
+        {
+            "vision/__init__.py": """
+                import tensorflow as tf
+
+                for gpu in tf.config.list_physical_devices("GPU"):
+                    tf.config.experimental.set_memory_growth(gpu, True)
+
+                MEAN = tf.constant([0.5, 0.4])
+                STD = tf.constant([0.2, 0.3])
+                """,
+            "vision/pipeline.py": """
+                import tensorflow as tf
+
+                from vision import MEAN, STD
+
+
+                def process(rows):
+                    return ((tf.ones([rows, 2]) - MEAN) / STD).shape
+                """,
+            "train.py": """
+                from vision import pipeline
+
+                print(pipeline.process(4))
+                """,
+        },
+    ),
     "an import that starts goes into the function that uses it": Repaired(
         {
             "table.py": TENSOR,
@@ -533,6 +590,12 @@ REPAIRED: dict[str, Repaired] = {
 
                 gpus = tf.config.list_physical_devices("GPU")
                 weights = tf.zeros([1])
+                """,
+            # Another program has the memory of the GPUs for itself.
+            "report.py": """
+                from core.devices import weights
+
+                print(weights)
                 """,
             "train.py": """
                 import tensorflow as tf

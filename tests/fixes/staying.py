@@ -29,6 +29,7 @@ STAYS: dict[str, tuple[dict[str, str], str]] = {
         {
             "train.py": MAIN,
             "sweep.py": "from train import decode\n\nprint(decode)\n",
+            "export.py": "from core.yolov4 import decode\n\nprint(decode)\n",
         },
         "the statement around it does more than configure: np.ones(...)",
     ),

@@ -120,7 +120,8 @@ def test_an_import_that_leads_back_in_a_circle_does_not_move(tmp_path: Path, mon
     make(tmp_path, CIRCLE)
     monkeypatch.chdir(tmp_path)
     fix()
-    assert (tmp_path / "models.py").read_text("utf-8") == code(CIRCLE["models.py"])
+    text = (tmp_path / "models.py").read_text("utf-8")
+    assert text.index("CLASSES =") < text.index("import training") < text.index("class Classifier")
 
 
 def test_growth_under_a_condition_is_not_forced_by_the_environment(

@@ -30,18 +30,14 @@ VARIABLE = "TF_FORCE_GPU_ALLOW_GROWTH"
 def force_growth(problem: OrderProblem) -> Iterator[Candidate]:
     """Set the variable at the top of the file in which the program starts."""
     finding = problem.finding
-    intent = finding.intent
-    if intent is None or intent.purpose is not Purpose.GROWTH or intent.value is not True:
-        raise Withheld("only memory growth can be asked for by the environment")
-    if "called" not in finding.details:
-        raise Withheld("the environment is set already, too late")
+    asks_for_growth(problem)
     is_unconditional(problem)
     late = problem.files.get(finding.path)
     statement = late.tree.statement_at(finding.span)
-    _check_removable(late, statement)
+    check_removable(late, statement)
     entry = problem.files.get(finding.trace[0].path)
     # Others that use the late call would be without memory growth.
-    users = importers_of(entry.path) | (starts_using(late.path) - {os.path.normpath(os.path.relpath(entry.path))})
+    users = importers_of(entry.path) | others_that_use(late, entry)
     if users:
         raise Withheld(f"{min(users)} may need the call that comes too late")
     texts: dict[str, str] = {}
@@ -49,7 +45,7 @@ def force_growth(problem: OrderProblem) -> Iterator[Candidate]:
     remover = editor if late.path == entry.path else problem.editor(late)
     emptied = Remover(remover, late.path).remove(statement, calls=late.path == entry.path)
     if emptied is not None:
-        _remove_calls(problem, (late, remover), (entry, editor), emptied)
+        remove_calls(problem, (late, remover), (entry, editor), emptied)
     if remover is not editor:
         texts[late.path] = remover.finish()
     span = finding.trace[0].span
@@ -67,16 +63,37 @@ def force_growth(problem: OrderProblem) -> Iterator[Candidate]:
     yield Candidate(texts, words)
 
 
-def _remove_calls(
+def asks_for_growth(problem: OrderProblem) -> None:
+    """Refuse where anything but memory growth of every GPU comes too late.
+
+    Raises:
+        Withheld: it does.
+    """
+    intent = problem.finding.intent
+    if intent is None or intent.purpose is not Purpose.GROWTH or intent.value is not True:
+        raise Withheld("only memory growth can be asked for by the environment")
+    if "called" not in problem.finding.details:
+        raise Withheld("the environment is set already, too late")
+
+
+def others_that_use(late: CodeFile, entry: CodeFile) -> frozenset[str]:
+    """Return the files besides ``entry`` in which programs start that use a file."""
+    return starts_using(late.path) - {os.path.normpath(os.path.relpath(entry.path))}
+
+
+def remove_calls(
     problem: OrderProblem, late: tuple[CodeFile, Editor], entry: tuple[CodeFile, Editor], function: cst.FunctionDef
-) -> None:
-    """Remove a function that does nothing any more, if nothing but statements of the entry file calls it."""
+) -> bool:
+    """Remove a function that does nothing any more, if nothing but statements of the entry file calls it.
+
+    Return True if it is removed.
+    """
     name = function.name.value
     users = set(users_of(late[0].path, name)) - {os.path.normpath(os.path.relpath(entry[0].path))}
     here, there = Remover(late[1], late[0].path), Remover(entry[1], entry[0].path)
     own, calls = here.calls_of(name, function), there.calls_of(name)
     if users or own is None or calls is None:
-        return
+        return False
     tree = entry[0].tree
     for node in tree.ranges:
         if isinstance(node, cst.ImportFrom) and not isinstance(node.names, cst.ImportStar):
@@ -85,7 +102,7 @@ def _remove_calls(
                 continue
             statement = tree.statement_of(node)
             if node.lpar is not None or (not others and problem.files.import_does(entry[0].path, statement)):
-                return
+                return False
             if others:
                 names = ", ".join(tree.code(alias).strip().rstrip(",") for alias in others)
                 entry[1].replace_statement(statement, f"{tree.code(node).split('import', 1)[0]}import {names}\n")
@@ -94,9 +111,10 @@ def _remove_calls(
     here.take_function(function, own)
     for call in calls:
         there.remove(call)
+    return True
 
 
-def _check_removable(file: CodeFile, statement: Statement) -> None:
+def check_removable(file: CodeFile, statement: Statement) -> None:
     """Refuse where the late call asks for anything but growth of all GPUs, whatever happens.
 
     Raises:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tfmemlint.fixes.order.at_start import configure_at_start
 from tfmemlint.fixes.order.class_constant import make_property
 from tfmemlint.fixes.order.defaults import take_out_of_definition
 from tfmemlint.fixes.order.defer_import import defer_import
@@ -65,5 +66,6 @@ PLANS = (
     Plan((extract,)),
     Plan((change_starter,), repeats=True),
     Plan((set_visible_devices,)),
+    Plan((configure_at_start,), last_resort=True),
     Plan((force_growth,), last_resort=True),
 )
