@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import Call, DeviceAt, EnvWrite, Event
@@ -13,6 +13,7 @@ from tfmemlint.interpreter.values import EACH, Const, NumberedName, Seq
 from tfmemlint.knowledge.variables import VISIBLE
 from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.model.intent import Intent, Purpose
+from tfmemlint.model.records import dataclass
 from tfmemlint.rulekit.explain import file_trace, handler_notes, in_line, short
 from tfmemlint.rulekit.rule import Rule
 

@@ -8,12 +8,13 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
 from tfmemlint.interpreter.values import Const, Unknown
 from tfmemlint.model.finding import Span
-from tfmemlint.model.records import record
+from tfmemlint.model.records import dataclass, record
 
 
 @record(frozen=True, slots=True)
@@ -78,3 +79,51 @@ def test_mypy_holds_that_nothing_assigns_to_a_record(tmp_path: Path) -> None:
         env={name: value for name, value in os.environ.items() if name != "FORCE_COLOR"},
     )
     assert 'Property "row" defined in "Span" is read-only' in done.stdout
+
+
+def _point(decorator: Any) -> Any:
+    @decorator(slots=True)
+    class Base:
+        x: int
+        kept: ClassVar[int] = 3
+        names: list[str] = dataclasses.field(default_factory=list)
+
+    @decorator(slots=True)
+    class Point(Base):
+        y: int = 2
+        seen: dict[str, int] = dataclasses.field(default_factory=dict, init=False, compare=False)
+        total: int = dataclasses.field(init=False, repr=False)
+        unit: str = dataclasses.field(default="MiB", kw_only=True)
+
+        def __post_init__(self) -> None:
+            self.total = self.x + self.y
+
+    return Point
+
+
+@pytest.mark.parametrize(
+    "call", ["(1)", "(1, ['a'], 3)", "(x=1, y=5, unit='GiB')", "()", "(1, total=2)", "(1, [], 2, 3)"]
+)
+def test_a_dataclass_is_made_as_the_standard_library_makes_it(call: str) -> None:
+    said: list[object] = []
+    for decorator in (dataclasses.dataclass, dataclass):
+        cls = _point(decorator)
+        try:
+            made, again = (eval(f"cls{call}", {"cls": cls}) for _ in range(2))
+        except TypeError as error:
+            said.append(str(error).rpartition(".")[2])
+            continue
+        assert made == again and made != dataclasses.replace(again, x=7) and made is not again
+        assert again.names is not made.names or made.names
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(made)
+        assert cls.__match_args__ == ("x", "names", "y")
+        said.append((repr(made).rpartition(".")[2], made.total, dataclasses.asdict(made), cls.kept))
+    assert said[0] == said[1]
+
+
+def test_a_method_is_compiled_once() -> None:
+    cls = _point(dataclass)
+    assert "first_call" in cls.__init__.__qualname__
+    cls(1)
+    assert cls.__init__.__qualname__.endswith("Point.__init__")

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from tfmemlint import __version__
 from tfmemlint.cli import arguments, check
+from tfmemlint.fixes import import_libcst
 from tfmemlint.reporters.say import say
 
 CLEAN, FOUND, FAILED, CRASHED = 0, 1, 2, 3
@@ -55,6 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if given[:1] in (["verify"], ["fit"]) and "--" in given:
         place = given.index("--")
         given, own = given[:place], given[place + 1 :]
+    import_libcst.is_own_process = argv is None
     arguments = _parsed(given)
     arguments.program_arguments = own
     _choose_color(arguments.color)

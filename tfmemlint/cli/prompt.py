@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import IO
 
 from tfmemlint.model.finding import Applicability, Finding
+from tfmemlint.model.records import dataclass
 from tfmemlint.reporters.cells import in_cells
 from tfmemlint.reporters.diff import print_diff, unified_diff
 from tfmemlint.reporters.paint import printable

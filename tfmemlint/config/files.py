@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from tfmemlint.config.memory import parse_memory
 from tfmemlint.config.options import EXTEND, OPTIONS, PREFIX, option_named
 from tfmemlint.config.selection import ConfigError, FileIgnores, Layer, Selection
 from tfmemlint.model.finding import Severity
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.regular import read_regular
 from tfmemlint.sources.walking import CONFIGURATIONS, Excluding
 

@@ -6,11 +6,11 @@ The names are ruff's where ruff has the option.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tfmemlint.config.memory import parse_memory
 from tfmemlint.model.finding import Severity
+from tfmemlint.model.records import dataclass
 
 if TYPE_CHECKING:
     from tfmemlint.knowledge.releases import Target

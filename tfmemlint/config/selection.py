@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfmemlint.model.finding import Severity
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.kinds import DOCUMENTS, kind_of
 
 if TYPE_CHECKING:

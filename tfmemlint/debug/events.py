@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import dataclasses
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from tfmemlint.debug.steps import Step, StepRecorder
 from tfmemlint.engine.programs import setup_of
 from tfmemlint.interpreter import analyze
 from tfmemlint.interpreter.unit import EntrySetup
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources import Source, decode
 
 if TYPE_CHECKING:

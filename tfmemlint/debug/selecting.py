@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from tfmemlint.debug.events import Run, functions
 from tfmemlint.debug.steps import Step
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources import Source
 
 

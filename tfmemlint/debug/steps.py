@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from tfmemlint.debug.describe import describe_event, describe_origin, describe_state
 from tfmemlint.interpreter.program import End, Event
+from tfmemlint.model.records import dataclass
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter import state as states

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from tfmemlint.deployment.servers import options_of, server_of, server_of_image
 from tfmemlint.deployment.shell.commands import read_command
 from tfmemlint.deployment.shell.script import read_shell
 from tfmemlint.model.configuration import ProgramStart, ServerOption, VariableSetting
 from tfmemlint.model.finding import Span
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.config_files.dockerfile import Line
 from tfmemlint.sources.config_files.shell.lexer import Word
 from tfmemlint.sources.config_files.text_places import Places

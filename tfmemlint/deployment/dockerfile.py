@@ -12,12 +12,13 @@ import itertools
 import json
 import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from tfmemlint.deployment.containers import ContainerRun, Copied, Stage, launches_of_stage, server_options_of_stage
 from tfmemlint.deployment.shell.script import read_shell
 from tfmemlint.model.configuration import ENV, ConfigurationRead, Lost, VariableSetting, asked
 from tfmemlint.model.finding import Span
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.config_files.dockerfile import (
     FLAG,
     INSTRUCTION,

@@ -7,9 +7,9 @@ file is about GPUs.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import lru_cache
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.listing import MARKERS
 from tfmemlint.sources.kinds import SETTINGS, kind_of
 from tfmemlint.sources.regular import read_regular

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tfmemlint.deployment import read
 from tfmemlint.deployment.containers import Copied, Stage, launches_of_stage, launches_of_words
@@ -28,6 +28,7 @@ from tfmemlint.interpreter.values import UNKNOWN
 from tfmemlint.knowledge.environment import read_at
 from tfmemlint.model.configuration import ProgramStart, Service, VariableSetting
 from tfmemlint.model.finding import Span
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.listing import called
 from tfmemlint.project.roots import project_root
 from tfmemlint.sources import Unreadable, read_bytes

@@ -9,10 +9,10 @@ import fnmatch
 import os
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from tfmemlint.deployment.containers import Copied
 from tfmemlint.model.configuration import HERE, ProgramStart
+from tfmemlint.model.records import dataclass
 
 Find = Callable[[ProgramStart], "str | None"]
 """A function that returns the project file that a program start refers to; None if it is unknown."""

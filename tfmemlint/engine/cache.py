@@ -14,10 +14,11 @@ import stat
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from tfmemlint.engine.cached_values import decode, encode
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.regular import open_regular
 
 VARIABLE = "TFMEMLINT_CACHE_DIR"

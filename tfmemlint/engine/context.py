@@ -6,12 +6,13 @@ import dataclasses
 import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
 from tfmemlint.config.selection import is_document
 from tfmemlint.interpreter.modules import ModuleStore
 from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources import Source
 from tfmemlint.sources.kinds import DEFAULT
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from tfmemlint.engine.file_key import file_key
 from tfmemlint.engine.python_file import cacheable_findings, names_a_variable
 from tfmemlint.engine.results import FileResult
 from tfmemlint.engine.trouble import internal_error
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources import Unreadable
 from tfmemlint.sources.documents.document import Document, decode_document
 from tfmemlint.sources.kinds import SETTINGS

@@ -6,7 +6,7 @@ import dataclasses
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.alternatives import are_apart
@@ -17,6 +17,7 @@ from tfmemlint.engine.suppress import dedupe, dedupe_and_suppress, judges_commen
 from tfmemlint.engine.trouble import trouble
 from tfmemlint.model.codes import SYNTAX_ERROR
 from tfmemlint.model.finding import Edit, Finding, Span, Step
+from tfmemlint.model.records import dataclass
 from tfmemlint.rulekit.triggers import may_matter
 from tfmemlint.sources import kinds
 from tfmemlint.sources.documents import blocks

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.kinds import PYTHON
 
 if TYPE_CHECKING:

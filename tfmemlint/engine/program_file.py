@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.item import Item
@@ -16,6 +15,7 @@ from tfmemlint.engine.results import FileResult, ProgramResult
 from tfmemlint.engine.scan_file import wanted_by_rules
 from tfmemlint.engine.suppress import dedupe_and_suppress
 from tfmemlint.facts.prefilter import ABOUT
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.kinds import Kind
 from tfmemlint.rulekit.triggers import scan
 

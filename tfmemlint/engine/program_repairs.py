@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.entry_points import library_entry
 from tfmemlint.engine.order_repairs import follow_up_in, needs_planner
 from tfmemlint.engine.programs import analyze_program
 from tfmemlint.engine.results import FileResult, ProgramResult
+from tfmemlint.model.records import dataclass
 
 if TYPE_CHECKING:
     from tfmemlint.engine.context import RunContext

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from tfmemlint.engine.config_files import named_config_files
 from tfmemlint.engine.file_key import file_key
 from tfmemlint.engine.results import FileResult
 from tfmemlint.model.codes import INTERNAL_ERROR
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources import Source, decode
 from tfmemlint.sources.text import NOTEBOOK
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
 from tfmemlint.model.finding import Finding, Span
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.kinds import Kind
 
 if TYPE_CHECKING:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tfmemlint.facts.mentions import Leading
 from tfmemlint.interpreter.modules import ModuleStore
 from tfmemlint.knowledge.configuring import LATE_WORDS, OTHER_WORDS
+from tfmemlint.model.records import dataclass
 
 _LATE = re.compile(LATE_WORDS.encode()).search
 _LATE_IN_TEXT = re.compile(LATE_WORDS).search

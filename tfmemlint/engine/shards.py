@@ -17,9 +17,10 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.listing import graph_name
 from tfmemlint.project.roots import search_path
 from tfmemlint.sources import Unreadable

@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from tfmemlint.knowledge.configuring import INTENT_WORDS
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.codes import INTERNAL_ERROR
 from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.entries import Entry
 from tfmemlint.project.imports import Imported, scan
 from tfmemlint.project.kinds import Kind

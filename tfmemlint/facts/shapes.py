@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.mentions import CONFIGURES
 from tfmemlint.facts.syntax import assigned_names
 from tfmemlint.facts.tree_walk import nodes, unparsed
+from tfmemlint.model.records import dataclass
 
 if TYPE_CHECKING:
     from tfmemlint.sources import Source

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from tfmemlint.model.records import dataclass
 
 Path = tuple[str, ...]
 RECEIVER = -1

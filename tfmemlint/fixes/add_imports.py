@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import libcst as cst
 
@@ -20,6 +19,7 @@ from tfmemlint.fixes.rewrites import memory_sizes
 from tfmemlint.fixes.trivia import Line, parse
 from tfmemlint.knowledge.names import exists
 from tfmemlint.knowledge.releases import Target
+from tfmemlint.model.records import dataclass
 
 _V1 = "tf.compat.v1"
 

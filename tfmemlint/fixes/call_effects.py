@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfmemlint.fixes.access_paths import RECEIVER, Given, Path
+from tfmemlint.model.records import dataclass
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.def_use import DefUse

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
 from tfmemlint.fixes.edits import difference
 from tfmemlint.fixes.finding_places import Place
+from tfmemlint.fixes.import_libcst import import_libcst
 from tfmemlint.fixes.withheld import Withheld, failure_words
 from tfmemlint.model.finding import PACKAGES, Finding, Fix
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.documents.blocks import PYTHON
 
 if TYPE_CHECKING:
@@ -100,6 +102,7 @@ def _editor(source: Source, target: Target, options: Options, *, in_comments: bo
         return CommentEditor(source.text, python=source.language == PYTHON)  # type: ignore[return-value]
     # Importing LibCST is slow: only a file with something to fix pays for it.
     if source.language == PYTHON:
+        import_libcst()
         from tfmemlint.fixes.editor import Editor
 
         return Editor(

@@ -6,11 +6,12 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.fixes.access_paths import RECEIVER, Given, Path, path_of, paths_in
+from tfmemlint.model.records import dataclass
 
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 

@@ -11,10 +11,10 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from tfmemlint.fixes.git_index import Index, IndexEntry, UnknownIndexError, read_index
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.regular import read_regular, read_text
 from tfmemlint.sources.text import MAX_NOTEBOOK_BYTES
 

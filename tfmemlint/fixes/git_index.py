@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import struct
-from dataclasses import dataclass
 from functools import lru_cache
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.regular import read_regular
 
 LIMIT_BYTES = 512 * 2**20

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import libcst as cst
 
@@ -17,6 +16,7 @@ from tfmemlint.fixes.statement_names import names_of
 from tfmemlint.fixes.trace_places import places_in_function
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding, Span
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.search import is_installed
 
 _CONFIGURES = ("tf.config.", "tf.compat.v1.config.", "tf.compat.v1.ConfigProto", "tf.compat.v1.GPUOptions", "tf.test.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import libcst as cst
@@ -13,6 +12,7 @@ from libcst.helpers import get_full_name_for_node
 
 from tfmemlint.facts.names import canonical
 from tfmemlint.fixes.concrete_tree import ConcreteTree, comments_in, syntax_nodes
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.search import is_installed
 
 _MAX_ALIASES = 8

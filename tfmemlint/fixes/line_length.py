@@ -9,8 +9,9 @@ import io
 import re
 import tokenize
 from collections.abc import Container
-from dataclasses import dataclass
 from functools import lru_cache
+
+from tfmemlint.model.records import dataclass
 
 _BLACK_CHARACTERS = 88
 """Black's default. Black writes double quotes: a file with others is not formatted by it."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from tfmemlint.fixes.compute_fix import DECLINED, NEEDS_UNSAFE, NOT_CHOSEN, Fixer, Options, compute, withheld
 from tfmemlint.fixes.edits import apply, overlap
 from tfmemlint.fixes.finding_places import Place, in_first_text, keys_in_new_text, marked, place
 from tfmemlint.model.finding import Applicability, Edit, Finding, Severity
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.documents.blocks import PYTHON
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from dataclasses import dataclass
 from functools import lru_cache
 
 import libcst as cst
@@ -19,6 +18,7 @@ from tfmemlint.fixes.edits import difference
 from tfmemlint.fixes.line_length import keep_length
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Edit, Span
+from tfmemlint.model.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tfmemlint.deployment import read
@@ -12,6 +11,7 @@ from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.configuration import LIST, MAPPING, VariableSetting
 from tfmemlint.model.finding import Applicability, Edit, Finding, Span
+from tfmemlint.model.records import dataclass
 
 _SAFE = re.compile(r"[\w.,:/@%+-]*")
 """Values that need no quotes in any of these languages."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice, takewhile
 from operator import is_
 from typing import cast
@@ -25,6 +25,7 @@ from tfmemlint.fixes.trivia import (
     split_lines,
     with_comments,
 )
+from tfmemlint.model.records import dataclass
 
 
 class _Indented(cst.CSTTransformer):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tfmemlint.interpreter.program import Event
 from tfmemlint.interpreter.values import EACH, Const, Device, DeviceName, Devices, Value
 from tfmemlint.model.finding import Span, Step
 from tfmemlint.model.intent import Intent, Purpose
+from tfmemlint.model.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
 from tfmemlint.interpreter.state import Handler, State
 from tfmemlint.interpreter.values import Cell, Class, Dict, Instance, ModuleInstance, Scope, Seq, Value
 from tfmemlint.model.finding import Step
-from tfmemlint.model.records import record
+from tfmemlint.model.records import dataclass, record
 
 if TYPE_CHECKING:
     from tfmemlint.sources.config_files.values import Setting

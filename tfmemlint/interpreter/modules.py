@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.mentions import Leading, Mentions, Piece
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.imports import Imported, scan
 from tfmemlint.project.listing import Listings, called, graph_name
 from tfmemlint.sources import Source, Unreadable, decode, read_bytes

@@ -28,11 +28,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from tfmemlint.interpreter.state import Arg, Call
 from tfmemlint.interpreter.values import Made, Value
+from tfmemlint.model.records import dataclass
 
 HandlerT = TypeVar("HandlerT", bound=Callable[..., Any])
 KeyT = TypeVar("KeyT")

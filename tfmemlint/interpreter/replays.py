@@ -15,7 +15,7 @@ imports of the program itself. They are exchanged, in the events and in the stat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from tfmemlint.interpreter.context import Context
@@ -25,6 +25,7 @@ from tfmemlint.interpreter.unit import ModuleInstance, Replay
 from tfmemlint.interpreter.values import Lazy, Value
 from tfmemlint.interpreter.values.joins import parts
 from tfmemlint.model.finding import Span, Step
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.search import prefixes
 
 if TYPE_CHECKING:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tfmemlint.facts.reach import Reach
 from tfmemlint.facts.shapes import Shapes
 from tfmemlint.interpreter.values import ModuleInstance, Scope
-from tfmemlint.model.records import record
+from tfmemlint.model.records import dataclass, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

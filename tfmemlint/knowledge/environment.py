@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 
 from tfmemlint.model.intent import Purpose
+from tfmemlint.model.records import dataclass
 
 LOGGED = ("2.12", "2.15", "2.21")
 """The releases whose calls of ``getenv`` were logged."""

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 
 from tfmemlint.knowledge import tables
 from tfmemlint.knowledge.effects import Effect
 from tfmemlint.knowledge.releases import Target, position
+from tfmemlint.model.records import dataclass
 
 _NAMES = """
     GPUtil acme alibi alibi_detect autokeras baselines basic_pitch bert4keras deepface dopamine edward2

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 
 from tfmemlint.knowledge import names, tables
 from tfmemlint.model.intent import Purpose
+from tfmemlint.model.records import dataclass
 
 DEVICE_KEYWORDS = ("device", "gpu", "dev", "devices", "gpus", "physical_device", "device_name", "device_index", "index")
 """Likely keywords of the argument that states the device."""

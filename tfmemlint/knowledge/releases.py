@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import total_ordering
+
+from tfmemlint.model.records import dataclass
 
 KNOWN: tuple[str, ...] = (*(f"1.{minor}" for minor in range(13, 16)), *(f"2.{minor}" for minor in range(22)))
 """Every minor release whose names were read from its wheel, oldest first."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import field, fields, is_dataclass, replace
 from typing import Any
 
 from tfmemlint.model.finding import Span
+from tfmemlint.model.records import dataclass
 
 ENV, EXPORT, ASSIGNMENT, PREFIX, OPTION, MAPPING, LIST, FILE = (
     "ENV", "export", "assignment", "prefix", "option", "mapping", "list", "file",

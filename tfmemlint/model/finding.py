@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from tfmemlint.model.intent import Intent
-from tfmemlint.model.records import record
+from tfmemlint.model.records import dataclass, record
 
 
 class Severity(str, Enum):

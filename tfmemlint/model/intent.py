@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from enum import Enum
+
+from tfmemlint.model.records import dataclass
 
 
 class Purpose(str, Enum):

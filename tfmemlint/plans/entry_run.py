@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from typing import TypeVar
@@ -15,6 +14,7 @@ from tfmemlint.interpreter.values import Const, Device, Seq, Value
 from tfmemlint.knowledge.environment import ALLOCATORS_MEASURED_FROM
 from tfmemlint.knowledge.functions import LIST_LOCAL, SESSIONS
 from tfmemlint.model.finding import Finding, Span, Step
+from tfmemlint.model.records import dataclass
 from tfmemlint.plans.model import Place
 from tfmemlint.rulekit.explain import plain_options, written
 from tfmemlint.sources.line_map import Rows

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from tfmemlint.model.finding import Span
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.line_map import Rows
 
 if TYPE_CHECKING:

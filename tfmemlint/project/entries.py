@@ -6,8 +6,8 @@ import ast
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.console import console_scripts
 from tfmemlint.project.kinds import Kind
 from tfmemlint.project.listing import Listings

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.name_answers import NameAnswers
 from tfmemlint.project.name_uses import EVERY_RELEASE, FileNames, NameUse, storing
 from tfmemlint.project.reaching import Graph, graph

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.name_hints import telling_masks
 from tfmemlint.project.name_questions import MASKS, NAMES, STORED
 from tfmemlint.project.name_uses import FileNames, NameUse, may_name, names_in, stored_in

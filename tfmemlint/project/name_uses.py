@@ -6,7 +6,6 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +14,7 @@ from tfmemlint.facts.tree_walk import node_fields, nodes, unparsed
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.memory_names import is_about_gpu_memory
 from tfmemlint.knowledge.releases import KNOWN, Target
+from tfmemlint.model.records import dataclass
 
 EVERY_RELEASE = (1 << len(KNOWN)) - 1
 VERSION_WORDS = re.compile(

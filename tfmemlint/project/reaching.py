@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tfmemlint.facts.prefilter import configures
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.imports import Imported, scan
 
 _ABOUT = (b"tensorflow", b"keras", b"tf.")

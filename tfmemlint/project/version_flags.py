@@ -10,7 +10,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from tfmemlint.facts.names import canonical
 from tfmemlint.facts.tree_walk import nodes, unparsed
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.releases import Target
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.name_uses import asks_release
 from tfmemlint.project.roots import project_root
 

@@ -11,11 +11,12 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from tfmemlint.model.finding import Finding
+from tfmemlint.model.records import dataclass
 from tfmemlint.reporters.fingerprints import fingerprints
 from tfmemlint.sources import Source
 from tfmemlint.sources.regular import read_regular

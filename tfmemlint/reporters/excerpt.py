@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tfmemlint.model.finding import Span
+from tfmemlint.model.records import dataclass
 from tfmemlint.reporters.paint import Line, Segment, cells
 
 ROWS = 7

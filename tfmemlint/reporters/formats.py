@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from tfmemlint.model.records import dataclass
 
 if TYPE_CHECKING:
     from tfmemlint.knowledge.releases import Target

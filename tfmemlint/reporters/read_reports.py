@@ -10,12 +10,13 @@ import dataclasses
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from tfmemlint.model.finding import Applicability, Edit, Finding, Fix, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
+from tfmemlint.model.records import dataclass
 from tfmemlint.reporters.machines import NOT_FOLLOWED
 from tfmemlint.reporters.places import relative
 from tfmemlint.sources import Source, Unreadable, decode

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import Call
 from tfmemlint.model.finding import Span
+from tfmemlint.model.records import dataclass
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from tfmemlint.interpreter.program import Arg, Call
 from tfmemlint.interpreter.values import Const, Device, Value
 from tfmemlint.knowledge.purposes import MadeUp
 from tfmemlint.model.intent import Intent, Purpose
+from tfmemlint.model.records import dataclass
 
 LEAST_BYTES = 2**24
 """A limit of so many MiB would be 16 TiB: such a number counts bytes."""

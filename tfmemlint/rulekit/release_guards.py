@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.tree_walk import unparsed
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.name_uses import asks_release
 from tfmemlint.project.targets.find import current
 from tfmemlint.project.version_flags import UNKNOWN, Flags

@@ -8,7 +8,9 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from tfmemlint.model.records import dataclass
 
 KEPT = "#@tfmemlint:"
 """The beginning of the comment that keeps the original line."""

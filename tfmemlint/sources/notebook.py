@@ -10,8 +10,9 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.magics import KEPT
 from tfmemlint.sources.notebook_cell import Cell, cell_as_python
 from tfmemlint.sources.notebook_json import CellReader, written
@@ -64,7 +65,8 @@ class Notebook(Source):
         Raises:
             ValueError: ``text`` has changed other syntax, or the cells can no longer be separated.
         """
-        return super(Notebook, self).encode(self.as_file(text))
+        # The class is made anew for its slots, so that `super()` alone would ask that before.
+        return super(Notebook, self).encode(self.as_file(text))  # noqa: UP008
 
     def as_file(self, text: str) -> str:
         """Return the file's JSON with ``text`` in place of its own.

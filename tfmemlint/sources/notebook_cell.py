@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.line_changes import line_changes
 from tfmemlint.sources.magics import KEPT, Python, as_python
 

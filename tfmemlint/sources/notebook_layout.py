@@ -7,7 +7,8 @@ alone. Any other cell without code goes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from tfmemlint.model.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ import dataclasses
 import re
 import tokenize
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from tfmemlint.model.finding import Finding, Span
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.tokens import python_tokens
 
 NOQA, IGNORE, FILE_IGNORE, SKIP_FILE = "noqa", "ignore", "file-ignore", "skip-file"

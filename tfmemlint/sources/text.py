@@ -8,9 +8,10 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from tfmemlint.model.finding import Span
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.line_changes import line_changes
 from tfmemlint.sources.regular import MAX_NOTEBOOK_BYTES, MAX_TEXT_BYTES, NOTEBOOK, Unreadable, read_bytes
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.model.intent import Intent
+from tfmemlint.model.records import dataclass
 from tfmemlint.model.text_defect import TextDefect
 
 if TYPE_CHECKING:

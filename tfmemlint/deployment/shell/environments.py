@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from tfmemlint.deployment.shell.commands import Command
 from tfmemlint.model.configuration import ASSIGNMENT, Lost, ProgramStart, VariableSetting
 from tfmemlint.model.finding import Span
+from tfmemlint.model.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

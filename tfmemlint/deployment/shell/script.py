@@ -15,7 +15,7 @@ import itertools
 import posixpath
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from tfmemlint.deployment.gpu_requests import of_option
 from tfmemlint.deployment.servers import options_of, server_of
@@ -33,6 +33,7 @@ from tfmemlint.model.configuration import (
     VariableSetting,
     asked,
 )
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.config_files.names import NAME
 from tfmemlint.sources.config_files.shell.assignments import Given, assignment, disguised_export
 from tfmemlint.sources.config_files.shell.compound_commands import CompoundCommands

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from tfmemlint.model.records import dataclass
 
 RootKeys = Mapping[str, frozenset[str]]
 """The keys of a file's root mapping, each with the keys of its value (empty unless the value is a mapping)."""

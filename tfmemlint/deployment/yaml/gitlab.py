@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import yaml
 
 from tfmemlint.deployment.shell.script import read_shell
 from tfmemlint.deployment.yaml.variables import YamlFile
 from tfmemlint.model.configuration import VariableSetting
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.config_files.text_places import Places
 from tfmemlint.sources.config_files.yaml_nodes import Node, get, items, pairs, scalar
 

@@ -11,7 +11,7 @@ import ast
 import builtins
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from textwrap import indent
 
 import libcst as cst
@@ -29,6 +29,7 @@ from tfmemlint.fixes.order.problem import Candidate, OrderProblem, code_of, desc
 from tfmemlint.fixes.order.tensors import is_steady
 from tfmemlint.fixes.users import mentions
 from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.model.records import dataclass
 
 _NAMES = ("configure_gpus", "configure_gpu_memory", "configure_tensorflow")
 

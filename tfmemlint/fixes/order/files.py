@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import libcst as cst
@@ -14,6 +14,7 @@ from tfmemlint.fixes.concrete_tree import ConcreteTree, Statement, tree_of
 from tfmemlint.fixes.hoist import ForeignCall, Hoist, changed_collections
 from tfmemlint.fixes.imports import ImportBindings, imports_of
 from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.roots import package_root
 from tfmemlint.project.search import SearchPath, locate_relative
 from tfmemlint.sources import Source

@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from tfmemlint.fixes.edits import difference
 from tfmemlint.fixes.order.files import Files
@@ -18,6 +17,7 @@ from tfmemlint.fixes.order.strategies import PLANS, Plan
 from tfmemlint.fixes.withheld import Withheld, failure_words
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Applicability, Edit, Finding, Fix, Severity
+from tfmemlint.model.records import dataclass
 
 _MAX_FOLLOW_UPS = 2
 """Further fixes that one repair may need at most; a bound against endless chains."""

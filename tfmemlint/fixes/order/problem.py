@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import takewhile
 from textwrap import dedent
@@ -18,6 +18,7 @@ from tfmemlint.fixes.trace_places import is_outside_file, split_trace
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Span, Step
+from tfmemlint.model.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

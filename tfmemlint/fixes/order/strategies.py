@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from tfmemlint.fixes.order.at_start import configure_at_start
 from tfmemlint.fixes.order.class_constant import make_property
@@ -19,6 +18,7 @@ from tfmemlint.fixes.order.problem import Candidate, OrderProblem, Strategy
 from tfmemlint.fixes.order.split_import import split_import
 from tfmemlint.fixes.order.visible import set_visible_devices
 from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.model.records import dataclass
 
 
 def change_starter(problem: OrderProblem) -> Iterator[Candidate]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import symtable
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import Statement
 from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.model.records import dataclass
 
 _NAMES = """
     constant zeros ones fill range eye linspace convert_to_tensor cast reshape math.log log sqrt math.sqrt ones_like

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from textwrap import indent
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from tfmemlint.fixes.rewrites import render_intent
 from tfmemlint.fixes.rewrites.session_conditions import Guards, are_exclusive, guards_of
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding, Span
+from tfmemlint.model.records import dataclass
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.dict_objects import held
@@ -13,6 +12,7 @@ from tfmemlint.interpreter.operations.protocols import collected
 from tfmemlint.interpreter.program import Arg
 from tfmemlint.interpreter.registry import ANY_METHOD, METHODS
 from tfmemlint.interpreter.values import UNKNOWN, Dict, Instance, Lazy, Seq, Value
+from tfmemlint.model.records import dataclass
 
 
 def call_method(context: Context, base: Value, call: MethodCall) -> Value | None:

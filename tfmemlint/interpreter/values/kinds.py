@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tfmemlint.interpreter.values.leaves import (
@@ -26,7 +26,7 @@ from tfmemlint.interpreter.values.leaves import (
     Ref,
     Unknown,
 )
-from tfmemlint.model.records import record
+from tfmemlint.model.records import dataclass, record
 
 if TYPE_CHECKING:
     from tfmemlint.facts.reach import Reach

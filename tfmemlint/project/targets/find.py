@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.listing import Listings, Probes, called
 from tfmemlint.project.roots import outermost, project_root
 from tfmemlint.project.targets.found import FoundTarget

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from tfmemlint.knowledge.releases import Target
+from tfmemlint.model.records import dataclass
 
 if TYPE_CHECKING:
     from tfmemlint.project.name_uses import NameUse

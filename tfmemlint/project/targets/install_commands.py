@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.targets.conda import of_spec
 from tfmemlint.project.targets.stated import CONCERNS, Stated, of_requirement
 from tfmemlint.sources.config_files.shell.assignments import assignment

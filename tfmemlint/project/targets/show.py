@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from tfmemlint.knowledge.releases import KNOWN, Target
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.listing import called
 from tfmemlint.project.name_uses import NameUse
 from tfmemlint.project.targets.find import Finder

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.project.targets.markers import may_apply
 from tfmemlint.project.targets.versions import ANY, Releases, Unreadable, admitted, exactly, known, up_to
 

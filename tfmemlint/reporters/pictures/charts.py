@@ -11,9 +11,10 @@ import io
 import re
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.reporters.paint import in_html
 from tfmemlint.reporters.pictures.page import LIGHT
 

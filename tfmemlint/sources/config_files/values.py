@@ -11,9 +11,9 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.config_files.tables import parse_ini, parse_toml
 
 MAX_CHARACTERS = 200_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tfmemlint.model.records import dataclass
 
 PYTHON, PYCON, SHELL, CONSOLE = "python", "pycon", "shell", "console"
 DOCKERFILE, YAML, ENV, UNKNOWN = "dockerfile", "yaml", "env", ""

@@ -10,9 +10,10 @@ import codecs
 import importlib
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources import kinds
 from tfmemlint.sources.documents.blocks import DOCKERFILE, PYTHON, UNKNOWN, Block
 from tfmemlint.sources.documents.names import Names

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.documents.blocks import PYTHON, UNKNOWN
 from tfmemlint.sources.documents.languages import KNOWN, named
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -19,6 +18,7 @@ from markdown_it.rules_block import code as _code
 from markdown_it.rules_block import fence as _fence
 from markdown_it.rules_block import html_block as _html
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.documents.fence_info import ADMONITIONS, Info, understood
 from tfmemlint.sources.documents.languages import error, named
 from tfmemlint.sources.documents.prompts import Line

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.documents.blocks import PYTHON, UNKNOWN, Block
 from tfmemlint.sources.line_changes import line_changes
 from tfmemlint.sources.magics import KEPT, Python

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.config_files.shell.assignments import assignment
 from tfmemlint.sources.config_files.shell.lexer import NEWLINE, OPERATOR, REDIRECTIONS, WORD, Lexer, Token, Word
 

@@ -8,8 +8,9 @@ end of the text.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.config_files.shell.heredocs import BEGIN, Ends, begun
 from tfmemlint.sources.config_files.templates import HIDDEN
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from tfmemlint.model.records import dataclass
 from tfmemlint.sources.config_files.names import NAME
 from tfmemlint.sources.config_files.shell.assignments import Given, assignment
 from tfmemlint.sources.config_files.shell.lexer import Word
