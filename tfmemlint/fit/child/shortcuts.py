@@ -9,8 +9,9 @@ own graph; both only serve messages (4 of 53 s).
 
 from __future__ import annotations
 
+import contextlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tfmemlint.verify.child.recording import module
@@ -111,6 +112,39 @@ class _Shortcuts:
         try:
             with tensorflow.init_scope():
                 if tensorflow.executing_eagerly():
-                    tensorflow.function(make, autograph=False)()
+                    with _without_second_initialization():
+                        tensorflow.function(make, autograph=False)()
+                    self._initialize_rest(optimizer)
         finally:
             self._building = False
+
+    def _initialize_rest(self, optimizer: Any) -> None:
+        """Give a value to the variables that TensorFlow could not initialize in a function of its own."""
+        for variable in optimizer.variables:
+            value = getattr(variable, "_value", variable)
+            if not value.is_initialized():
+                value.assign(self._tensorflow.zeros(value.shape, value.dtype))
+
+
+@contextlib.contextmanager
+def _without_second_initialization() -> Iterator[None]:
+    """Let a function that makes variables have no branches in which they are initialized.
+
+    TensorFlow initializes them in a function of its own, and builds two branches for each variable for the case that
+    this is impossible: most of the work of building an optimizer for ResNet50.
+    """
+    functions = module("tensorflow.python.eager.polymorphic_function.polymorphic_function")
+    real = functions.cond
+
+    class Unconditional:
+        """The module ``cond``, without its function."""
+
+        @staticmethod
+        def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, **more: Any) -> None:
+            """Build nothing."""
+
+    functions.cond = Unconditional
+    try:
+        yield
+    finally:
+        functions.cond = real
