@@ -12,6 +12,8 @@ from tfmemlint.fit.child.checkpointing import checkpoint
 from tfmemlint.verify.child.recording import module
 
 _MIXED = "mixed_float16"
+NO_XLA = "no XLA"
+"""The change that `FitOptions.jit` makes."""
 _applied: set[str] = set()
 """The changes that have acted on something in this process."""
 
@@ -25,6 +27,11 @@ def install(change: str) -> None:
         when_imported(lambda keras: checkpoint(keras, lambda: _applied.add(change)), "keras.src.ops.function")
     elif change == "SGD":
         when_imported(_replace_optimizer, "keras.src.trainers.trainer")
+
+
+def mark(change: str) -> None:
+    """Note that a change has acted on something."""
+    _applied.add(change)
 
 
 def applied(change: str) -> bool:

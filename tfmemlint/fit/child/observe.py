@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from tfmemlint.fit.child import changes, shortcuts
 from tfmemlint.fit.child.limit_overrides import override_limits
 from tfmemlint.fit.child.steps import StepCounter
 from tfmemlint.fit.child.trace import AllocationTrace
+from tfmemlint.fit.child.updates import UpdateWatch
 from tfmemlint.fit.child.variables import addresses
 from tfmemlint.verify.child.recording import Recorder, module
 
@@ -52,7 +54,8 @@ class Observer:
         shortcuts.install()
         self._change: str = options["change"]
         changes.install(self._change)
-        self._steps = StepCounter(options["steps"], self._after_step, enough)
+        self._updates = UpdateWatch()
+        self._steps = StepCounter(options["steps"], self._after_step, enough, self._updates.is_missing)
         self._trace = AllocationTrace() if options["trace"] else None
         override_limits(options["limit_mib"], options["lifted"], recorder, self._on_devices)
         self._steps.install()
@@ -102,6 +105,7 @@ class Observer:
 
     def _after_step(self, done: int) -> None:
         """Write what is known so far into the journal: a run that is killed can't report any more."""
+        self._updates.step_ended()
         if self._trace is not None:
             self._trace.mark_step()
         self._take_peaks(self._logical_gpus())
@@ -163,10 +167,18 @@ class Observer:
 def _without_xla() -> None:
     """Let XLA compile no function, whoever asks for it; Keras does by default."""
     kind = module("tensorflow.python.eager.polymorphic_function.polymorphic_function").Function
-    real = kind.__init__
+    real, real_call = kind.__init__, kind.__call__
+    compiled: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def initialise(function: Any, *args: Any, **kwargs: Any) -> None:
         real(function, *args, **kwargs)
+        if function._jit_compile:
+            compiled.add(function)
         function._jit_compile = None
 
-    kind.__init__ = initialise
+    def call(function: Any, *args: Any, **kwargs: Any) -> Any:
+        if function in compiled:
+            changes.mark(changes.NO_XLA)
+        return real_call(function, *args, **kwargs)
+
+    kind.__init__, kind.__call__ = initialise, call

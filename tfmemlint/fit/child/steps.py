@@ -17,11 +17,16 @@ from typing import Any
 
 from tfmemlint.verify.child.recording import module
 
+MAX_STEPS_WITHOUT_UPDATE = 64
+"""The number of steps after which a run ends that has an optimizer and never applies it: few accumulate over more."""
+
 
 class StepCounter:
     """The training steps of a run."""
 
-    def __init__(self, wanted: int, after: Callable[[int], None], enough: Callable[[], None]) -> None:
+    def __init__(
+        self, wanted: int, after: Callable[[int], None], enough: Callable[[], None], incomplete: Callable[[], bool]
+    ) -> None:
         """Prepare to count.
 
         Args:
@@ -29,10 +34,12 @@ class StepCounter:
             after: called after each step, with its number.
             enough: ends the run and does not return. It is called when the next step would begin, so that everything
                 that belongs to the last step is over.
+            incomplete: asked then; True if the steps so far have not done all that a training does.
         """
         self._wanted = wanted
         self._after = after
         self._enough = enough
+        self._incomplete = incomplete
         self._counts: Counter[Any] = Counter()
         self._training: weakref.WeakSet[Any] = weakref.WeakSet()
         self._behind: weakref.WeakKeyDictionary[Any, dict[str, bool]] = weakref.WeakKeyDictionary()
@@ -50,7 +57,10 @@ class StepCounter:
         self._watch_sessions(module("tensorflow.python.client.session").BaseSession)
 
     def _begin(self, key: Any) -> None:
-        if self._wanted and self._counts[key] >= self._wanted:
+        done = self._counts[key]
+        if not self._wanted or done < self._wanted:
+            return
+        if done >= MAX_STEPS_WITHOUT_UPDATE or not self._incomplete():
             self._enough()
 
     def _end(self, key: Any) -> None:
