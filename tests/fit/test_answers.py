@@ -76,6 +76,13 @@ def test_another_failure_ends_the_search() -> None:
     assert search(lambda batch: Trial(batch, False, problem="no")).trials == [Trial(FIRST, False, problem="no")]
 
 
+def test_a_batch_that_takes_no_more_ends_the_search() -> None:
+    # The data has 100 examples.
+    found = search(lambda batch: Trial(batch, True, min(batch, 100) * 1000))
+    assert [trial.batch for trial in found.trials] == [32, 64, 128, 256]
+    assert found.problem.startswith("a batch of 256 takes no more than one of 128")
+
+
 def test_the_batch_goes_where_the_braces_are() -> None:
     assert with_batch(["--batch-size={}", "{}", "x"], 7) == ("--batch-size=7", "7", "x")
 

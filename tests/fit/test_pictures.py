@@ -94,3 +94,36 @@ def test_what_is_not_known_is_left_out() -> None:
     text = as_page(data)
     assert "<svg" not in text
     assert "does not report" in text
+
+
+@pytest.mark.parametrize(
+    ("what", "kind"),
+    [
+        ("ReluGrad", "gradients"),
+        ("Conv2DBackpropInput", "gradients"),
+        ("gradients/conv1/MaxPool_grad/MaxPoolGrad", "gradients"),
+        ("FusedBatchNormGradV3", "gradients"),
+        ("grader/Relu", "activations and other results"),
+        ("Gradual", "activations and other results"),
+    ],
+)
+def test_operations_of_gradients_are_known_by_their_names(what: str, kind: str) -> None:
+    assert kind_of(_group(RESULTS, what)) == kind
+
+
+def test_layers_that_take_next_to_nothing_are_one() -> None:
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib, which isn't installed")
+    data = _data()
+    small = [_group("other variables", f"layer_{letter}/seed", 0.01) for letter in "abc"]
+    data["devices"][0].update(allocations=[*GROUPS, *small])
+    text = as_page(data)
+    assert "layer_a" not in text
+    assert "3 others" in text
+    assert "max_pooling2d" in text
+
+
+def test_the_page_says_what_is_enough() -> None:
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib, which isn't installed")
+    data = _data()
+    data["devices"][0].update(peak_of_requests=39 * MIB, room_by_replay=44 * MIB - 1)
+    assert "39 MiB were requested at a time; memory_limit=44 is enough" in as_page(data)

@@ -14,6 +14,8 @@ MAX_RUNS = 24
 """The number of runs; a bound on the time."""
 PRECISION = 32
 """The search ends within this part of the batch size: more runs would say little more."""
+_SAME = 1.002
+"""The ratio of two peaks up to which they are the same: the order of operations changes a peak by a little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +59,25 @@ def search(attempt: Callable[[int], Trial]) -> BatchSearch:
             found.problem = f"with a batch of {batch} {trial.problem}"
             break
         if trial.fits:
+            before = found.fits
             found.fits = batch
+            if _is_no_larger(found.trials, before, batch):
+                found.problem = (
+                    f"a batch of {batch} takes no more than one of {before}: perhaps the data has too few examples, or"
+                    " the batch size is not used"
+                )
+                break
         else:
             found.fails = batch
         batch = _next(found)
     return found
+
+
+def _is_no_larger(trials: Sequence[Trial], before: int | None, batch: int) -> bool:
+    """True if a batch that is twice as large has the peak of the one before, so that more would say nothing."""
+    peaks = {trial.batch: trial.peak for trial in trials}
+    first, second = peaks.get(before or 0), peaks[batch]
+    return first is not None and second is not None and batch == 2 * (before or 0) and second <= first * _SAME
 
 
 def _next(found: BatchSearch) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tfmemlint.fit.xla_buffers import Block
@@ -85,19 +85,26 @@ def shown(held: Mapping[str, Any], role: str) -> Sequence[Group]:
 
     Groups that are too small by themselves, and differ only by a number in their names, are listed as one.
     """
-    listed = [group for group in held["largest"] if group["role"] == role and _is_large(group, held)]
-    alike: dict[tuple[str, str, str], Group] = {}
-    for group in held["groups"]:
-        if group["role"] != role or group in listed:
-            continue
+    large = [group for group in held["largest"] if group["role"] == role and _is_large(group, held)]
+    rest = [group for group in held["groups"] if group["role"] == role and group not in large]
+    alike = [group for group in merged(rest) if group["number"] > 1 and _is_large(group, held)]
+    return sorted([*large, *alike], key=lambda group: -group["bytes"])[:MAX_LISTED]
+
+
+def merged(groups: Iterable[Mapping[str, Any]]) -> list[Group]:
+    """Return groups with those in one that differ only by a number in their names, the largest first."""
+    totals: dict[tuple[str, ...], Group] = {}
+    for group in groups:
         name = _NUMBER.sub("N", group["what"])
-        total = alike.setdefault(
-            (name, group["type"], group["shape"]), {**group, "what": name, "number": 0, "asked": 0, "bytes": 0}
-        )
-        for field in ("number", "asked", "bytes"):
+        key = (group["role"], name, group["type"], group["shape"])
+        if key not in totals:
+            totals[key] = dict(group)
+            continue
+        total = totals[key]
+        total["what"] = name
+        for field in {"number", "asked", "bytes"} & group.keys():
             total[field] += group[field]
-    listed += [group for group in alike.values() if group["number"] > 1 and _is_large(group, held)]
-    return sorted(listed, key=lambda group: -group["bytes"])[:MAX_LISTED]
+    return sorted(totals.values(), key=lambda group: -group["bytes"])
 
 
 def _is_large(group: Group, held: Mapping[str, Any]) -> bool:

@@ -81,7 +81,8 @@ def measure(script: Path, code: str, ground: Ground, conditions: FitOptions, say
         GroundError: the ground failed. ValueError: there is no such machine.
     """
     runner = Runner(script, code, ground, conditions, say)
-    what = f"running {script.name} on {_gpus(conditions.gpus)} of {conditions.memory_mib / 1024:g} GiB"
+    size = f"({conditions.gpu_model})" if conditions.gpu_model else f"of {conditions.memory_mib / 1024:g} GiB"
+    what = f"running {script.name} on {_gpus(conditions.gpus)} {size}"
     found = FitResult(conditions, ground.version, runner.run(what))
     if found.asked.out_of_memory:
         found.outcome = FitOutcome.TOO_BIG
@@ -99,7 +100,8 @@ def measure(script: Path, code: str, ground: Ground, conditions: FitOptions, say
     if conditions.check_limit and found.outcome is not FitOutcome.UNKNOWN:
         found.limit = _search(runner, found.measured)
     if conditions.what_helps and found.outcome is not FitOutcome.UNKNOWN:
-        found.helps = try_changes(runner, conditions, lambda seen: describe_failure(seen, conditions))
+        grows = all(device.growth for device in found.asked.devices)
+        found.helps = try_changes(runner, conditions, grows, lambda seen: describe_failure(seen, conditions))
     return found
 
 

@@ -8,15 +8,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from tfmemlint.fit.held import COPIED, SPACE
+from tfmemlint.fit.held import COPIED, SPACE, merged
 from tfmemlint.fit.observation import MIB
 from tfmemlint.reporters.pictures.charts import Bar, Part, Texts, bars, course
 from tfmemlint.reporters.pictures.page import figure, heading, page, paragraph, table
 
 MAX_LAYERS = 25
 """The number of layers that are drawn; a bound for readability."""
+MIN_SHARE = 0.002
+"""The part of a peak below which a layer is among the others; a bound for readability."""
 MAX_ROWS = 40
 """The number of allocations in the table; a bound for readability."""
+MIN_ROW_BYTES = MIB // 20
+"""The size of an allocation that is 0.1 MiB in the table."""
 _TRAINED, _OF_OPTIMIZERS, _OTHER = "trained variables", "variables of optimizers", "other variables"
 _GRADIENTS, _FORWARD, _UNUSED = "gradients", "activations and other results", "held and not in use"
 _COLOURS = {
@@ -31,6 +35,8 @@ _COLOURS = {
 """The colour of each kind of memory, in the order in which they are drawn."""
 _INPUT, _ELSEWHERE = "(input)", "(no layer)"
 _NUMBERED = re.compile(r"_\d+$")
+_OF_GRADIENT = re.compile(r"(?:Grad|Backprop)(?:[A-Z]\w*|V\d)?$")
+"""The ends of the names of operations that only gradients have, such as ``ReluGrad`` and ``Conv2DBackpropInput``."""
 _CALLS = ("gradient_tape", "gradients", "while", "cond", "body")
 
 
@@ -50,8 +56,9 @@ def as_page(data: Mapping[str, Any]) -> str:
 
 def _about(data: Mapping[str, Any], card: str) -> str:
     gpus = "1 simulated GPU" if data["gpus"] == 1 else f"{data['gpus']} simulated GPUs"
+    card = f"({card})" if data["gpu_model"] else f"of {card}"
     steps = "1 training step" if data["steps"] == 1 else f"{data['steps']} training steps"
-    return f"tfmemlint fit on {gpus} of {card}, TensorFlow {data['tensorflow']}, {steps}"
+    return f"tfmemlint fit on {gpus} {card}, TensorFlow {data['tensorflow']}, {steps}"
 
 
 def _of_device(device: Mapping[str, Any]) -> list[str]:
@@ -59,6 +66,7 @@ def _of_device(device: Mapping[str, Any]) -> list[str]:
     if peak is None:
         return [heading(name), paragraph("its allocator does not report how much it gave out")]
     parts = [heading(f"{name}: peak {peak / MIB:,.0f} MiB")]
+    parts.append(paragraph(_sizes(device)))
     over_time = device["over_time"]
     if over_time:
         texts = Texts(
@@ -81,6 +89,18 @@ def _of_device(device: Mapping[str, Any]) -> list[str]:
     return parts
 
 
+def _sizes(device: Mapping[str, Any]) -> str:
+    """Return the sizes beside the peak, in words."""
+    known = []
+    if device["room"]:
+        known.append(f"TensorFlow may take {device['room'] / MIB:,.0f} MiB of the GPU")
+    if device.get("peak_of_requests"):
+        known.append(f"{device['peak_of_requests'] / MIB:,.0f} MiB were requested at a time")
+    if device.get("room_by_replay"):
+        known.append(f"memory_limit={-(-device['room_by_replay'] // MIB)} is enough, by a replay of the requests")
+    return "; ".join(known)
+
+
 def _at_peak(name: str, groups: Sequence[Mapping[str, Any]]) -> list[str]:
     kinds: dict[str, float] = defaultdict(float)
     for group in groups:
@@ -88,16 +108,20 @@ def _at_peak(name: str, groups: Sequence[Mapping[str, Any]]) -> list[str]:
     whole = Bar("all", [Part(kind, kinds[kind], colour) for kind, colour in _COLOURS.items() if kinds.get(kind)])
     by_layer = layers(groups)
     ordered = sorted(by_layer, key=lambda layer: -sum(by_layer[layer].values()))
-    rows = [_bar(layer, by_layer[layer]) for layer in ordered[:MAX_LAYERS]]
-    if len(ordered) > MAX_LAYERS:
+    least = sum(kinds.values()) * MIN_SHARE
+    large = [layer for layer in ordered if sum(by_layer[layer].values()) >= least][:MAX_LAYERS]
+    rows = [_bar(layer, by_layer[layer]) for layer in large]
+    if len(ordered) > len(large):
         rest: dict[str, float] = defaultdict(float)
-        for layer in ordered[MAX_LAYERS:]:
+        for layer in ordered[len(large) :]:
             for kind, size in by_layer[layer].items():
                 rest[kind] += size
-        rows.append(_bar(f"{len(ordered) - MAX_LAYERS} others", rest))
+        others = len(ordered) - len(large)
+        rows.append(_bar("1 other" if others == 1 else f"{others} others", rest))
     listed = [
         (f"{group['bytes'] / MIB:,.1f}", kind_of(group), _what(group), str(group["number"]))
-        for group in groups[:MAX_ROWS]
+        for group in merged(groups)[:MAX_ROWS]
+        if group["bytes"] >= MIN_ROW_BYTES
     ]
     return [
         figure(bars([whole], "MiB", f"The peak of {name} by kind"), "What the peak is made of, by kind."),
@@ -126,7 +150,7 @@ def kind_of(group: Mapping[str, Any]) -> str:
         return str(role)
     if what == SPACE:
         return _UNUSED
-    return _GRADIENTS if "gradient" in what.lower() else _FORWARD
+    return _GRADIENTS if "gradient" in what.lower() or _OF_GRADIENT.search(what) else _FORWARD
 
 
 def layers(groups: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, float]]:

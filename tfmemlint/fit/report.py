@@ -165,7 +165,7 @@ def _batches(found: FitResult, width: int) -> list[Line]:
     if batches.fits is None:
         words = "none that fits was found"
     else:
-        beyond = f"; {batches.fails} does not" if batches.fails is not None else ", and no larger one was tried"
+        beyond = f"; {batches.fails} does not" if batches.fails is not None else ", and of larger ones nothing is known"
         words = f"{batches.fits} fits{beyond}"
     runs = "1 run" if len(batches.trials) == 1 else f"{len(batches.trials)} runs"
     lines: list[Line] = [[Segment("  "), Segment("batch ", "label"), Segment(f"{words} (found in {runs})")]]
@@ -248,11 +248,13 @@ def _would_do(device: DeviceUsage, asked: DeviceUsage, found: FitResult) -> str:
     # TensorFlow leaves some memory free on a GPU that it takes as a whole.
     kept = 0 if asked.growth or asked.limited else asked.free - asked.room
     works = found.limit.works if found.limit is not None else None
-    size = (works or (smallest or peak) / MIB) + kept / MIB + found.conditions.in_use_mib
+    enough = peak if asked.growth else smallest or peak
+    size = (works or enough / MIB) + kept / MIB + found.conditions.in_use_mib
     gpu = f"a GPU of {math.ceil(size / 102.4) / 10:g} GiB"
     if works is not None:
         return f"{gpu} would be enough"
-    if smallest is not None:
+    # A replay is of memory in one piece.
+    if smallest is not None and not asked.growth:
         return f"by a replay of its requests it needs {gpu}; --check-limit runs it"
     # Free memory in too many pieces can take a third more (measured on a mixed-precision network under XLA).
     return f"by its peak it needs {gpu}, or more; --check-limit finds out"

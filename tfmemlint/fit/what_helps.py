@@ -48,15 +48,17 @@ class ChangedRun:
     problem: str = ""
 
 
-def try_changes(runner: Runner, conditions: FitOptions, describe: Callable[[FitRun], str]) -> list[ChangedRun]:
-    """Run the script with each change; ``describe`` says why a run failed.
+def try_changes(
+    runner: Runner, conditions: FitOptions, grows: bool, describe: Callable[[FitRun], str]
+) -> list[ChangedRun]:
+    """Run the script with each change; ``grows``: it lets memory grow by itself; ``describe`` says why a run failed.
 
     With a change that doesn't make it fit, it is run without limits as well, for its peak.
     """
     return [
         _try(runner.with_options(_options(change, conditions)), change, describe)
         for change in CHANGES
-        if change.jit is None or change.jit != conditions.jit
+        if (change.jit is None or change.jit != conditions.jit) and not (change.env and grows)
     ]
 
 
@@ -65,7 +67,7 @@ def _options(change: Change, conditions: FitOptions) -> FitOptions:
         conditions,
         env={**conditions.env, **dict(change.env)},
         jit=conditions.jit if change.jit is None else change.jit,
-        change="" if change.env or change.jit is not None else change.name,
+        change="" if change.env else change.name,
     )
 
 

@@ -13,7 +13,7 @@ _MODULE = "keras.src.optimizers.base_optimizer"
 
 
 class UpdateWatch:
-    """Whether optimizers were made, one was applied or put into a graph, and a step has ended after that."""
+    """Watches whether optimizers were made, and whether a step ended after one was applied or put into a graph."""
 
     def __init__(self) -> None:
         """Watch the optimizers that will be made."""

@@ -38,9 +38,12 @@ body { background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sa
   margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 figure { margin: 1rem 0; } figcaption, .dim { color: var(--dim); }
-svg { width: 100%; height: auto; } svg text { font-family: system-ui, sans-serif !important; }
+figure { overflow-x: auto; } svg { width: 100%; min-width: 28rem; height: auto; }
+@media print { svg { min-width: 0; } }
+svg text { font-family: system-ui, sans-serif !important; }
 table { border-collapse: collapse; margin: 0.5rem 0; } th { text-align: left; }
 td, th { border-bottom: 1px solid var(--line); padding: 0.2rem 0.8rem 0.2rem 0; vertical-align: top; }
+td { overflow-wrap: anywhere; } td:not(.number) { min-width: 6rem; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 """
 
