@@ -23,7 +23,9 @@ NO_TENSORFLOW = "needs TensorFlow, which is not installed here: python -m pip in
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let one rule be tested alone."""
     parser.addoption("--rule", metavar="CODE", default="", help="use the fixtures of this rule only, such as TFM305")
-    parser.addoption("--all-programs", action="store_true", help="with --rule, use all of its programs, not a sample")
+    parser.addoption(
+        "--all-programs", action="store_true", help="use all programs of --rule, and all random programs, not a sample"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

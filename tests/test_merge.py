@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_shards import tree
+from tests.test_shards import plant_tree, tree
 from tfmemlint.cli.main import main
 from tfmemlint.reporters.formats import FORMATS
 
@@ -20,6 +20,8 @@ gpus = tf.config.list_physical_devices("GPU")
 tf.config.experimental.set_memory_growth(gpus[0], True)
 tf.config.experimental.set_memory_limit(gpus[0], 1024)
 """
+PARTS = ("one", "two", "everywhere")
+SHARES = ["1.json", "2.json", "3.json"]
 __all__ = ["tree"]
 
 
@@ -27,23 +29,39 @@ def check(*words: str) -> int:
     return main(["check", "--no-cache", "--jobs", "1", *words])
 
 
+def check_shares() -> None:
+    for number, name in enumerate(SHARES, 1):
+        check("--shard", f"{number}/3", "--output-format", "json", "-o", name, *PARTS)
+
+
+@pytest.fixture(scope="module")
+def merged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with ``whole.json``, the report of one run, and with the reports of three shares of it."""
+    folder = tmp_path_factory.mktemp("merged")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        plant_tree(folder)
+        check_shares()
+        check("--output-format", "json", "-o", "whole.json", *PARTS)
+    return folder
+
+
 @pytest.fixture
 def reports(tree: Path) -> list[str]:
     """The reports of three shares."""
-    for number in (1, 2, 3):
-        check("--shard", f"{number}/3", "--output-format", "json", "-o", f"{number}.json", "one", "two", "everywhere")
-    return ["1.json", "2.json", "3.json"]
+    check_shares()
+    return SHARES
 
 
 @pytest.mark.parametrize("output_format", [name for name in FORMATS if name != "corrections"])
 def test_every_format_is_that_of_one_run(
-    reports: list[str], output_format: str, capsys: pytest.CaptureFixture[str]
+    merged: Path, output_format: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check("--output-format", "json", "-o", "whole.json", "one", "two", "everywhere")
+    monkeypatch.chdir(merged)
     capsys.readouterr()
     assert main(["merge", "whole.json", "-q", "--output-format", output_format]) == FOUND
     whole = capsys.readouterr().out
-    code = check("--output-format", output_format, "-q", "one", "two", "everywhere")
+    code = check("--output-format", output_format, "-q", *PARTS)
     expected = capsys.readouterr().out
     assert code == FOUND
     if output_format == "sarif":
@@ -52,7 +70,7 @@ def test_every_format_is_that_of_one_run(
         log["runs"][0]["results"] = [r for r in log["runs"][0]["results"] if "suppressions" not in r]
         expected = json.dumps(log, indent=2) + "\n"
     assert whole == expected
-    assert main(["merge", *reports, "-q", "--output-format", output_format]) == FOUND
+    assert main(["merge", *SHARES, "-q", "--output-format", output_format]) == FOUND
     assert len(capsys.readouterr().out.splitlines()) > 3
 
 

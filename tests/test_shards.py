@@ -70,21 +70,25 @@ def files_of(capsys: pytest.CaptureFixture[str], *words: str) -> int:
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Programs of several files in projects of their own, projects with shared modules, settings, notebooks."""
     monkeypatch.chdir(tmp_path)
-    for folder in sorted((ROOT / "fixtures" / "programs").iterdir())[::12]:
-        shutil.copytree(folder, tmp_path / "programs" / folder.name)
-    for folder in sorted((ROOT / "fixtures" / "settings" / "projects").iterdir())[::6]:
-        shutil.copytree(folder, tmp_path / "settings" / folder.name)
-    shutil.copytree(ROOT / "fixtures" / "everywhere", tmp_path / "everywhere")
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "pyproject.toml").write_text("")
-        scripts = {f"{name}__late{number}": LATE for number in range(3)}
-        write(tmp_path, **{f"{name}__start": START, f"{name}__growth": GROWTH, f"{name}__early": EARLY}, **scripts)
-    for name in ("c1", "c2", "c3", "c4", "c5"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "pyproject.toml").write_text("")
-        write(tmp_path, **{f"{name}__main": COMPUTED, f"{name}__growth": GROWTH, f"{name}__plugin": PLUGIN})
+    plant_tree(tmp_path)
     return tmp_path
+
+
+def plant_tree(top: Path) -> None:
+    for folder in sorted((ROOT / "fixtures" / "programs").iterdir())[::12]:
+        shutil.copytree(folder, top / "programs" / folder.name)
+    for folder in sorted((ROOT / "fixtures" / "settings" / "projects").iterdir())[::6]:
+        shutil.copytree(folder, top / "settings" / folder.name)
+    shutil.copytree(ROOT / "fixtures" / "everywhere", top / "everywhere")
+    for name in ("one", "two"):
+        (top / name).mkdir()
+        (top / name / "pyproject.toml").write_text("")
+        scripts = {f"{name}__late{number}": LATE for number in range(3)}
+        write(top, **{f"{name}__start": START, f"{name}__growth": GROWTH, f"{name}__early": EARLY}, **scripts)
+    for name in ("c1", "c2", "c3", "c4", "c5"):
+        (top / name).mkdir()
+        (top / name / "pyproject.toml").write_text("")
+        write(top, **{f"{name}__main": COMPUTED, f"{name}__growth": GROWTH, f"{name}__plugin": PLUGIN})
 
 
 @pytest.mark.parametrize("count", [1, 3, 7])

@@ -23,7 +23,7 @@ def main() -> int:
     """Run; 1 where a definite claim was wrong."""
     options = _options()
     began = time.monotonic()
-    figures = campaign(options.programs, options.seed, options.jobs, options.modules)
+    figures = campaign(range(options.programs), options.seed, options.jobs, options.modules)
     print(figures.table())
     print(f"{figures.programs / (time.monotonic() - began):.1f} programs/s")
     print(

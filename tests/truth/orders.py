@@ -10,7 +10,7 @@ import random
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import dedent, indent
@@ -158,6 +158,11 @@ TRIED = (
     "    except RuntimeError as error:\n        raise SystemExit(error)\n"
 )
 BODIES = (GROW, LISTED, TRIED)
+HOWS = ("flat", "function", "method", "init", "static", "module", "flag", "printing")
+"""Where a program configures."""
+LAYOUTS = ("one file", "apart", "apart, circle")
+"""Where the code is that starts the runtime."""
+KINDS = frozenset((*STARTERS, *HOWS, *LAYOUTS))
 
 
 @dataclass
@@ -168,9 +173,26 @@ class OrderProgram:
     kind: str
 
 
+MOST = 1000
+"""How many programs a sample is chosen from."""
+
+
 def order_program(seed: int, number: int) -> OrderProgram:
     """Return a program whose configuration comes too late; the same numbers give the same program."""
     return _Draw(random.Random(f"{seed}-{number}")).program()
+
+
+def sample(seed: int, count: int) -> list[int]:
+    """Return the numbers of ``count`` programs, the first ones but for those without which a kind would be missing."""
+    missing, new = set(KINDS), list[int]()
+    for number in range(MOST):
+        kinds = set(order_program(seed, number).kind.split(", ", 2))
+        if kinds & missing:
+            new.append(number)
+            missing -= kinds
+    assert not missing, f"no program has {missing}"
+    others = [number for number in range(count) if number not in new]
+    return sorted([*new, *others[: max(count - len(new), 0)]])
 
 
 @dataclass
@@ -182,7 +204,7 @@ class _Draw:
         draw = self.random
         name = draw.choice(sorted(STARTERS))
         starter, use = STARTERS[name], "use()"
-        how = draw.choice(["flat", "function", "method", "init", "static", "module", "flag", "printing"])
+        how = draw.choice(HOWS)
         apart = draw.random() < 0.5
         circle = apart and draw.random() < 0.25
         lines: list[str] = ["import tensorflow as tf\n"]
@@ -319,7 +341,7 @@ def _run(root: Path, ground: Ground, prelude: str = "") -> Result:
     )
 
 
-def outcomes(seed: int, numbers: Iterator[int] | range, ground: Ground) -> Outcome:
+def outcomes(seed: int, numbers: Iterable[int], ground: Ground) -> Outcome:
     """Return what became of the programs of these numbers."""
     found = Outcome()
     for number in numbers:

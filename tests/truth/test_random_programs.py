@@ -1,15 +1,19 @@
 """Random programs: a definite claim is never wrong, and of what really fails next to nothing goes unsaid.
 
+A sample of the programs has all kinds of statements; with ``--all-programs``, all are run.
 ``tools/random_programs.py`` does the same with as many programs as one has time for.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import pytest
 
+from tests.fixture_files import is_everything_wanted
 from tests.truth.programs.campaign import Examiner, Figures, campaign, made
+from tests.truth.programs.sample import covering
 from tests.truth.programs.shrink import explained, words
 
 pytestmark = [pytest.mark.slow, pytest.mark.tensorflow]
@@ -17,6 +21,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.tensorflow]
 SEED = 7
 PROGRAMS = {1: 300, 3: 100}
 """How many programs of each number of modules: some 40 s on two cores that have nothing else to do."""
+SAMPLE = {1: 120, 3: 60}
+"""How many of them are run by default."""
 SHARE = 0.95
 """How much of what fails has to be found; of some thousand programs it is 0.98 to 0.99."""
 
@@ -30,7 +36,17 @@ def modules(request: pytest.FixtureRequest) -> int:
 @pytest.fixture(scope="module")
 def figures(modules: int) -> Figures:
     """What came of all programs of that number."""
-    return campaign(PROGRAMS[modules], SEED, jobs=min(os.cpu_count() or 1, 2), modules=modules)
+    return campaign(numbers(modules), SEED, jobs=min(os.cpu_count() or 1, 2), modules=modules)
+
+
+def numbers(modules: int) -> Sequence[int]:
+    """The numbers of the programs to run."""
+    every = range(PROGRAMS[modules])
+    return (
+        every
+        if is_everything_wanted()
+        else covering(lambda number: made(SEED, number, modules), every, SAMPLE[modules])
+    )
 
 
 def _small(modules: int, number: int) -> str:

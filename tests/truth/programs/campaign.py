@@ -6,7 +6,7 @@ import multiprocessing
 import random
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -196,18 +196,18 @@ def _setting(rng: random.Random, program: Program) -> Setting:
     )
 
 
-def campaign(programs: int, seed: int, jobs: int = 2, modules: int = 1) -> Figures:
-    """The figures of ``programs`` programs."""
+def campaign(numbers: Sequence[int], seed: int, jobs: int = 2, modules: int = 1) -> Figures:
+    """The figures of the programs of these numbers."""
     figures = Figures()
-    for part in _parts(programs, seed, jobs, modules):
+    for part in _parts(numbers, seed, jobs, modules):
         figures.merge(part)
     figures.wrong_in.sort()
     figures.missed_in.sort()
     return figures
 
 
-def _parts(programs: int, seed: int, jobs: int, modules: int) -> Iterator[Figures]:
-    chunks = [(seed, range(start, min(start + CHUNK, programs)), modules) for start in range(0, programs, CHUNK)]
+def _parts(numbers: Sequence[int], seed: int, jobs: int, modules: int) -> Iterator[Figures]:
+    chunks = [(seed, numbers[start : start + CHUNK], modules) for start in range(0, len(numbers), CHUNK)]
     if jobs < 2:
         with Examiner() as examiner:
             yield from (_chunk(examiner, chunk) for chunk in chunks)
@@ -221,13 +221,13 @@ _OWN: list[Examiner] = []
 """The examiner of a worker process; TensorFlow's process ends when its standard input is closed with the worker."""
 
 
-def _in_worker(chunk: tuple[int, range, int]) -> Figures:
+def _in_worker(chunk: tuple[int, Sequence[int], int]) -> Figures:
     if not _OWN:
         _OWN.append(Examiner())
     return _chunk(_OWN[0], chunk)
 
 
-def _chunk(examiner: Examiner, chunk: tuple[int, range, int]) -> Figures:
+def _chunk(examiner: Examiner, chunk: tuple[int, Sequence[int], int]) -> Figures:
     seed, numbers, modules = chunk
     figures = Figures()
     for number in numbers:
