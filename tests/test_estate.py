@@ -105,6 +105,7 @@ def test_the_log_is_valid_and_says_which_repository(clones: Path) -> None:
         assert Path(clones / result["properties"]["repository"] / place["uri"]).is_file()
 
 
+@pytest.mark.slow
 def test_a_second_run_says_what_has_changed(clones: Path) -> None:
     out = clones.parent / "out"
     estate("clones", "--out", "out", "--serial")
@@ -117,6 +118,7 @@ def test_a_second_run_says_what_has_changed(clones: Path) -> None:
     assert "0 new</b>" in (out / "index.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_run_that_was_cut_off_goes_on(
     clones: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -142,6 +144,7 @@ def test_a_run_that_was_cut_off_goes_on(
         assert (clones.parent / "out" / name).read_bytes() == (clones.parent / "other" / name).read_bytes(), name
 
 
+@pytest.mark.slow
 def test_other_options_begin_anew(clones: Path) -> None:
     estate("clones", "--out", "out", "--serial", "--select", "TFM101")
     assert {row["code"] for row in rows(clones.parent / "out")} == {"TFM101"}
@@ -175,6 +178,7 @@ def test_what_cannot_be_checked_is_said_and_the_rest_goes_on(clones: Path) -> No
     assert "NONE1" in table["late"]["problem"]
 
 
+@pytest.mark.slow
 def test_names_are_harmless(clones: Path) -> None:
     name = "<script>alert(1)<!--\udcff"
     make(clones / name, {"late.py": LATE})
@@ -288,6 +292,7 @@ def test_workers_that_are_killed_lose_nothing_and_repeat_nothing(
     assert max(Counter((row["repository"], row["fingerprint"]) for row in rows(tmp_path / "out")).values()) == 1
 
 
+@pytest.mark.slow
 def test_a_cluster_checks_as_one_process_does(clones: Path) -> None:
     with start("clones", "--out", "out", "--workers", "2") as command:
         assert command.wait() == CLEAN

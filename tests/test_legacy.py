@@ -128,6 +128,7 @@ def test_no_file_is_left_half_way(path: Path) -> None:
         assert header["raises"].startswith(("AttributeError", "ImportError", "ModuleNotFoundError"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("ruff") is None, reason="ruff is not installed")
 @pytest.mark.parametrize("width", [88, 120])
 def test_what_was_formatted_stays_formatted(width: int, tmp_path: Path) -> None:

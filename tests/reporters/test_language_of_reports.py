@@ -81,6 +81,7 @@ def test_a_plan_in_chinese(tmp_path: Path, capsys: pytest.CaptureFixture[str], m
     assert chinese == json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_the_doctor_in_chinese(capsys: pytest.CaptureFixture[str]) -> None:
     main(["doctor", "--lang", "zh"])
     out = capsys.readouterr().out

@@ -220,6 +220,7 @@ def test_a_cell_is_read_as_IPython_reads_it(cell: str) -> None:  # noqa: N802
         assert theirs == ast.dump(ast.parse("\n".join(python.lines)))
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(cells(), min_size=1, max_size=3), st.booleans(), st.booleans(), st.sampled_from([None, 1, 2]))
 @example([f"  if True:\n      {LISTED}\n  print(1)"], True, False, 1)

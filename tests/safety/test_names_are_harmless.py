@@ -84,6 +84,7 @@ PAGES = (
 """Commands that write a page, and print."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", PAGES, ids=" ".join)
 def test_no_name_acts_in_a_page(command: tuple[str, ...], tree: tuple[Path, str], tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")

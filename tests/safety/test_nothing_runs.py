@@ -114,6 +114,7 @@ sys.exit(main())
 """
 
 
+@pytest.mark.slow
 def test_no_process_is_started_and_no_code_of_the_project_is_run(tmp_path: Path) -> None:
     """Python says itself what is done: of programs in several files, in a hostile repository."""
     top = tmp_path / "top"

@@ -75,6 +75,7 @@ def test_a_program_without_wishes_has_nothing_to_prove(prove: Prove) -> None:
     assert prove(source(text), text.replace(".experimental", "")) == []
 
 
+@pytest.mark.slow
 def test_the_command_writes_what_is_proven(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

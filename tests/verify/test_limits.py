@@ -18,6 +18,7 @@ from tfmemlint.verify.edge import Edge
 START = "import tensorflow as tf\nx = tf.constant(1)\n"
 
 
+@pytest.mark.slow
 def test_a_daemon_does_not_outlive_its_program(edge: Edge, tmp_path: Path) -> None:
     alive = tmp_path / "alive"
     code = f"""\
@@ -168,6 +169,7 @@ DEATHS = {
 }
 
 
+@pytest.mark.slow
 def test_programs_that_die_take_no_other_verdict_with_them(tmp_path: Path) -> None:
     for name, death in DEATHS.items():
         (tmp_path / f"{name}.py").write_text(f"{GROWING}{death}")

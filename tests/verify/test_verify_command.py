@@ -63,6 +63,7 @@ def told(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("files", "code"),
     [
