@@ -285,7 +285,7 @@ def test_whatever_the_text_mentions_stand_in_it(pieces: list[str]) -> None:
     [
         "tf" + ".a" * 50_000,
         "tf." * 30_000,
-        "tf.config LogicalDeviceConfiguration " + "memory_limit=0.5 " * 2_000,
+        "tf.config LogicalDeviceConfiguration " + "memory_limit=0.5 " * 700,
         "Use tf.config.set_memory_limit. " * 1_000,
     ],
     ids=lambda text: text[:20],
