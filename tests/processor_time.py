@@ -54,10 +54,17 @@ def _little_seconds() -> float:
     return reference_seconds()
 
 
-def assert_costs_at_most(references: float, seconds: float) -> None:
-    """Hold a processor time against a number of `reference_seconds`."""
-    reference = reference_seconds()
-    assert seconds <= references * reference, f"it costs {seconds / reference:.0f} times what parsing 2,000 lines does"
+def assert_costs_at_most(references: float, seconds: float, again: Callable[[], object]) -> None:
+    """Hold a processor time against a number of `reference_seconds`.
+
+    ``again`` does the work anew: where the first time is too long, the machine may have been busy with something else.
+    """
+    ratio = seconds / reference_seconds()
+    for _ in range(TRIES):
+        if ratio <= references:
+            return
+        ratio = min(ratio, measured(again)[1] / reference_seconds())
+    raise AssertionError(f"it costs {ratio:.0f} times what parsing 2,000 lines does")
 
 
 def assert_linear(work: Callable[[], object], twice: Callable[[], object]) -> None:
