@@ -51,8 +51,9 @@ def scan(reading: Reading, target: Target) -> Iterator[Mention]:
         if match[0] in _OF_JAVASCRIPT and reading.about_javascript:
             continue
         if name is not None:
-            if not reading.denied(match.start(), match.end()):
-                yield _made_up(reading, match, name, target)
+            mention = _made_up(reading, match, name, target)
+            if not reading.denied(match.start(), match.end()) and not _is_class_in_words(mention):
+                yield mention
         else:
             yield from _of_another_release(reading, match, target)
     yield from _imported(reading, target)
@@ -98,6 +99,16 @@ def _made_up(reading: Reading, match: re.Match[str], name: str, target: Target) 
         _advice(wanted.purpose if wanted is not None else None, instead),
         Intent(wanted.purpose) if wanted is not None else None,
         details={"name": name, "instead": instead},
+    )
+
+
+def _is_class_in_words(mention: Mention) -> bool:
+    """Return True for a class that a sentence writes in small letters: it means the class, and is nothing to copy."""
+    instead = mention.details["instead"]
+    return (
+        mention.defect is TextDefect.MADE_UP_MENTION
+        and instead is not None
+        and instead.name.lower() == str(mention.details["name"])
     )
 
 
