@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import EnvWrite
 from tfmemlint.interpreter.state import Tri
-from tfmemlint.interpreter.values import UNKNOWN, Const
+from tfmemlint.interpreter.values import UNKNOWN, Const, FileValue
 from tfmemlint.knowledge.environment import Moment, read_at
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
-from tfmemlint.rulekit.env_writes import is_for_the_next_program
-from tfmemlint.rulekit.explain import in_line, start_trace, written
+from tfmemlint.rulekit.env_writes import SET_FROM_FILES, is_for_the_next_program
+from tfmemlint.rulekit.explain import file_trace, in_line, start_trace, written
 from tfmemlint.rulekit.rule import Rule
 from tfmemlint.rulekit.start_trace import start_anchors, start_details, where_to
 
@@ -70,6 +70,7 @@ class EnvAfterInit(Rule):
         "VISIBLE_DEVICES",
         "TF_GPU",
         "TF_FORCE_GPU",
+        SET_FROM_FILES,
         r"(?:TF_|CUDA_)\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)",
     )
     whole_program = True
@@ -93,9 +94,10 @@ class EnvAfterInit(Rule):
             # The variable may already have the same value, so that nothing is lost.
             same = before is not None and UNKNOWN in (before, write.value)
             certain = phase.has is Tri.YES and write.certain and not write.state.entry_unknown and not same
+            certain = certain and not isinstance(write.value, FileValue)
             read = f"{written(start.text)} {in_line(start, write.path)}" if start is not None else "something before"
             what = f"Set {write.name}"
-            value = write.value.value if isinstance(write.value, Const) else None
+            value = write.value.value if isinstance(write.value, (Const, FileValue)) else None
             verb = "lists the GPUs" if which == "listed" else "makes the GPU devices"
             yield self.finding(
                 program,
@@ -109,7 +111,8 @@ class EnvAfterInit(Rule):
                 ),
                 outcome=f"TensorFlow keeps using the value that {write.name} had before; nothing is raised",
                 advice=where_to(start, write, what) if start is not None else f"{what} at the program's start",
-                trace=start_trace(start, write, f"{write.name} is set too late"),
+                trace=file_trace(write.value, write, write.span)[:1]
+                + start_trace(start, write, f"{write.name} is set too late"),
                 anchors=start_anchors(start, write),
                 details=start_details(start, write),
             )

@@ -22,7 +22,7 @@ from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.child_environments import child_writes
-from tfmemlint.rulekit.env_writes import growth_calls, is_replaced, place_of, text_of, writes
+from tfmemlint.rulekit.env_writes import SET_FROM_FILES, growth_calls, is_replaced, place_of, text_of, writes
 from tfmemlint.rulekit.explain import file_severity, file_trace
 from tfmemlint.rulekit.rule import Rule
 
@@ -88,6 +88,7 @@ class EnvBadValue(Rule):
         "VISIBLE_DEVICES",
         "TF_GPU",
         "TF_FORCE_GPU",
+        SET_FROM_FILES,
         "TF_CUDNN",
         "CUDA_DEVICE_ORDER",
         r"(?:TF_|CUDA_)\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)",

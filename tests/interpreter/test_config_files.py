@@ -101,6 +101,30 @@ def test_values_of_a_dotenv_file_are_texts() -> None:
     assert found(code, 'int(config["GPU_LIMIT"]) // 2**20') == []
 
 
+LISTED = "tf.config.list_physical_devices()\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "codes"),
+    [
+        (f"from dotenv import load_dotenv\n{LISTED}load_dotenv()", ["TFM105 .env:2"]),
+        (f"import dotenv\n{LISTED}dotenv.load_dotenv(dotenv.find_dotenv(), override=True)", ["TFM105 .env:2"]),
+        (f"from dotenv import load_dotenv\n{LISTED}load_dotenv(Path(__file__).parent / '.env')", ["TFM105 .env:2"]),
+        (f"from dotenv import load_dotenv\nload_dotenv()\n{LISTED}", []),
+        (f"from dotenv import load_dotenv\n{LISTED}load_dotenv('other.env')", []),
+        (f"from dotenv import load_dotenv\n{LISTED}load_dotenv(sys.argv[1])", []),
+        (f"from dotenv import load_dotenv\nos.environ['CUDA_VISIBLE_DEVICES'] = '1'\n{LISTED}load_dotenv()", []),
+    ],
+)
+def test_an_environment_file_that_is_loaded_too_late_is_reported(code: str, codes: list[str]) -> None:
+    project = "[project]\nname = 'one'\n"
+    make(
+        Path(),
+        {".env": "WANDB_MODE=offline\nCUDA_VISIBLE_DEVICES=0\n", "other.env": "A=1\n", "pyproject.toml": project},
+    )
+    assert found(code, "4096") == codes
+
+
 @pytest.mark.parametrize(
     "code",
     [

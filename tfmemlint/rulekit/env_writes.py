@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tfmemlint.knowledge.variables import BadName
     from tfmemlint.model.finding import Span
 
+SET_FROM_FILES = r"\bload_dotenv|\benviron\.update\("
+"""Matches code that sets variables whose names may stand in a configuration file only."""
 MAX_LATER_WRITES = 200
 """Writes of one variable that are looked at for each write of it: a program has a few of them."""
 _TENSORFLOW = r"(?m)^[ \t]*(?:import|from)\s+(?:tensorflow|keras|tf_keras)\b"

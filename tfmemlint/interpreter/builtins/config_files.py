@@ -17,6 +17,7 @@ from tfmemlint.interpreter.operations.config_files import (
     settings_of,
 )
 from tfmemlint.interpreter.operations.contents import new_container
+from tfmemlint.interpreter.operations.environment import set_env
 from tfmemlint.interpreter.operations.library import in_library
 from tfmemlint.interpreter.registry import Invocation, builtin
 from tfmemlint.interpreter.values import (
@@ -30,6 +31,7 @@ from tfmemlint.interpreter.values import (
     Value,
 )
 from tfmemlint.project.listing import called
+from tfmemlint.project.roots import project_root
 from tfmemlint.sources.config_files.values import ENV, JSON, TOML, YAML
 
 _FROM_TEXT = {"yaml": YAML, "json": JSON, "toml": TOML, "tomllib": TOML, "tomli": TOML}
@@ -135,6 +137,46 @@ def dotenv_values(context: Context, call: Invocation) -> Value | None:
     if found is None or not isinstance(found[1].value, dict):
         return None
     return new_container(context, Dict(entries(context, found[1], called(found[0])), open=True))
+
+
+@builtin("dotenv.find_dotenv")
+def find_dotenv(context: Context, call: Invocation) -> Value | None:
+    name = call.argument(0, "filename")
+    given = name.value if isinstance(name, Const) else ".env" if name is None else None
+    if not isinstance(given, str) or not given or call.keywords.keys() & {"usecwd"} or len(call.values) > 1:
+        return None
+    return _nearest(context, given)
+
+
+def _nearest(context: Context, name: str) -> FilePath:
+    """Return the file of this name beside the module that asks for it, or above it within the project."""
+    main = context.main.source.path
+    if not main.endswith((".py", ".pyw")):
+        return FilePath(name)
+    root = os.path.abspath(project_root(main))
+    folder = os.path.dirname(os.path.abspath(context.source.path))
+    while folder != root and folder.startswith(os.path.join(root, "")):
+        if os.path.isfile(os.path.join(folder, name)):
+            break
+        folder = os.path.dirname(folder)
+    return FilePath(os.path.join(folder, name), anchored=True)
+
+
+@builtin("dotenv.load_dotenv")
+def load_dotenv(context: Context, call: Invocation) -> Value | None:
+    """A variable that the environment has already keeps its value, unless ``override`` is true."""
+    given, override = call.argument(0, "dotenv_path"), call.argument(3, "override")
+    path = _nearest(context, ".env") if given in (None, Const(None)) else as_path(given)
+    if path is None or call.argument(1, "stream") is not None:
+        return None
+    found = settings_of(context, path, ENV)
+    if found is None or not isinstance(found[1].value, dict):
+        return None
+    wins = override == Const(True)
+    for name, value in entries(context, found[1], called(found[0])).items():
+        if wins or context.here.env.get(name) is None:
+            set_env(context, str(name), value, call.node, "", how="update" if wins else "setdefault")
+    return UNKNOWN
 
 
 @builtin("configparser.ConfigParser", "configparser.RawConfigParser", "configparser.SafeConfigParser")
