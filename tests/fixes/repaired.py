@@ -432,6 +432,51 @@ REPAIRED: dict[str, Repaired] = {
                 """,
         },
     ),
+    "a method of an object that another file's class makes moves with the object": Repaired(
+        {
+            "config.py": """
+                import tensorflow as tf
+
+
+                class Config:
+                    growth = True
+
+                    def setup_gpu(self):
+                        if self.growth:
+                            for gpu in tf.config.list_physical_devices("GPU"):
+                                tf.config.experimental.set_memory_growth(gpu, True)
+                """,
+            "net.py": """
+                import tensorflow as tf
+
+
+                class Net:
+                    def __init__(self, size):
+                        self.weights = tf.Variable(tf.zeros([size]))
+                """,
+            "train.py": """
+                from config import Config
+                from net import Net
+
+                net = Net(3)
+                config = Config()
+                config.setup_gpu()
+                print(net.weights.shape)
+                """,
+        },
+        "Move config.setup_gpu() above line 4",
+        {
+            "train.py": """
+                from config import Config
+                from net import Net
+
+                config = Config()
+                config.setup_gpu()
+                net = Net(3)
+                print(net.weights.shape)
+                """,
+        },
+    ),
     "an import that starts goes into the function that uses it": Repaired(
         {
             "table.py": TENSOR,

@@ -5,6 +5,33 @@ from __future__ import annotations
 from tests.fixes.moving import MAIN
 
 STAYS: dict[str, tuple[dict[str, str], str]] = {
+    "the object that configures is made of what starts the runtime": (
+        {
+            "config.py": """
+                import tensorflow as tf
+
+
+                class Config:
+                    def __init__(self, net):
+                        self.net = net
+
+                    def show_first(self):
+                        gpus = tf.config.list_physical_devices("GPU")
+                        if len(gpus) > 1:
+                            tf.config.set_visible_devices(gpus[0], "GPU")
+                """,
+            "train.py": """
+                import tensorflow as tf
+
+                from config import Config
+
+                net = tf.Variable(tf.zeros([2]))
+                config = Config(net)
+                config.show_first()
+                """,
+        },
+        "it needs net, and moving ",
+    ),
     "it is what is done where the import fails": (
         {
             "core/broken.py": """

@@ -47,6 +47,11 @@ class CallEffects:
         body = self._bodies.get(called)
         return None if body is None or (owner and body.parameters[:1] in (("self",), ("cls",))) else body
 
+    def method(self, name: str) -> DefUse | None:
+        """Return what ``Class.method`` does with an object of this class; None if it is no method."""
+        body = self._bodies.get(name) if "." in name else None
+        return body if body is not None and body.parameters[:1] == ("self",) else None
+
     def touched(self, names: DefUse, seen: frozenset[str] = frozenset()) -> set[Path]:
         """Return the paths that statements may change, in the functions that they call as well."""
         found = set(names.touches)
@@ -82,7 +87,8 @@ def _parameter(given: Given, body: DefUse) -> str:
     """Return the parameter that gets an argument; "" if it is not known."""
     if isinstance(given.key, str):
         return given.key if given.key in body.parameters else ""
-    position = given.key + (given.function.startswith("self.") if given.key != RECEIVER else 1)
+    is_method = body.parameters[:1] == ("self",)
+    position = given.key + (is_method if given.key != RECEIVER else 1)
     return body.parameters[position] if position < body.positional else ""
 
 

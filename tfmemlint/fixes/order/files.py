@@ -11,6 +11,7 @@ import libcst as cst
 
 from tfmemlint.fixes.call_effects import Known
 from tfmemlint.fixes.concrete_tree import ConcreteTree, Statement, tree_of
+from tfmemlint.fixes.def_use import DefUse
 from tfmemlint.fixes.hoist import ForeignCall, Hoist, changed_collections
 from tfmemlint.fixes.imports import ImportBindings, imports_of
 from tfmemlint.fixes.withheld import Withheld
@@ -187,7 +188,7 @@ class Files:
 
         def foreign(dotted: str) -> ForeignCall | None:
             try:
-                target = self.resolve(path, dotted)
+                target = self.resolve(path, dotted) or self._method_of_object(path, dotted) or Target(path, dotted)
                 if target is None or target in self._asked:
                     return None
                 # Functions that call each other are followed once.
@@ -201,9 +202,40 @@ class Files:
 
         return foreign
 
+    def _constructor(self, file: CodeFile, name: str) -> DefUse | None:
+        """Return what it does to make an object of a class at the top level of a file; None if that is not known."""
+        cls = next(
+            (line for line in file.tree.module.body if isinstance(line, cst.ClassDef) and line.name.value == name), None
+        )
+        if cls is None or cls.bases or cls.keywords or cls.decorators:
+            return None
+        inside = file.tree.statements(cls.body) if isinstance(cls.body, cst.IndentedBlock) else []
+        made = {line.name.value for line in inside if isinstance(line, cst.FunctionDef)}
+        if "__new__" in made:
+            return None
+        return file.hoist.effects.method(f"{name}.__init__") if "__init__" in made else DefUse()
+
+    def _method_of_object(self, path: str, dotted: str) -> Target | None:
+        """Return the method that ``config.setup`` is where a file makes ``config`` once, of a class of the program."""
+        name, _, method = dotted.partition(".")
+        file = self.get(path)
+        bindings = [
+            node
+            for node in file.tree.ranges
+            if (isinstance(node, cst.AssignTarget) and file.tree.code(node.target) == name)
+            or (isinstance(node, (cst.Param, cst.NameItem, cst.AsName)) and file.tree.code(node.name) == name)
+        ]
+        made = file.tree.parents.get(bindings[0]) if len(bindings) == 1 else None
+        if not isinstance(made, cst.Assign) or not isinstance(made.value, cst.Call) or len(made.targets) > 1:
+            return None
+        cls = file.tree.code(made.value.func)
+        target = self.resolve(path, cls) or Target(path, cls)
+        return Target(target.path, f"{target.name}.{method}")
+
     def _foreign(self, dotted: str, target: Target) -> ForeignCall | None:
         file = self.get(target.path)
-        names = file.hoist.effects.body_of(target.name)
+        names = file.hoist.effects.body_of(target.name) or file.hoist.effects.method(target.name)
+        names = names or self._constructor(file, target.name)
         if names is None:
             return None
         unrelated = file.hoist.unrelated_call(names, seen=frozenset({target.name}))
