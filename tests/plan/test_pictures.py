@@ -46,6 +46,16 @@ def test_a_program_that_asks_for_nothing_gets_everything(tmp_path: Path) -> None
     assert "everything that is free" in _page(tmp_path, "import tensorflow as tf\ntf.constant(1)\n", "--gpus", "1")
 
 
+def test_a_program_that_a_script_starts_says_so(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib, which isn't installed")
+    (tmp_path / "train.py").write_text("import tensorflow as tf\ntf.constant(1)\n", encoding="utf-8")
+    (tmp_path / "run.sh").write_text("#!/bin/sh\nCUDA_VISIBLE_DEVICES=0 python train.py\n", encoding="utf-8")
+    page = tmp_path / "plan.html"
+    assert main(["plan", str(tmp_path), "--isolated", "--html", str(page)]) in (0, 1)
+    text = page.read_text(encoding="utf-8")
+    assert text.count("run.sh:2 starts it</h2>") == 1
+
+
 def test_what_is_missing_is_said_first(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("tfmemlint.reporters.pictures.charts.is_missing", lambda: True)
     for command in (["plan", "none.py"], ["fit", "none.py"], ["verify", "none.py"]):

@@ -31,7 +31,8 @@ def _text(memory: dict[str, Any] | None) -> str:
         _intent("GPU 1", "growth", "", "no effect"),
     ]
     entry = {"entry_point": "module", "memory": memory, "intents": intents}
-    program = {"filename": "<train>.py", "problem": "", "entry_points": [entry]}
+    start = {"path": "run.sh", "row": 7, "where": "the command"}
+    program = {"filename": "<train>.py", "problem": "", "entry_points": [entry], "started_by": start}
     return json.dumps({"tensorflow": "2.21.0", "ground": "driver", "programs": [program]})
 
 
@@ -42,7 +43,7 @@ def test_each_gpu_has_what_was_wanted_and_what_was_held() -> None:
     for words in ("GPU 0 wanted", "limit 4096 + 2048", "6,144 MiB of 16,384", "growth: no more than is used"):
         assert words in text
     assert "14,284 MiB of 16,384" in text
-    assert "&lt;train&gt;.py" in text
+    assert "&lt;train&gt;.py, as run.sh:7 starts it" in text
 
 
 @pytest.mark.parametrize("memory", [None, {"devices": []}])

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfmemlint.reporters.pictures.charts import PALETTE, Bar, Part, bars
-from tfmemlint.reporters.pictures.page import figure, heading, page, paragraph, table
+from tfmemlint.reporters.pictures.page import figure, heading, launched, page, paragraph, table
 
 USUAL_GPU_MIB = 16384.0
 """The length of a bar of a GPU whose memory nobody has named, in MiB; a picture needs one."""
@@ -24,7 +24,7 @@ def as_page(data: Mapping[str, Any]) -> str:
         parts.append(paragraph(f"{problem['path']}: {problem['message']}"))
     for file in data["files"]:
         for entry in file["entries"]:
-            parts += _entry(file["path"], entry, known or USUAL_GPU_MIB)
+            parts += _entry(file["path"] + launched(file["started_by"]), entry, known or USUAL_GPU_MIB)
     return page("What TensorFlow takes of each GPU", parts)
 
 

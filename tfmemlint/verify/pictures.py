@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfmemlint.reporters.pictures.charts import Bar, Part, bars
-from tfmemlint.reporters.pictures.page import figure, heading, page, paragraph, table
+from tfmemlint.reporters.pictures.page import figure, heading, launched, page, paragraph, table
 
 _SIZES = re.compile(r"\d+(?:\.\d+)?(?: \+ \d+(?:\.\d+)?)*$")
 _WANTED, _HELD, _LEFT = "wanted", "held after the first use", "left to others"
@@ -22,7 +22,7 @@ def as_page(text: str) -> str:
         if program["problem"]:
             parts += [heading(program["filename"]), paragraph(program["problem"])]
         for entry in program["entry_points"]:
-            parts += _entry(program["filename"], entry)
+            parts += _entry(program["filename"] + launched(program["started_by"]), entry)
     return page("What programs want of GPU memory, and what they hold", parts)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tfmemlint.reporters.paint import in_html
 
@@ -64,6 +65,11 @@ def _colours(colours: dict[str, str]) -> str:
 def heading(text: str) -> str:
     """Return a heading."""
     return f"<h2>{in_html(text)}</h2>"
+
+
+def launched(start: Mapping[str, Any] | None) -> str:
+    """Return which line starts a program, to be put behind its name; "" if none does."""
+    return f", as {start['path']}:{start['row']} starts it" if start else ""
 
 
 def paragraph(text: str, *, dim: bool = False) -> str:

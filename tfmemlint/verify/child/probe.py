@@ -11,6 +11,7 @@ import ctypes
 import importlib.util
 import math
 import os
+import re
 import sys
 import threading
 from collections.abc import Mapping
@@ -146,7 +147,9 @@ def _probe_device(name: str, physical: int, limit: float | None, meter: Meter, *
     if limit is not None and 1 <= limit <= total:
         part = max(limit / PARTS, 0.25)
         granted, error = _fill(name, _pieces(limit, grows=grows), kept)
-        told["trouble"] = f"only {granted:g} of {limit:g} MiB could be allocated: {error}" if error else ""
+        # The node in the message is of this allocation, and not of the program.
+        why = re.sub(r"\{\{.*?\}\}\s*", "", error)
+        told["trouble"] = f"only {granted:g} of {limit:g} MiB could be allocated: {why}" if error else ""
         told["beyond_mib"] = limit + part
     else:
         granted, error = _fill(name, [SMALL_MIB, LARGE_MIB], kept)
@@ -200,7 +203,7 @@ def _take(name: str, mib: float, kept: list[Any]) -> str:
         with tensorflow.device(name):
             kept.append(tensorflow.zeros([int(mib * MIB / 4)], tensorflow.float32))
     except Exception as error:
-        return f"{type(error).__name__}: {str(error).splitlines()[0][:200]}"
+        return f"{type(error).__name__}: {str(error).splitlines()[0][:300]}"
     return ""
 
 
