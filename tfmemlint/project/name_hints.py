@@ -23,7 +23,7 @@ _from = re.compile(rf"\bfrom[\s\\]+(tensorflow|tf)\b{_DOTS}[\s\\]*\bimport\b[\s\
 _plain = re.compile(r"\bimport[\s\\]+((?:\\\r?\n|[^\n;#])*)").finditer
 _module = re.compile(rf"\b(tensorflow|tf)\b{_DOTS}{_AS}").finditer
 _taken = re.compile(rf"\b(\w+){_AS}").finditer
-_bracketed = re.compile(r"\((?:[^)#]+|#[^\n]*)*\)").match
+_bracketed = re.compile(r"\([^)#]*(?:#[^\n]*\n[^)#]*)*\)").match
 _line = re.compile(r"(?:\\\r?\n|[^\n;])*(?=[\n;]|\Z)").match
 _comment = re.compile(r"#[^\n]*")
 _other = re.compile(r"[^\w.]+")

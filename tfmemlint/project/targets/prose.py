@@ -41,7 +41,7 @@ _AFTER = (
 )
 _STATEMENT = re.compile(f"{_PRODUCT}{_MARKUP}{_BETWEEN}{_ORDER}{_NUMBER}{_AFTER}", re.IGNORECASE)
 _ONLY_MAJOR = re.compile(r"(?:tensor[ -]?flow|tf)[- ]?v?[12]$", re.IGNORECASE)
-_SECOND_BOUND = re.compile(r"\s*,?\s*(?:and\s*)?(?P<order><=?)\s*[\"'`]?v?(?P<version>\d+(?:\.\d+)?)")
+_SECOND_BOUND = re.compile(r"\s*(?:,\s*)?(?:and\s*)?(?P<order><=?)\s*[\"'`]?v?(?P<version>\d+(?:\.\d+)?)")
 _MATRIX = re.compile(
     r"^\s*-?\s*[\"']?(?:tensorflow|tf|tensorflow[-_]version|tf[-_]version)[\"']?\s*[:=]\s*(?P<values>\[?[\"']?\d+\.\d+.*)$",
     re.IGNORECASE,
