@@ -16,6 +16,9 @@ from tfmemlint.verify.result import Result
 
 SETTINGS = ("allow_growth", "visible", "limits", "per_process_gpu_memory_fraction")
 SECONDS = 60.0
+AT_ONCE = 2
+"""How many programs a core runs on the simulated driver: many wait for ten seconds until TensorFlow says that memory is
+out."""
 GROWTH_MIB = 64.0
 """What a program that uses next to nothing may take at first under memory growth."""
 

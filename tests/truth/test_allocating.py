@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.fixture_files import FIXTURES, fixture_paths
-from tests.truth.harness import Case, checks, read_case
+from tests.truth.harness import AT_ONCE, Case, checks, read_case
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.sources import Source
 from tfmemlint.verify.ground import Ground
@@ -93,7 +93,7 @@ def proved(request: pytest.FixtureRequest) -> Proved:
         source = Source(f"{name}.py", START + PROGRAMS[name])
         return prove(source, ground, RunOptions(gpus=1), Target.newest())
 
-    with ThreadPoolExecutor(ground.at_once()) as pool:
+    with ThreadPoolExecutor(AT_ONCE * ground.at_once()) as pool:
         return Proved(ground, dict(zip(names, pool.map(one, names), strict=True)))
 
 
@@ -164,7 +164,7 @@ def contradicted(driver: Ground) -> dict[Path, list[str]]:
     def one(case: Case) -> list[str]:
         return [check.problem for check in checks(case, driver) if check.problem]
 
-    with ThreadPoolExecutor(driver.at_once()) as pool:
+    with ThreadPoolExecutor(AT_ONCE * driver.at_once()) as pool:
         return dict(zip((case.path for case in OBSERVED), pool.map(one, OBSERVED), strict=True))
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.fixture_files import read_text, strip_markers
 from tests.legacy import legacy_paths, with_stubs
 from tests.truth.choosing import chosen_paths
-from tests.truth.harness import Case, checks, judge, read_case
+from tests.truth.harness import AT_ONCE, Case, checks, judge, read_case
 from tfmemlint.verify.edge import Edge
 from tfmemlint.verify.ground import Ground
 
@@ -77,7 +77,7 @@ def contradicted(driver: Ground) -> dict[Path, list[str]]:
     def one(path: Path) -> list[str]:
         return [check.problem for check in checks(_case(path), driver) if check.problem]
 
-    with ThreadPoolExecutor(driver.at_once()) as pool:
+    with ThreadPoolExecutor(AT_ONCE * driver.at_once()) as pool:
         return dict(zip(ON_DRIVER, pool.map(one, ON_DRIVER), strict=True))
 
 
