@@ -27,6 +27,9 @@ _RESULTS: Mapping[str, str] = {
     "tf.Session": "tf.compat.v1.Session",
 }
 """The types of what these functions return; a class returns itself."""
+_ANY_STRATEGY = "tf.distribute.get_strategy"
+"""Returns the strategy in whose scope it is called, of whatever class: that of TPUs has methods of its own. The table
+has what the default strategy has."""
 _PLAIN: Mapping[str, tuple[type, ...]] = {"dict": (dict,), "int": (int,), "list": (list, tuple, set)}
 _TUPLES = (PHYSICAL, LOGICAL, CONFIGURATION)
 _METHODS_OF_TUPLES = ("count", "index")
@@ -47,7 +50,7 @@ def lacks(type_: str, member: str, target: Target) -> bool:
     if plain is not None:
         return not any(hasattr(kind, member) for kind in plain)
     members = _table().get(type_)
-    if members is None:
+    if members is None or type_.startswith(_ANY_STRATEGY):
         return False
     if type_.startswith("message ") and not member.islower():
         # A method, an inner type or a constant.

@@ -195,6 +195,18 @@ def test_the_files_around_tell_what_sessions_are_for(
     assert _codes(capsys) == []
 
 
+def test_a_file_that_configures_with_names_of_2_is_not_judged_by_modules_of_1(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(repository / "speech.py", "import tensorflow as tf\n" + OTHERS)
+    code = "import speech\nimport tensorflow as tf\n\ntf.config.set_visible_devices([], 'GPU')\n"
+    path = write(repository / "pretrain.py", code)
+    assert _claim(path)[1] == "2.21"
+    assert _codes(capsys) == []
+    write(repository / "pretrain.py", code + OTHERS)
+    assert _codes(capsys) == ["TFM206"]
+
+
 @pytest.mark.parametrize(
     ("place", "code"),
     [
@@ -295,6 +307,14 @@ def test_a_name_that_came_later_says_more_than_a_text(
     main(["check", "--no-cache", "--show-target", str(path)])
     shown = capsys.readouterr().out
     assert "inferred: the first release after " in shown and "tf.config.run_functions_eagerly (2.3 to 2.21)" in shown
+
+
+def test_a_name_that_came_later_says_more_than_a_text_where_the_program_contradicts_itself(repository: Path) -> None:
+    write(repository / "README.md", "It runs on TensorFlow 2.0.\n")
+    write(repository / "old.py", "import tensorflow as tf\n\ntf.contrib.layers.flatten(x)\n")
+    code = "import old\nimport tensorflow as tf\n\nprint(tf.config.list_physical_devices('GPU'))\n"
+    path = write(repository / "train.py", code)
+    assert _claim(path) == (Claim.INFERRED, "2.1")
 
 
 @pytest.mark.parametrize(

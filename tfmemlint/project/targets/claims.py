@@ -14,7 +14,7 @@ from tfmemlint.project.targets.found import Claim, FoundTarget
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfmemlint.project.infer import Inference
+    from tfmemlint.project.infer import Inference, Inferred
 
 _TARGETS = tuple(Target.parse(release) for release in KNOWN)
 _IN_1 = sum(1 << place for place, release in enumerate(_TARGETS) if release.major < 2)
@@ -51,9 +51,16 @@ def _raised(found: FoundTarget, path: str, inference: Callable[[], Inference]) -
             )
     if candidates in (0, 1 << target.index):
         return found
-    candidates, deciding = inference().with_all_names(path, candidates, target.index)
-    if not deciding or not candidates:
+    of_program, deciding = inference().with_all_names(path, candidates, target.index)
+    if not of_program:
+        # No release has all names of the program, which may be several: those of the file itself count.
+        of_program = candidates
+        deciding = tuple(use for use in inference().names_in_file(path) if not use.mask >> target.index & 1)[:2]
+        for use in inference().names_in_file(path):
+            of_program &= use.mask
+    if not deciding or not of_program:
         return found
+    candidates = of_program
     first = _TARGETS[(candidates & -candidates).bit_length() - 1]
     return replace(found, claim=Claim.INFERRED, inferred=first, deciding=deciding)
 
@@ -75,7 +82,7 @@ def _judged(found: FoundTarget, path: str, inference: Callable[[], Inference]) -
     newest = _newest(admitted)
     if not _is_program(path):
         return found if found.last is not None else replace(found, claim=Claim.NOT_CLAIMED)
-    inferred = inference().of_file(path, admitted)
+    inferred = _own_if_later(inference().of_file(path, admitted), path, admitted, inference)
     if not inferred.mask:
         target = replace(newest, claimed=False)
         return replace(found, claim=Claim.CONTRADICTORY, inferred=target, deciding=inferred.deciding)
@@ -102,6 +109,19 @@ def _of_tensorflow_1(found: FoundTarget, path: str, inference: Callable[[], Infe
     uses = inference().uses_in_file(path)
     gone = [use for use in uses if not use.mask & ~_IN_1]
     return tuple(gone[:2]) if len(gone) >= MIN_NAMES_GONE and all(use.mask & _IN_1 for use in uses) else ()
+
+
+def _own_if_later(inferred: Inferred, path: str, admitted: int, inference: Callable[[], Inference]) -> Inferred:
+    """Return what the names of a file tell by themselves, where its program tells TensorFlow 1 and the file configures
+    GPUs with names that only 2 has: then others, whose names it was judged by, are not run with it."""
+    if not inferred.mask or inferred.mask & ~_IN_1:
+        return inferred
+    own = list(inference().names_in_file(path))
+    later = [use for use in own if not use.mask & inferred.mask]
+    mask = admitted
+    for use in own:
+        mask &= use.mask
+    return replace(inferred, mask=mask, deciding=tuple(later[:2])) if later and mask else inferred
 
 
 def _near_tensorflow_1(path: str, inference: Callable[[], Inference]) -> tuple[NameUse, ...]:
