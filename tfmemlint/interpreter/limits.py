@@ -13,6 +13,9 @@ MAX_STEPS = 100_000
 MAX_STEPS_OF_PROJECT_PROGRAM = 100_000
 """The same for a program of several modules, as a project may have hundreds of such programs: for what it runs itself,
 and again for each module that it imports, whose import is interpreted once for all programs."""
+STEPS_WITH_ALL_CODE = 30_000
+"""Steps of a program, or of one import, after which calls of functions that configure nothing are left out. The other
+steps are for code that configures: without this, a program that does much else never comes to it."""
 MAX_RECURSIONS = 2
 """Frames of one configuring function within each other: a second one can find the runtime started by the first."""
 MAX_COUNTED_RECURSIONS = 5

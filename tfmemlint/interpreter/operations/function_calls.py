@@ -12,6 +12,7 @@ from tfmemlint.interpreter.limits import (
     MAX_DICTIONARIES_MADE,
     MAX_RECURSIONS,
     MAX_RUNS_OF_HARMLESS_FUNCTION,
+    STEPS_WITH_ALL_CODE,
 )
 from tfmemlint.interpreter.observer import Surrender
 from tfmemlint.interpreter.operations.bindings import set_field_of
@@ -79,6 +80,10 @@ def call_function(
     if not quiet:
         context.stored_calls += id(function.node) in context.stored_functions
         return run_function(context, function, args, keywords, node, graph=graph)
+    if plain and context.steps > STEPS_WITH_ALL_CODE and not context.here.entry_unknown:
+        # The rest of the steps is for code that configures.
+        context.give_up(f"more than {STEPS_WITH_ALL_CODE} steps")
+        return _leave_out(context, function, args, keywords)
     key = settled_key(context, function, args, keywords)
     if plain and not is_module_getattr(function):
         counted_as = key[:2] if isinstance(key, tuple) else key
