@@ -183,7 +183,10 @@ def _judge_argument(limit: Arg, call: Call) -> Judged | None:
 
 def _is_number(text: Amount) -> bool:
     """True if a text can be the text of a number, as far as it is known."""
-    known = text.value if isinstance(text, FileValue) else "0"
+    if isinstance(text.default, float) and not text.default.is_integer():
+        # ``int("0.5")`` raises as well.
+        return False
+    known = text.value if isinstance(text, FileValue) else text.default if isinstance(text.default, str) else "0"
     return isinstance(known, str) and known.strip().isdecimal()
 
 
