@@ -89,7 +89,7 @@ class LogicalConfigShape(Rule):
                 outcome=f"TensorFlow raises {seen}",
                 advice="Use [tf.config.LogicalDeviceConfiguration(memory_limit=<MiB>)]",
                 notes=handler_notes(call, exception, "the setting never takes effect"),
-                fixable=kind in ("single", "numbers"),
+                fixable=kind in ("single", "numbers", "dictionaries"),
                 details={
                     "kind": kind,
                     "caught": call.handler_for(exception) is not None,
@@ -137,7 +137,8 @@ def _judge_items(items: tuple[Value, ...]) -> tuple[str, str, str] | None:
                 what = "these are plain numbers"
                 return what, _NO_LIMIT.format(type(constant).__name__), "numbers" if whole else ""
             case Dict():
-                return "it holds a dictionary", _NO_LIMIT.format("dict"), ""
+                alike = all(isinstance(item, Dict) for item in items)
+                return "it holds a dictionary", _NO_LIMIT.format("dict"), "dictionaries" if alike else ""
             case _:
                 pass
     return None

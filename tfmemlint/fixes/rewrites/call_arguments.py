@@ -214,7 +214,9 @@ def fix_logical_devices(editor: Editor, finding: Finding) -> None:
         name = spell(editor, "tf.config.LogicalDeviceConfiguration")
         if isinstance(value, (cst.List, cst.Tuple)):
             for element in value.elements:
-                editor.replace(element.value, f"{name}(memory_limit={editor.code(element.value)})")
+                editor.replace(element.value, f"{name}({_configuration(editor, element.value)})")
+        elif finding.details["kind"] == "dictionaries":
+            raise Withheld("the dictionaries are made elsewhere")
         elif finding.details["several"]:
             limit = free_name(editor, "limit")
             editor.replace(value, f"[{name}(memory_limit={limit}) for {limit} in {editor.code(value)}]")
@@ -222,6 +224,28 @@ def fix_logical_devices(editor: Editor, finding: Finding) -> None:
             editor.replace(value, f"[{name}(memory_limit={editor.code(value)})]")
     wrap_arguments(editor, value)
     set_applicability(editor, "Make it a list of configurations", caught=finding.details["caught"])
+
+
+def _configuration(editor: Editor, value: cst.BaseExpression) -> str:
+    """Return the arguments of the configuration that a number, or a dictionary, stands for.
+
+    Raises:
+        Withheld: the dictionary says something else than a configuration can.
+    """
+    if not isinstance(value, cst.Dict):
+        return f"memory_limit={editor.code(value)}"
+    found: list[str] = []
+    for element in value.elements:
+        key = element.key if isinstance(element, cst.DictElement) else None
+        word = key.evaluated_value if isinstance(key, cst.SimpleString) else None
+        if word not in _LOGICAL_KEYWORDS:
+            raise Withheld("the rewriter does not know what the dictionary says")
+        found.append(f"{word}={editor.code(element.value)}")
+    return ", ".join(found)
+
+
+_LOGICAL_KEYWORDS = ("memory_limit", "experimental_priority", "experimental_device_ordinal")
+"""The arguments of ``LogicalDeviceConfiguration``."""
 
 
 def grow_every_gpu(editor: Editor, finding: Finding) -> None:

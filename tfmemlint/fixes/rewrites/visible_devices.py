@@ -62,6 +62,16 @@ def _take_device(editor: Editor, call: cst.Call, anchors: Mapping[str, Span]) ->
     return "Give it the device from the list of GPUs"
 
 
+def _take_numbered(editor: Editor, call: cst.Call, anchors: Mapping[str, Span]) -> str:
+    """Replace a number, or the variable that has it, by a slice."""
+    devices = editor.expression_at(anchors["devices"])
+    if len(call.args) == 1 or not isinstance(devices, (cst.Name, cst.Attribute)):
+        return _take_device(editor, call, anchors)
+    number = editor.code(devices)
+    editor.replace(devices, f"{all_gpus(editor)}[{number} : {number} + 1]")
+    return "Give it the device from the list of GPUs"
+
+
 def _drop_name(editor: Editor, call: cst.Call, anchors: Mapping[str, Span]) -> str:
     devices = editor.expression_at(anchors["devices"])
     if not isinstance(devices, cst.Attribute) or devices.attr.value != "name":
@@ -109,7 +119,7 @@ def _listing(editor: Editor, anchors: Mapping[str, Span]) -> cst.Call:
 _FIXES = {
     "hides": _name_type,
     "string": _take_device,
-    "number": _take_device,
+    "number": _take_numbered,
     "name": _drop_name,
     "tuple": _make_list,
     "logical": _list_physical,
