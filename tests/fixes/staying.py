@@ -30,7 +30,7 @@ STAYS: dict[str, tuple[dict[str, str], str]] = {
                 config.show_first()
                 """,
         },
-        "it needs net, and moving ",
+        "it needs net, which line 5 gives",
     ),
     "it is what is done where the import fails": (
         {
