@@ -228,6 +228,30 @@ WITH_FALLBACK_FIXED = """
     print(decode)
     """
 MOVES = {
+    "a file without blank lines below its imports": (
+        """
+        from core.yolov4 import decode
+        import tensorflow as tf
+        gpus = tf.config.list_physical_devices("GPU")
+        if gpus:
+            for gpu in gpus:
+                tf.config.experimental.set_memory_growth(gpu, True)
+        print(decode)
+        """,
+        """
+        import tensorflow as tf
+
+        gpus = tf.config.list_physical_devices("GPU")
+        if gpus:
+            for gpu in gpus:
+                tf.config.experimental.set_memory_growth(gpu, True)
+
+        # GPU memory is configured before this import: it starts TensorFlow's runtime
+        # isort: split
+        from core.yolov4 import decode  # noqa: E402
+        print(decode)
+        """,
+    ),
     "a loop at the top level": (FLAT, FLAT_FIXED),
     "out of main": (MAIN, MAIN_FIXED),
     "the call of a function that configures, out of main": (CHAIN, CHAIN_FIXED),

@@ -90,7 +90,8 @@ def _wanted(above: _Part, below: _Part, gap: int, fresh: set[int], habits: Habit
     if any(imports):
         if not _is_fresh(above, fresh) and not _is_fresh(below, fresh):
             return min(gap, 2)
-        least = habits.below_imports
+        # An import below other code is apart from it, whatever is right below the imports.
+        least = habits.below_imports if imports[0] else 1
         return least if _is_fresh(below, fresh) else max(least, min(gap, 2))
     moved = _is_fresh(above, fresh), _is_fresh(below, fresh)
     if moved == (True, True):
