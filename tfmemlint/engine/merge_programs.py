@@ -38,7 +38,8 @@ def merge_program_results(
         others: programs that have nothing to do with a given file but for a module in which something is found.
     """
     known = {result.path: result for result in results if result.path in given}
-    starting = [result for result in results if result.program is not None]
+    # Of the programs that bring about one finding, the first is shown: the same one, in whatever order files are named.
+    starting = sorted((result for result in results if result.program is not None), key=lambda result: result.path)
     programs = place_at_users(
         [*(result.program for result in starting if result.program is not None), *others], context
     )

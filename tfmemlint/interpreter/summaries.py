@@ -114,8 +114,10 @@ def keep_summary(
     assert context.modules is not None
     own = [name for name in context.here.imported if name not in before.imported or name == unit.name]
     units = {name: context.units[name] for name in own if name in context.units}
-    places = {name: context.modules.place(name) for asked_name in asked for name in prefixes(asked_name)}
-    needs = {name: context.units[name] for name in asked if name in context.units and name not in units}
+    # The package of a module that is asked for is imported before it, with all that this does.
+    names = {name for asked_name in asked for name in prefixes(asked_name)}
+    places = {name: context.modules.place(name) for name in names}
+    needs = {name: context.units[name] for name in names if name in context.units and name not in units}
     kept = ModuleSummary(
         {name: (module, _names_of_module(context, name, module)) for name, module in units.items()},
         needs,
