@@ -107,7 +107,7 @@ def _is_class_in_words(mention: Mention) -> bool:
     instead = mention.details["instead"]
     return (
         mention.defect is TextDefect.MADE_UP_MENTION
-        and instead is not None
+        and isinstance(instead, Instead)
         and instead.name.lower() == str(mention.details["name"])
     )
 
