@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tfmemlint.engine.context import RunContext
-from tools.fuzz_programs import GROW, of_program, of_run, orders_that_differ, runs_that_differ, written
+from tools.fuzz_programs import GROW, of_program, orders_that_differ, runs_that_differ, written
 
 SEEDS = range(20)
 """Of the projects that are made at random; `tools/fuzz_programs.py` makes any number of them."""
