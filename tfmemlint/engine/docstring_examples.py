@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.engine.explain_fixes import explain_results
 from tfmemlint.engine.results import FileResult
 from tfmemlint.rulekit.triggers import may_matter
+from tfmemlint.sources.documents.example_marks import may_have_examples
 from tfmemlint.sources.kinds import PYTHON, kind_of
 from tfmemlint.sources.suppressions import read_suppressions
 
@@ -59,6 +60,8 @@ def _checked_again(result: FileResult, context: RunContext) -> list[Finding]:
 
 def _check_examples(source: Source, context: RunContext) -> FileResult | None:
     """Return the result of the examples of a file; None if it has none that matter."""
+    if may_have_examples(source.text) is None and not context.reads_every_tensorflow_file:
+        return None
     from tfmemlint.sources.documents.document import examples
 
     if _TF_IS_V1.search(source.text) is not None:

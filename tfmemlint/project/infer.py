@@ -131,9 +131,11 @@ class Inference:
         names = self._names_of(os.path.abspath(path))
         yield from (*names.uses, *names.memory_uses)
 
-    def uses_in_file(self, path: str) -> tuple[NameUse, ...]:
-        """Return the names that some releases lack, those about GPU memory aside, of one file."""
-        return self._names_of(os.path.abspath(path)).uses
+    def uses_in_file(self, path: str, telling: Callable[[ReleaseMask], bool]) -> tuple[NameUse, ...]:
+        """Return the names that some releases lack, those about GPU memory aside, of one file; none if ``telling`` is
+        true of the releases of no name in it."""
+        path = os.path.abspath(path)
+        return self._names_of(path).uses if self._may_tell(path, telling) else ()
 
     def names_around(self, path: str) -> Iterator[list[NameUse]]:
         """Yield the names, those about GPU memory aside, that some releases lack: of the files in the directory of a

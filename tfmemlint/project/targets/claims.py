@@ -106,9 +106,13 @@ def _of_tensorflow_1(found: FoundTarget, path: str, inference: Callable[[], Infe
     """
     if not _is_program(path):
         return ()
-    uses = inference().uses_in_file(path)
-    gone = [use for use in uses if not use.mask & ~_IN_1]
+    uses = inference().uses_in_file(path, _only_in_1)
+    gone = [use for use in uses if _only_in_1(use.mask)]
     return tuple(gone[:2]) if len(gone) >= MIN_NAMES_GONE and all(use.mask & _IN_1 for use in uses) else ()
+
+
+def _only_in_1(mask: int) -> bool:
+    return not mask & ~_IN_1
 
 
 def _own_if_later(inferred: Inferred, path: str, admitted: int, inference: Callable[[], Inference]) -> Inferred:

@@ -166,15 +166,16 @@ class Finder:
         A notebook printed it when it was run last; a Python file names it in a comment above its code.
         """
         if path not in self._tells:
-            from tfmemlint.project.targets.notebooks import printed_by_notebook
-            from tfmemlint.project.targets.prose import of_header
-            from tfmemlint.project.targets.requirement_files import decoded
-
             stated: list[Stated] = []
             data = self.source(path) or b""
             if path.endswith(".ipynb") and _VERSION_OUTPUT.search(data):
+                from tfmemlint.project.targets.notebooks import printed_by_notebook
+
                 stated = list(printed_by_notebook(called(path), data))
             elif path.endswith((".py", ".pyw")) and _RELEASE_IN_HEADER.search(data, 0, _HEADER_BYTES):
+                from tfmemlint.project.targets.prose import of_header
+                from tfmemlint.project.targets.requirement_files import decoded
+
                 stated = list(of_header(called(path), decoded(data[:_HEADER_BYTES])))
             alike = len({statement.releases for statement in stated}) == 1
             directory = os.path.dirname(os.path.abspath(path))
@@ -189,14 +190,14 @@ class Finder:
 
     def _told_in(self, directory: str) -> FoundTarget | None:
         """Return what the texts for people in a directory tell, if they name a release."""
-        from tfmemlint.project.targets.prose import of_prose
-        from tfmemlint.project.targets.requirement_files import decoded
-
         stated: dict[Stated, None] = {}
         for name in texts_in(directory):
             path = called(os.path.join(directory, name))
             data = self._bytes(path)
             if data is not None:
+                from tfmemlint.project.targets.prose import of_prose
+                from tfmemlint.project.targets.requirement_files import decoded
+
                 stated.update(dict.fromkeys(of_prose(path, decoded(data))))
         return _settled(directory, list(stated)) if stated else None
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tfmemlint.sources.documents.blocks import Block
+from tfmemlint.sources.documents.example_marks import may_have_examples
 from tfmemlint.sources.documents.names import parsed
 from tfmemlint.sources.documents.prompts import Line
 from tfmemlint.sources.documents.restructured import Reader
 
-_ANY = re.compile(r">>>|```|~~~|::|(?:[Ee]xample|[Uu]sage).*:")
 _OPENING = re.compile(r"[A-Za-z]{0,2}(?P<quote>\"\"\"|'''|\"|')")
 
 
@@ -25,7 +25,7 @@ def blocks(text: str, tree: ast.Module | None = None) -> list[Block]:
     Args:
         tree: the parsed text, if it was parsed before.
     """
-    if _ANY.search(text) is None:
+    if may_have_examples(text) is None:
         return []
     tree = tree if tree is not None else parsed(text)
     if tree is None:
@@ -63,7 +63,7 @@ def _docstrings(tree: ast.Module) -> Iterator[_Docstring]:
             first = node.body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
                 value = first.value.value
-                if isinstance(value, str) and _ANY.search(value) is not None:
+                if isinstance(value, str) and may_have_examples(value) is not None:
                     yield _Docstring(first.value, value)
 
 
