@@ -514,3 +514,26 @@ def test_answers_about_names_are_checked(answers: dict[str, object]) -> None:
     assert cached_values.decode(cached_values.encode(good)) == good
     with pytest.raises((TypeError, ValueError)):
         cached_values.decode(json.dumps(["names", answers]))
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        "importlib.import_module('plug' + 'ins.first')",
+        "importlib.import_module('plug' + 'ins.inner.first')",
+        "__import__('plug' + 'ins.first')",
+        "import plugins.first",
+    ],
+)
+@pytest.mark.parametrize("there", ["data.txt", "second.py", "inner/second.py"])
+def test_a_module_that_appears_where_it_was_missed_is_seen(load: str, there: str) -> None:
+    loading = f"import importlib, core\n    try:\n        {load}\n    except ImportError:\n        pass"
+    make(Path(), {"train.py": LATE.replace("from core.yolov4 import decode", loading)})
+    Path("plugins/inner").mkdir(parents=True)
+    Path("plugins", there).write_text("", encoding="utf-8")
+    assert found() == found() == found(cached=False) == []
+    module = "inner/first.py" if "inner" in load else "first.py"
+    Path("plugins", module).write_text("import tensorflow as tf\n\ntf.Variable(1)\n", encoding="utf-8")
+    with_module = found(cached=False)
+    assert [finding.code for finding in with_module] == ["TFM101"]
+    assert found() == with_module

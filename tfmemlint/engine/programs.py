@@ -75,6 +75,7 @@ def analyze_program(entry: Entry, context: RunContext) -> ProgramResult:
         read=program.modules,
         ways=ways,
         config_files=program.config_files,
+        missed=program.missed,
     )
 
 
@@ -146,8 +147,9 @@ def _config_files(paths: Iterable[str], context: RunContext) -> frozenset[str]:
 
 
 def is_covered_by_key(result: ProgramResult, context: RunContext) -> bool:
-    """True if `program_key` knows of all files that were read: not where the name of a module is computed."""
-    return _is_covered(result, context, context.modules.contents.get(result.entry.path, ()))
+    """True if `program_key` knows of all files that were read, or would be if they were there: not where the name of a
+    module is computed."""
+    return not result.missed and _is_covered(result, context, context.modules.contents.get(result.entry.path, ()))
 
 
 def is_covered_by_wider_key(result: ProgramResult, context: RunContext) -> bool:

@@ -54,6 +54,7 @@ class ProgramResult:
         failed: why the program was not followed at all, or "".
         read: the names of the files that the program is made of.
         config_files: the absolute paths of the configuration files that it has asked for; they are not cached.
+        missed: the names of modules that are not there, but may appear; they are not cached.
     """
 
     entry: Entry
@@ -64,6 +65,7 @@ class ProgramResult:
     read: frozenset[str] = frozenset()
     ways: frozenset[WayTo] = frozenset()
     config_files: frozenset[str] = field(default=frozenset(), compare=False)
+    missed: frozenset[str] = field(default=frozenset(), compare=False)
 
     @property
     def paths(self) -> set[str]:

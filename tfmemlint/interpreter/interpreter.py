@@ -51,6 +51,8 @@ def interpret(
     others = [unit.source.text for unit in context.units.values() if unit is not context.main]
     units = (context.main, *context.units.values())
     put = tuple(context.container_changes)
+    search = context.modules
+    missed = frozenset(name for name in context.asked_modules if search is not None and search.is_missed(name))
     return Program(
         context.main.source,
         context.main.tree,
@@ -62,6 +64,7 @@ def interpret(
         units=units,
         put=put,
         config_files=frozenset(context.config_files.found),
+        missed=missed,
     )
 
 

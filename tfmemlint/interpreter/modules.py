@@ -319,6 +319,17 @@ class ProgramModules:
         piece = Piece(name, "\n".join(lines))
         return leading.is_about(piece) or leading.mentioned(piece, graph_name(path))
 
+    def is_missed(self, name: str) -> bool:
+        """True if a module is not there, but may appear in a directory without ``__init__.py``, or without Python."""
+        if self.search.locate(name) is not None:
+            return False
+        while "." in name:
+            name = name.rpartition(".")[0]
+            above = self.search.locate(name)
+            if above is not None:
+                return above.path is None
+        return any(name in self.store.listings.of(place).directories for place in self.search.directories)
+
     def find(self, name: str) -> ResolvedModule | None:
         """Return the module of this absolute name; None if it is not the project's own, or not known."""
         from tfmemlint.interpreter.unit import ResolvedModule

@@ -303,13 +303,11 @@ class Program:
 
     Attributes:
         source: the file. tree: its syntax tree.
-        target: the TensorFlow release that it is judged for.
-        events: in the order of execution, entry point after entry point; an event inside a function stands once for
-            every way in which the function is reached.
-        modules: the paths of all files that it is made of.
+        target: the TensorFlow release that it is judged for. modules: the paths of all files that it is made of.
+        events: in the order of execution; one inside a function stands once for every way in which that is reached.
         others: the texts of those of its project's own modules that it imports.
         gpu_memory_mib: the memory of one GPU in MiB, where the user has told it.
-        units: its modules, as they were interpreted.
+        units: its modules, as they were interpreted. missed: names of others (`ProgramModules.is_missed`).
         configuration: what it says, where it is a configuration file (a Dockerfile, ...), which only sets variables.
         put: the statements that put code into lists, or take it out, each with the calls that lead there.
         config_files: the absolute paths of the configuration files that were looked for, whether they are there or not.
@@ -327,6 +325,7 @@ class Program:
     units: Sequence[ModuleInstance] = field(default=(), repr=False)
     put: Sequence[tuple[Span, ...]] = ()
     config_files: frozenset[str] = frozenset()
+    missed: frozenset[str] = frozenset()
     _places: set[object] = field(default_factory=set, init=False, repr=False)
     _accepted: dict[tuple[str, Span], bool] = field(default_factory=dict, init=False, repr=False)
     _kinds: dict[type, list[Event]] = field(default_factory=dict, init=False, repr=False)

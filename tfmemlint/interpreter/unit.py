@@ -167,6 +167,9 @@ class Modules(Protocol):
     def place(self, name: str) -> object:
         """Return the place of the module of this absolute name; None if it is not the project's own, or unknown."""
 
+    def is_missed(self, name: str) -> bool:
+        """True if a module of this absolute name is not there, but may appear later."""
+
     def find(self, name: str) -> ResolvedModule | None:
         """Return the module of this absolute name; None if it is not the project's own, or unknown."""
 
