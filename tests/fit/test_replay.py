@@ -10,6 +10,9 @@ from tfmemlint.fit.child.replay import fits, requests, smallest_region
 from tfmemlint.fit.child.trace import memory
 from tfmemlint.fit.child.xspace import Event
 from tfmemlint.fit.limit_search import MAX_LIMIT_RUNS, search_limit
+from tfmemlint.fit.observation import observe
+from tfmemlint.verify.driver.log import GpuUsage, Usage
+from tfmemlint.verify.result import Result
 
 MIB = 1 << 20
 
@@ -100,3 +103,24 @@ def test_a_bad_guess_takes_more(guess: int) -> None:
 
 def test_a_run_without_an_answer_ends_the_search() -> None:
     assert _tried(None, 500, 1000) == ([1000], None, None)
+
+
+@pytest.mark.parametrize(
+    ("effective", "env", "tensorflow", "room"),
+    [
+        ({"allow_growth": True}, {}, "2.21.0", 6092),
+        ({"allow_growth": True}, {}, "2.12.1", 6356),
+        ({"allow_growth": True}, {"TF_DEVICE_MIN_SYS_MEMORY_IN_MB": "4000"}, "2.21.0", 3892),
+        ({"allow_growth": None}, {"TF_PER_DEVICE_MEMORY_LIMIT_MB": "1000"}, "2.21.0", 6092),
+        ({"allow_growth": None}, {}, "2.21.0", 914),
+    ],
+)
+def test_what_tensorflow_may_take_is_more_than_its_first_region(
+    effective: dict[str, object], env: dict[str, str], tensorflow: str, room: int
+) -> None:
+    gpu = GpuUsage(index=0, card=0, total=8192 * MIB, others=300 * MIB, regions=[914 * MIB])
+    settings = {"per_process_gpu_memory_fraction": 0.0, "visible": [0], "limits": [[]], **effective}
+    told: dict[str, object] = {"devices": [{"name": "GPU:0", "peak": 256 * MIB}]}
+    result = Result(True, effective=settings, observer=told)
+    (device,) = observe(result, Usage(gpus=[gpu]), {}, tensorflow, env).devices
+    assert device.room == room * MIB

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tfmemlint.fit.held import complete
 from tfmemlint.fit.oom_messages import is_out_of_memory, refused_in_cudnn
 from tfmemlint.verify.child.probe import logical
+from tfmemlint.verify.driver.build import minor_of
 
 if TYPE_CHECKING:
     from tfmemlint.fit.xla_buffers import Block
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from tfmemlint.verify.result import Result
 
 MIB = 1024 * 1024
+_IN_REGIONS = "TF_PER_DEVICE_MEMORY_LIMIT_MB"
+"""With it, TensorFlow takes the same memory in regions of about that size (seen on 2.21)."""
 
 
 @dataclass(slots=True)
@@ -91,8 +94,14 @@ class FitRun:
         return bool(self.exhausted)
 
 
-def observe(result: Result, usage: Usage, blocks: Mapping[int, Block]) -> FitRun:
-    """Combine a run's report, its journal, the driver's log, and XLA's plans."""
+def observe(
+    result: Result, usage: Usage, blocks: Mapping[int, Block], tensorflow: str, env: Mapping[str, str]
+) -> FitRun:
+    """Combine a run's report, its journal, the driver's log, and XLA's plans.
+
+    Args:
+        tensorflow: the release, such as ``2.21.0``. env: the variables that the script was started with.
+    """
     told = result.observer or {}
     steps, exhausted = told.get("steps", 0), list(told.get("exhausted", []))
     peaks: dict[str, int | None] = {}
@@ -106,7 +115,9 @@ def observe(result: Result, usage: Usage, blocks: Mapping[int, Block]) -> FitRun
     for device in told.get("devices", []):
         peaks[device["name"]] = device["peak"]
     held = {name: complete(own, blocks) for name, own in told.get("held", {}).items()}
-    devices = list(_devices(peaks, held, result.effective, usage))
+    left = env.get("TF_DEVICE_MIN_SYS_MEMORY_IN_MB", "")
+    allocator = _AllocatorSettings(tensorflow, _IN_REGIONS in env, int(left) if left.isdecimal() else None)
+    devices = list(_devices(peaks, held, result.effective, usage, allocator))
     return FitRun(
         result,
         usage,
@@ -123,6 +134,7 @@ def _devices(
     held: Mapping[str, dict[str, Any]],
     effective: Mapping[str, Any] | None,
     usage: Usage,
+    allocator: _AllocatorSettings,
 ) -> Sequence[DeviceUsage]:
     made = logical(effective)
     found = []
@@ -139,14 +151,33 @@ def _devices(
             peak = max(peak, known["peak"])
         fraction = bool(effective is not None and effective["per_process_gpu_memory_fraction"])
         limited, free = limit is not None or fraction, gpu.total - gpu.others
-        found.append(DeviceUsage(name, gpu.card, peak, _room(gpu, limit, growth), growth, limited, free, known))
+        room = _room(gpu, limit, growth, allocator)
+        found.append(DeviceUsage(name, gpu.card, peak, room, growth, limited, free, known))
     return found
 
 
-def _room(gpu: GpuUsage, limit: float | None, growth: bool) -> int:
+def _room(gpu: GpuUsage, limit: float | None, growth: bool, allocator: _AllocatorSettings) -> int:
     """Return the most that an allocator may take of its physical GPU, in bytes."""
     if limit is not None and limit >= 1:
         return min(int(limit * MIB), gpu.total - gpu.others)
-    if not growth and gpu.regions:
-        return gpu.regions[0]
-    return gpu.total - gpu.others
+    free = gpu.total - gpu.others
+    if growth or allocator.in_regions:
+        return max(free - allocator.left_mib(free) * MIB, 0)
+    return gpu.regions[0] if gpu.regions else free
+
+
+@dataclass(frozen=True, slots=True)
+class _AllocatorSettings:
+    """The settings that decide how much of a GPU TensorFlow leaves free, and in how many regions it takes the rest."""
+
+    tensorflow: str
+    in_regions: bool
+    min_left_mib: int | None
+
+    def left_mib(self, free: int) -> int:
+        """Return the MiB of the ``free`` bytes of a GPU that TensorFlow leaves free, with growth as without."""
+        if self.min_left_mib is not None:
+            return self.min_left_mib
+        if free < 2048 * MIB:
+            return 225
+        return 1536 if minor_of(self.tensorflow) == (2, 12) else 1800

@@ -246,7 +246,7 @@ def _would_do(device: DeviceUsage, asked: DeviceUsage, found: FitResult) -> str:
     if asked.limited and (smallest or peak) <= asked.free:
         return f"the GPU has room for it ({mib(asked.free)} are free), but the script's own limit has not"
     # TensorFlow leaves some memory free on a GPU that it takes as a whole.
-    kept = 0 if asked.growth or asked.limited else asked.free - asked.room
+    kept = 0 if asked.limited else asked.free - asked.room
     works = found.limit.works if found.limit is not None else None
     enough = peak if asked.growth else smallest or peak
     size = (works or enough / MIB) + kept / MIB + found.conditions.in_use_mib

@@ -138,7 +138,7 @@ class Runner:
                 )
             from tfmemlint.verify.driver import read_log
 
-            return observe(result, read_log(log), blocks_in(plans))
+            return observe(result, read_log(log), blocks_in(plans), self._ground.version, env)
 
 
 def _quick_flags(tensorflow: str) -> tuple[str, ...]:
