@@ -22,6 +22,8 @@ _WORDS_ABOUT_PYTHON_2 = (
     "multiple exception types",
     "parameters cannot be parenthesized",
 )
+_LONGEST_LINE = 500
+"""Characters of a line that are looked at for Python 2."""
 _PRINT = re.compile(r"\s*print\s+(?:[\w\"'%-]|>>)")
 _PYTHON_2_LINE = re.compile(
     r"^\s*(?:"
@@ -61,7 +63,7 @@ def says_python_2(words: str, line: str, lines: Sequence[str]) -> bool:
     Args:
         words: the message of Python 3. line: the line that it is about. lines: all lines of the text.
     """
-    if any(part in words for part in _WORDS_ABOUT_PYTHON_2) or _PYTHON_2_LINE.search(line) is not None:
+    if any(part in words for part in _WORDS_ABOUT_PYTHON_2) or _PYTHON_2_LINE.search(line[:_LONGEST_LINE]) is not None:
         return True
     # Python 2 takes a tab for eight spaces; so may a text that is just damaged.
     return "tabs" in words and any(map(_PRINT.match, lines))

@@ -17,7 +17,7 @@ from tfmemlint.knowledge.configuring import WORDS
 CONFIGURES = re.compile("|".join(WORDS))
 """Matches code that may configure a GPU with ``tf.config`` or environment variables."""
 _WORD = re.compile(r"[^\W\d]\w*")
-_PAIR = re.compile(r"([^\W\d]\w*|[)\]])[ \t]*\.[ \t]*(?=([^\W\d]\w*))")
+_PAIR = re.compile(r"((?<!\w)[^\W\d]\w*|[)\]])[ \t]*\.[ \t]*(?=([^\W\d]\w*))")
 _HEAD = re.compile(r"([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+([^\W\d]\w*)")
 _ALIAS = re.compile(r"\bas[ \t]+([^\W\d]\w*)")
 _DOCSTRING = re.compile(r"\A(?:\s|#[^\n]*\n)*[rRuUbB]?(\"\"\"|''').*?\1", re.DOTALL)

@@ -22,7 +22,7 @@ UNCOMMITTED = "has uncommitted changes and was left unchanged: commit or stage t
 UNTRACKED = "is not in git yet and was left unchanged: add it, or use --allow-dirty"
 UNKNOWN = "may have uncommitted changes (its index cannot be read here) and was left unchanged: use --allow-dirty"
 _SHA256 = re.compile(r"(?im)^[ \t]*objectformat[ \t]*=[ \t]*\"?sha256")
-_EXCLUDES_FILE = re.compile(r"(?im)^[ \t]*excludesfile[ \t]*=[ \t]*\"?([^\"\n#;]+?)\"?[ \t]*(?:[#;].*)?$")
+_EXCLUDES_FILE = re.compile(r"(?im)^[ \t]*excludesfile[ \t]*=[ \t]*\"?([^\"\n#;]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,5 +189,5 @@ def _user_ignore_file() -> str:
     for file in (os.path.join(home, ".gitconfig"), os.path.join(place, "config")):
         found = _EXCLUDES_FILE.findall(read_text(file))
         if found:
-            return os.path.expanduser(str(found[-1]))
+            return os.path.expanduser(str(found[-1]).rstrip())
     return os.path.join(place, "ignore")

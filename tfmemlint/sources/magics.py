@@ -18,7 +18,8 @@ PYTHON = frozenset({"capture", "debug", "prun", "python", "python3", "time", "ti
 """Cell magics whose cells are Python that runs here (``%%python`` runs it elsewhere, and it is read all the same)."""
 _CELL = re.compile(r"%%(\w[\w.]*)")
 _LINE = re.compile(
-    r"(?P<indent>\s*)(?=\S)(?:(?P<target>[\w.,\[\]'\" ]*[\w.,\[\]'\"])\s*=\s*)?(?P<kind>%{1,2}|!{1,2})(?P<rest>(?![=%]).*)"
+    r"(?P<indent>\s*)(?=\S)(?:(?P<target>[\w.,\[\]'\" ]*[\w.,\[\]'\"])\s*=\s*)?"
+    r"(?P<kind>%{1,2}|!{1,2})(?P<rest>(?![=%]).*)"
 )
 _HELP = re.compile(r"\s*(?:\?{1,2}\s*[\w.*%]+|[%\w.*\[\]'\"()]+\?{1,2})\s*;?\s*")
 _AUTO = re.compile(r"(?:pip3?|conda|cd|ls|pwd|mkdir|rmdir|rm|cp|mv|cat|less|man)\s+[^=(\s].*")
