@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tfmemlint.interpreter.program import Call
 from tfmemlint.interpreter.state import Setting, State
 from tfmemlint.interpreter.state.numbering import (
     is_growth_hidden,
@@ -11,8 +12,10 @@ from tfmemlint.interpreter.state.numbering import (
     machine_gpus,
     most_physical,
     visible_gpus,
+    with_enough_gpus,
 )
 from tfmemlint.interpreter.values import UNKNOWN, Const, Device, Devices, Limit, Seq, Value
+from tfmemlint.model.finding import Span
 
 
 def _gpu(number: int) -> Device:
@@ -79,3 +82,37 @@ def test_nothing_is_said_of_a_split_that_is_not_known() -> None:
 )
 def test_growth_on_a_hidden_gpu(grown: int, value: Value, hidden: bool) -> None:
     assert is_growth_hidden(_visible(value, growth={grown: Setting(Const(True))})) is hidden
+
+
+SHOWN, ALL = Seq((_gpu(1),)), Devices("physical", "GPU")
+COUNTED = ("len(gpus) > 1", True)
+
+
+def _by(*guards: tuple[str, bool]) -> Call:
+    """Return a call of ``set_visible_devices`` under conditions."""
+    span = Span(1, 1, 1, 1)
+    name = "tf.config.set_visible_devices"
+    return Call(path="a.py", span=span, statement=span, state=State(), func=span, guards=guards, name=name)
+
+
+@pytest.mark.parametrize(
+    ("ways", "certain"),
+    [
+        ((Setting(SHOWN, _by(COUNTED)), None), True),
+        ((None, Setting(SHOWN, _by(COUNTED, ("len(gpus)", True)))), True),
+        ((Setting(SHOWN, _by(COUNTED)), Setting(ALL)), True),
+        ((Setting(SHOWN, _by((COUNTED[0], False))), None), False),
+        ((Setting(SHOWN, _by(("use_gpu", True))), None), False),
+        ((Setting(SHOWN, _by(COUNTED, ("use_gpu", True))), None), False),
+        ((Setting(SHOWN, _by()), None), False),
+        ((Setting(SHOWN, _by(COUNTED)), Setting(ALL, _by(COUNTED))), False),
+        ((Setting(SHOWN), None), False),
+    ],
+)
+def test_with_enough_gpus_what_is_asked_for_by_their_number_is_visible(
+    ways: tuple[Setting | None, ...], certain: bool
+) -> None:
+    state = State(visible=Setting(UNKNOWN, None, ways))
+    expected = next((way for way in ways if way is not None), None) if certain else state.visible
+    assert with_enough_gpus(state).visible is expected
+    assert with_enough_gpus(State()) == State()
