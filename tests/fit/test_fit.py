@@ -197,7 +197,7 @@ def test_a_gpu_is_enough_only_where_its_limit_was_run(exhausted: dict[str, FitRe
     found = exhausted["card"]
     page = io.StringIO()
     show("script.py", found, page)
-    assert "by its peak it needs a GPU of" in page.getvalue()
+    assert "by a replay of its requests it needs a GPU of" in page.getvalue()
     assert "would be enough" not in page.getvalue()
     page = io.StringIO()
     show("script.py", replace(found, limit=LimitSearch(works=2048, fails=2000)), page)
