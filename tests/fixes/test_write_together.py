@@ -128,3 +128,13 @@ def test_a_journal_that_is_none_is_passed_over(text: str, tmp_path: Path, monkey
     (tmp_path / JOURNAL).write_text(text)
     monkeypatch.chdir(tmp_path)
     assert main(["fix", "."]) == 0
+
+
+def test_the_first_file_may_be_in_a_package_of_which_another_is_outside(tmp_path: Path) -> None:
+    files = [tmp_path / "app" / "settings.py", tmp_path / "serve.py"]
+    files[0].parent.mkdir()
+    (tmp_path / "app" / "__init__.py").write_bytes(b"")
+    for file in files:
+        file.write_bytes(b"old\n")
+    replace_together([(str(file), b"old\n", b"new\n") for file in files])
+    assert [file.read_bytes() for file in files] == [b"new\n", b"new\n"]

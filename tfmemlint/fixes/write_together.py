@@ -72,12 +72,12 @@ def finish_interrupted(litter: Sequence[str]) -> None:
 
 
 def _write_journal(prepared: Sequence[tuple[str, Path]], changes: Sequence[tuple[str, bytes, bytes]]) -> Path:
-    """Write down what is to be renamed, in the directory of the first file."""
+    """Write down what is to be renamed, in the directory that all files are in: it is within their project."""
     entries = [
         {"new": name, "file": str(target), "old_digest": _digest(old), "new_digest": _digest(new)}
         for (name, target), (_, old, new) in zip(prepared, changes, strict=True)
     ]
-    journal = prepared[0][1].parent / JOURNAL
+    journal = Path(os.path.commonpath([target.parent for _, target in prepared])) / JOURNAL
     handle, name = tempfile.mkstemp(
         prefix=f"{LITTER}{this_machine()}-{os.getpid()}-", suffix=".tmp", dir=journal.parent
     )
