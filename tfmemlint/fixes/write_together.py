@@ -77,7 +77,7 @@ def _write_journal(prepared: Sequence[tuple[str, Path]], changes: Sequence[tuple
         {"new": name, "file": str(target), "old_digest": _digest(old), "new_digest": _digest(new)}
         for (name, target), (_, old, new) in zip(prepared, changes, strict=True)
     ]
-    journal = Path(os.path.commonpath([target.parent for _, target in prepared])) / JOURNAL
+    journal = Path(os.path.commonpath([str(target.parent) for _, target in prepared])) / JOURNAL
     handle, name = tempfile.mkstemp(
         prefix=f"{LITTER}{this_machine()}-{os.getpid()}-", suffix=".tmp", dir=journal.parent
     )
