@@ -52,9 +52,9 @@ def smallest_region(wanted: Sequence[tuple[int, int]], asked_peak: int, peak: in
     if fits(wanted, low):
         return low
     while not fits(wanted, high):
-        low, high = high, high + high // 4 + PIECE_BYTES
+        low, high = high, rounded(high + high // 4 + PIECE_BYTES)
     while high - low > max(high // _PRECISION, PIECE_BYTES):
-        middle = rounded((low + high) // 2)
+        middle = (low + high) // (2 * PIECE_BYTES) * PIECE_BYTES
         if fits(wanted, middle):
             high = middle
         else:
