@@ -16,7 +16,7 @@ _STARTS_PYTHON = re.compile(
     r"\b(?:python[\d.]*|ipython|torchrun|horovodrun|mpirun|mpiexec|accelerate|srun|sbatch|bash|sh)\b|\.(?:py|sh)\b"
 )
 """Words of a command that runs a program which may use TensorFlow: ``mkdir`` and ``clear`` do not."""
-_KEPT_COMMAND = re.compile(r"#@tfmemlint:\s*(?:[\w.,\[\]'\" ]+=\s*)?!{1,2}(?P<command>.*)")
+_KEPT_COMMAND = re.compile(r"#@tfmemlint:\s*(?:[\w.,\[\]'\"][\w.,\[\]'\" ]*=\s*)?!{1,2}(?P<command>.*)")
 _PROCESSES = frozenset({"Process", "Pool", "ProcessPoolExecutor"})
 _TOOLS = ("nvidia-smi", "git", "nvcc", "lspci", "free", "which", "ls", "uname", "ps ")
 

@@ -57,7 +57,7 @@ _ABOUT_MEMORY = re.compile(
     r"(?:gpu|process|tensorflow|tf|cuda|device).*(?:memory|mem\b|fraction|growth|limit)|memory.*(?:growth|fraction|limit)"
     r"|(?:allow|memory)[_-]?growth|per[_-]process"
 )
-_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE)
+_NUMBER = re.compile(r"\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE)
 _MIN_PERCENT, _MAX_PERCENT = 10, 100
 """As of `per_process_gpu_memory_fraction` in a program: unified memory of up to ten times the GPU's is asked for."""
 

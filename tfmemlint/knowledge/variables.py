@@ -235,7 +235,7 @@ def run_together(name: str, value: str) -> tuple[tuple[str, str], ...]:
     return tuple(found) if len(found) > 1 else ()
 
 
-_SETTING = re.compile(r"(?:^|[\s,;&]+)(?:export\s+)?((?:TF|CUDA|XLA|NCCL)_[A-Z0-9_]+)\s*=")
+_SETTING = re.compile(r"(?:^|(?<![\s,;&])[\s,;&]+)(?:export\s+)?((?:TF|CUDA|XLA|NCCL)_[A-Z0-9_]+)\s*=")
 
 
 def hides_all(value: str) -> bool:

@@ -17,7 +17,7 @@ from tfmemlint.model.records import dataclass
 from tfmemlint.sources import Source
 from tfmemlint.sources.notebook import Notebook
 
-_IN_FILE = re.compile(r"(?P<path>[^\s:]+\.\w+):(?P<row>\d+)\b")
+_IN_FILE = re.compile(r"(?<![^\s:])(?P<path>[^\s:]+\.\w+):(?P<row>\d+)\b")
 _IN_LINE = re.compile(r"\bline (?P<row>\d+)\b(?! of cell)")
 _IN_PYTHON = re.compile(r'File "(?P<path>[^"\n]+)", line (?P<row>\d+)\b')
 

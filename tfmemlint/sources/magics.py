@@ -21,18 +21,18 @@ _LINE = re.compile(
     r"(?P<indent>\s*)(?=\S)(?:(?P<target>[\w.,\[\]'\" ]*[\w.,\[\]'\"])\s*=\s*)?"
     r"(?P<kind>%{1,2}|!{1,2})(?P<rest>(?![=%]).*)"
 )
-_HELP = re.compile(r"\s*(?:\?{1,2}\s*[\w.*%]+|[%\w.*\[\]'\"()]+\?{1,2})\s*;?\s*")
+_HELP = re.compile(r"\s*(?:\?{1,2}\s*[\w.*%]+|[%\w.*\[\]'\"()]+\?{1,2})\s*(?:;\s*)?")
 _AUTO = re.compile(r"(?:pip3?|conda|cd|ls|pwd|mkdir|rmdir|rm|cp|mv|cat|less|man)\s+[^=(\s].*")
 """Commands that IPython accepts without a sign before them, unless a variable has that name."""
 _CALL = re.compile(r"\s*[,;/]\s*[A-Za-z_]")
 """Calls whose arguments have no quotes (``,f a b``, ``;f a b``) or parentheses (``/f a, b``)."""
-_ENV = re.compile(r"(?:set_)?env\s+(?P<name>[A-Za-z_]\w*)(?:\s*=\s*|\s+)(?P<value>.+?)\s*$")
+_ENV = re.compile(r"(?:set_)?env\s+(?P<name>[A-Za-z_]\w*)(?:\s*=\s*|\s+)(?P<value>\S(?:.*\S)?)\s*$")
 _SET = re.compile(
     r"\s*(?:import os; )?os\.environ\[(['\"])(?P<name>\w+)\1\] = "
     rf"(['\"])(?P<value>[^'\"\\$={{}}]*)\3  {KEPT}(?P<old>.*)"
 )
 _SPLIT_SETTING = re.compile(rf"^([ \t]*)import os\n\1(?=os\.environ\[[^\n]*  {KEPT}%)", re.MULTILINE)
-_TIMED = re.compile(r"(?:time|timeit(?:\s+-\w+(?:\s*\d+)?)*)\s+(?P<code>\S.*)$")
+_TIMED = re.compile(r"(?:time|timeit(?:\s+-\w+(?:\s+\d+)?)*)\s+(?P<code>\S.*)$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from tfmemlint.sources.config_files.text_places import Places
 
 _MAGIC = re.compile(r"\s*[%!]{1,2}\s*(?P<command>(?:python3?\s+-m\s+|sudo\s+)*pip3?\s.*)")
 _VERSION = re.compile(r"\s*%tensorflow_version\s+(?P<version>\d)(?:\.\S*)?\s*")
-_ASKED = re.compile(r"(\w+)\.(?:__version__|VERSION\b|version\.VERSION\b)")
+_ASKED = re.compile(r"\b(\w+)\.(?:__version__|VERSION\b|version\.VERSION\b)")
 _NAMED = re.compile(
     r"\W*(?:tensorflow|tf)(?:[ _-]?gpu)?(?:[ _-]*version)?\W+v?(?P<version>\d+\.\d+)\.\d[\w.+-]*\W*", re.IGNORECASE
 )

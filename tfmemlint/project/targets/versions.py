@@ -30,6 +30,8 @@ ANY: Releases = frozenset(_LINE)
 
 _STAR_AFTER_ORDER = re.compile(r"((?:[<>]=?|~=)\s*v?[0-9][0-9a-zA-Z.]*?)\.?\*")
 """``>=2.4.*``, which older releases of pip, Poetry and conda read as ``>=2.4``, and PEP 440 does not allow."""
+_MAX_CLAUSE = 200
+"""Characters of one bound of a version."""
 _CLAUSE = re.compile(
     r"(?P<operator>[=<>!~^]*)\s*(?P<version>v?(?P<numbers>[0-9]{1,9}(?:\.[0-9]{1,9})*)(?P<suffix>[^\s*]*?))"
     r"(?P<star>\.?\*)?"
@@ -116,7 +118,7 @@ def _pep_440_clause(clause: str, dialect: str) -> str:
     """
     if clause == "*":
         return ""
-    match = _CLAUSE.fullmatch(clause)
+    match = _CLAUSE.fullmatch(clause) if len(clause) <= _MAX_CLAUSE else None
     if match is None:
         raise Unreadable(f"{clause!r} is no version")
     operator, version, star = match["operator"], match["version"], match["star"] is not None
