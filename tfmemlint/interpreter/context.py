@@ -152,6 +152,8 @@ class Context(Place):
         self.env_read: dict[str, Value | None] = {}
         """The environment variables that these have read, with the value if the program has set them."""
         self.config_files = ConfigFiles()
+        self.modules_looked_at: set[str] = set()
+        """The modules whose names these have looked up."""
         self.circular_imports: set[str] = set()
         """Modules that were asked for while they were being interpreted themselves."""
         self.bound_in_other_module = False

@@ -38,8 +38,8 @@ _PLACE = frozenset(
         "target", "setup", "observer", "main", "unit", "frames", "loops", "handlers", "caught", "statement", "where",
         "depth", "tracing", "guards", "uncertain", "ways", "doubts", "import_fallbacks", "modules", "max_steps",
         "steps", "last_values", "state", "heap", "events", "container_changes", "asked_modules", "env_read",
-        "circular_imports", "reads", "is_recording", "oldest_cell_changed", "end_state", "settling",
-        "started_generators", "config_files",
+        "circular_imports", "modules_looked_at", "reads", "is_recording", "oldest_cell_changed", "end_state",
+        "settling", "started_generators", "config_files",
     }
 )  # fmt: skip
 """Attributes of a `Context` that are the same again after an import, or that are dealt with one by one."""
@@ -102,7 +102,9 @@ def _is_the_same(context: Context, kept: Replay, modules: Modules) -> bool:
         and kept.env == context.here.env
         and kept.attributes_set == context.attributes_set
         and kept.stored_functions == context.stored_functions
-        and all(units.get(name) is unit and imported.get(name) for name, unit in kept.needs.items())
+        and all(
+            units.get(name) is unit and imported.get(name) and not unit.running for name, unit in kept.needs.items()
+        )
         and not any(name in units for name in kept.places if name not in kept.needs)
         and is_as_read(context, kept.contents)
         and modules.finds_the_same(kept.places)
@@ -127,6 +129,7 @@ def _replay(context: Context, kept: Replay, way: tuple[Step, ...]) -> None:
     for chain in kept.changes:
         context.container_changes[moved.chain(chain)] = None
     context.asked_modules.update(kept.places)
+    context.modules_looked_at.update(kept.units, kept.needs)
     context.env_read = {**kept.env_read, **context.env_read}
     for attribute, added in kept.collections.items():
         current = getattr(context, attribute)
@@ -206,7 +209,7 @@ def _difference(
     known = begun.attributes["units"]
     names = {part for each in asked for part in prefixes(each)} | (context.units.keys() - known.keys())
     needs = {name: known[name] for name in names if name in known}
-    if any(unit is context.main or not begun.before.imported.get(name) for name, unit in needs.items()):
+    if any(unit is context.main or unit.running or not begun.before.imported.get(name) for name, unit in needs.items()):
         return None
     counts: dict[str, Any] = {}
     collections: dict[str, Any] = {}

@@ -36,35 +36,58 @@ from tfmemlint.knowledge.environment import Moment, read_at
 from tfmemlint.project.search import prefixes
 
 
-def use_summary(context: Context, name: str, asking: frozenset[str] = frozenset()) -> bool:
-    """Bind what an earlier program's import of this module has bound; return False if that may not hold here.
+def use_summary(context: Context, name: str) -> bool:
+    """Bind what an earlier program's import of this module has bound; return False if that may not hold here."""
+    found: dict[str, ModuleSummary] = {}
+    if not _collect(context, name, (), found, {}):
+        return False
+    for kept in found.values():
+        _bind(context, kept)
+    return True
+
+
+def _collect(
+    context: Context,
+    name: str,
+    asking: tuple[str, ...],
+    found: dict[str, ModuleSummary],
+    units: dict[str, ModuleInstance],
+) -> bool:
+    """Find the summary of a module, and of those that it needs and that have not been imported yet; return False if one
+    is missing, or does not hold here.
 
     Args:
         context: the program so far. name: the module's.
-        asking: the modules whose summaries need this one: programs that import them in other orders may have kept
-            summaries that need each other.
+        asking: the modules whose imports lead to this one: they have not ended.
+        found: gets the summaries, by the names of the modules. units: gets all modules that these bind, by name.
     """
     kept = context.modules.kept(name) if context.modules is not None else None
-    if kept is None or context.path_changed or name in asking:
+    if kept is None or context.path_changed:
         return False
-    if any(unit.running and other not in kept.unfinished for other, unit in kept.modules()):
-        # It is imported in a circle that was entered elsewhere then: what is running lacks names that it had there.
+    if any(other in kept.looked_at and (unit.running or other in asking) for other, unit in kept.modules()):
+        # It is imported in a circle that was entered elsewhere then: what has not ended lacks names that it had there.
         return False
     if any(context.here.env.get(variable) != value for variable, value in kept.read.items()):
         return False
-    if any(context.units.get(other, unit) is not unit for other, (unit, _) in kept.units.items()):
-        return False
+    for other, (unit, _) in kept.units.items():
+        if context.units.get(other, unit) is not unit or units.setdefault(other, unit) is not unit:
+            return False
     if not is_as_read(context, kept.contents):
         return False
+    found[name] = kept
     for other, unit in kept.needs.items():
-        if context.units.get(other) is not unit:
-            # One that imports this module comes first, or not at all: there is no other way into that circle here.
-            if other in context.units or other in kept.unfinished:
-                return False
-            if not use_summary(context, other, asking | {name}):
-                return False
-        if context.units.get(other) is not unit or not context.here.imported.get(other):
+        if context.units.get(other) is unit and context.here.imported.get(other):
+            continue
+        if other in context.units:
             return False
+        if other not in found and not _collect(context, other, (*asking, name), found, units):
+            return False
+        if units.get(other) is not unit:
+            return False
+    return True
+
+
+def _bind(context: Context, kept: ModuleSummary) -> None:
     for other, (unit, names) in kept.units.items():
         if other not in context.units:
             unit.scope.names.clear()
@@ -74,10 +97,10 @@ def use_summary(context: Context, name: str, asking: frozenset[str] = frozenset(
     context.heap = {**context.heap, **kept.heap}
     context.defaults.update(kept.defaults)
     context.asked_modules.update(kept.places)
+    context.modules_looked_at.update(kept.looked_at)
     context.env_read = {**kept.read, **context.env_read}
     imported = {**context.here.imported, **dict.fromkeys(kept.units, True)}
     context.state = replace(context.here, imported=imported, env={**context.here.env, **kept.env})
-    return True
 
 
 def _is_fresh(context: Context, state: State) -> bool:
@@ -121,7 +144,7 @@ def keep_summary(
     kept = ModuleSummary(
         {name: (module, _names_of_module(context, name, module)) for name, module in units.items()},
         needs,
-        frozenset(name for name, module in needs.items() if module.running),
+        frozenset(context.modules_looked_at),
         {key: value for key, value in context.heap.items() if heap.get(key) is not value},
         {key: value for key, value in context.defaults.items() if key not in defaults},
         {name: value for name, value in context.here.env.items() if before.env.get(name) is not value},

@@ -81,7 +81,7 @@ class ModuleSummary:
 
     Attributes:
         units: the modules that were imported, by name, with the names in each. needs: those that had been before.
-        unfinished: those of ``needs`` whose own import had not ended: they import this one, directly or not.
+        looked_at: the modules whose names were looked up.
         heap: the attributes that objects and classes were given. defaults: the values of default arguments, by the id
         of each. env: what it has put into the environment. read: what it has found there, or not (None).
         places: where all modules are that were asked for; None for those of others.
@@ -90,7 +90,7 @@ class ModuleSummary:
 
     units: dict[str, tuple[ModuleInstance, dict[str, Value]]]
     needs: dict[str, ModuleInstance]
-    unfinished: frozenset[str]
+    looked_at: frozenset[str]
     heap: dict[tuple[Instance | Class | Cell, str], Value]
     defaults: dict[int, Value]
     env: dict[str, Value]

@@ -113,6 +113,7 @@ def _import_all(context: Context, module: Value) -> None:
     if not isinstance(module, Module):
         return
     names = module.scope.names
+    context.modules_looked_at.add(module.name)
     if module.scope.unit is not None and module.scope.unit.running:
         context.circular_imports.add(module.name)
     listed = context.current(names["__all__"]) if "__all__" in names else None

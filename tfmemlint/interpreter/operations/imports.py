@@ -107,6 +107,7 @@ def interpret_module(context: Context, unit: ModuleInstance, node: ast.AST) -> N
     defaults = set(context.defaults)
     asked, within, read = context.asked_modules, context.circular_imports, context.env_read
     context.asked_modules, context.circular_imports, context.env_read = set(), set(), {}
+    looked_at, context.modules_looked_at = context.modules_looked_at, set()
     reads, context.reads, begun = context.reads, {}, context.next_serial()
     # Each module has a budget of its own: whether a program is followed to its end must not depend on which of its
     # modules another program has imported before.
@@ -120,6 +121,7 @@ def interpret_module(context: Context, unit: ModuleInstance, node: ast.AST) -> N
     if not circle and files == context.config_files.requests and only_bound_names(context, before, events):
         keep_summary(context, unit, before, heap, defaults, context.asked_modules, contents)
     context.asked_modules |= asked
+    context.modules_looked_at |= looked_at
     context.circular_imports = within | circle
     context.env_read = context.env_read | read
 

@@ -19,9 +19,11 @@ _NAMES_ITSELF = re.compile(r"\b(?:globals|vars|exec)\(|sys\.modules|__dict__|\bi
 
 def named_in_module(context: Context, module: Module, name: str) -> Value | None:
     """Return a name that a module of the project binds, or a submodule that has been imported."""
-    if module.scope.unit is not None and module.scope.unit.running and module.scope.unit is not context.unit:
-        # What it has by now depends on who imported it first.
-        context.circular_imports.add(module.name)
+    if module.scope.unit is not None and module.scope.unit is not context.unit:
+        context.modules_looked_at.add(module.name)
+        if module.scope.unit.running:
+            # What it has by now depends on who imported it first.
+            context.circular_imports.add(module.name)
     found = module.scope.names.get(name)
     if found is None:
         # Also of a directory without `__init__.py`, which has no code of its own.
