@@ -9,7 +9,7 @@ from dataclasses import replace
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.intents import StatedIntent
 from tfmemlint.interpreter.program import Call, EnvWrite, ProtoMade, SessionMade
-from tfmemlint.interpreter.values import Const
+from tfmemlint.interpreter.values import Const, Value
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, SET_LOGICAL
 from tfmemlint.model.finding import Finding, Severity
@@ -174,7 +174,7 @@ def _findings_at(stated: StatedIntent, run: EntryRun) -> list[Finding]:
     elif isinstance(stated.event, SessionMade) and stated.text in stated.event.field_spans:
         # Rules about a single option report the place where it is set.
         spans.append(stated.event.field_spans[stated.text])
-    elif stated.setting is Purpose.LIMIT and stated.sizes:
+    elif stated.setting is Purpose.LIMIT:
         # The limits may have been created before, and passed by name.
         setters = [call.span for call in run.of(Call) if call.name in SET_LOGICAL and call.span != stated.event.span]
         made = (
@@ -182,8 +182,7 @@ def _findings_at(stated: StatedIntent, run: EntryRun) -> list[Finding]:
             for call in run.of(Call)
             if call.name in LOGICAL_CONFIGURATION and not any(span.contains(call.span) for span in setters)
         )
-        sizes = {Const(size) for size in stated.sizes}
-        spans.extend(call.span for call in made if call.value(0, "memory_limit") in sizes)
+        spans.extend(call.span for call in made if _is_size(call.value(0, "memory_limit"), stated.sizes))
     here = [
         finding
         for finding in run.findings
@@ -191,6 +190,16 @@ def _findings_at(stated: StatedIntent, run: EntryRun) -> list[Finding]:
         or (isinstance(stated.event, ProtoMade) and stated.span in finding.anchors.values())
     ]
     return sorted(here, key=lambda finding: finding.severity is not Severity.ERROR)
+
+
+def _is_size(value: Value | None, sizes: Sequence[float] | None) -> bool:
+    """True if a limit may be one of those sizes; any that isn't known is, where none of them is known."""
+    if not isinstance(value, Const):
+        return value is not None and not sizes
+    try:
+        return isinstance(value.value, (str, int, float)) and float(value.value) in (sizes or ())
+    except ValueError:
+        return not sizes
 
 
 def _condition(stated: StatedIntent) -> str:

@@ -229,6 +229,10 @@ class Slicer:
                 if isinstance(method, ast.FunctionDef) and method.name.startswith("__"):
                     self.keep(method)
                     self._need_whole(method)
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            # Without them it would be no generator.
+            for inner in self.bindings.yields[statement]:
+                self.keep(inner, late=True)
         # Code on the same line is kept with it, so it must be able to run.
         for block in blocks_of(statement):
             for inner in block:

@@ -23,6 +23,7 @@ class StatementIndex:
         tree: the module. parent: the statement whose block contains a statement, None at the top level.
         function: the innermost function that contains a statement. outer: the function around a function.
         exits: the statements that leave a block early, or may: assertions.
+        yields: of each function, the statements in which it yields.
         assigned_attributes: by name of the attribute, the statements that assign to it: assignments
             (``self.gpus = ...``), and those in the body of a class, including its methods.
         bound: by name and function, the statements that bind it there.
@@ -35,6 +36,7 @@ class StatementIndex:
         self.function: dict[ast.stmt, Function] = {}
         self.outer: dict[Function, Function] = {None: None}
         self.exits: list[ast.stmt] = []
+        self.yields: dict[Function, list[ast.stmt]] = defaultdict(list)
         self.assigned_attributes: dict[str, list[ast.stmt]] = defaultdict(list)
         self.bound: dict[tuple[str, Function], list[ast.stmt]] = defaultdict(list)
         self.modules: set[str] = set()
@@ -137,6 +139,8 @@ class StatementIndex:
         leaves = (ast.Return, ast.Raise, ast.Break, ast.Continue, ast.Assert)
         if isinstance(statement, leaves) or is_exit(statement):
             self.exits.append(statement)
+        if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in own_nodes(statement)):
+            self.yields[function].append(statement)
         if isinstance(statement, (ast.Global, ast.Nonlocal)):
             for name in statement.names:
                 home = self.home(name, self.outer[function]) if isinstance(statement, ast.Nonlocal) else None
