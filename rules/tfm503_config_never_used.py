@@ -1,4 +1,4 @@
-"""TFM503: GPU options are set on a message that no session ever gets."""
+"""TFM503: GPU options are set on a message, or a limit on a configuration, that TensorFlow never gets."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.interpreter.program import ProtoMade
+from tfmemlint.interpreter.state import Tri
 from tfmemlint.knowledge import names
-from tfmemlint.knowledge.functions import PROTOS
+from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, PROTOS
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.rulekit.explain import constants_of, options_intent, plain_options, short
+from tfmemlint.rulekit.explain import constants_of, dropped_limit_intent, options_intent, plain_options, short
 from tfmemlint.rulekit.exports import is_for_others
 from tfmemlint.rulekit.rule import Rule
 
@@ -20,12 +21,13 @@ if TYPE_CHECKING:
 
 
 class ConfigNeverUsed(Rule):
-    """GPU options are set on a message that no session ever gets.
+    """GPU options are set on a message, or a limit on a configuration, that TensorFlow never gets.
 
     What it does
     ------------
     Finds ``ConfigProto`` and ``GPUOptions`` objects with GPU options that are never passed to anything: no session, no
-    estimator, no function, no return value.
+    estimator, no function, no return value. Finds a ``LogicalDeviceConfiguration`` as a statement of its own, too: it
+    only describes a device, and no ``set_logical_device_configuration`` gets it.
 
     Why it matters
     --------------
@@ -55,11 +57,12 @@ class ConfigNeverUsed(Rule):
     code = "TFM503"
     name = "config-never-used"
     severity = Severity.WARNING
-    triggers = ("ConfigProto", "GPUOptions")
+    triggers = ("ConfigProto", "GPUOptions", "(?:Logical|Virtual)DeviceConfiguration")
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Yield each message with GPU options that nothing uses."""
+        """Yield each message with GPU options, and each limit, that nothing uses."""
+        yield from self._dropped_limits(program)
         # A module that does nothing else defines settings for other modules.
         settings = all(call.name in PROTOS for call in program.calls() if is_tensorflow(call.name))
         for proto in program.of(ProtoMade):
@@ -82,8 +85,29 @@ class ConfigNeverUsed(Rule):
                 anchors={f"field:{before}{name}": span for name, span in proto.field_spans.items()},
             )
 
+    def _dropped_limits(self, program: Program) -> Iterator[Finding]:
+        for call in program.calls(*LOGICAL_CONFIGURATION):
+            given = call.arg(0, "memory_limit")
+            if given is None or call.result_used:
+                continue
+            yield self.finding(
+                program,
+                call,
+                f"Nothing gets this {short(call.name)}: its limit has no effect",
+                intent=dropped_limit_intent(call),
+                outcome="Nothing is raised; the process takes nearly all of the GPU's memory",
+                advice="Hand it to tf.config.set_logical_device_configuration for each GPU, before the first operation",
+                fixable=call.state.context.has is Tri.NO and call.certain,
+                details={"mib": given.text},
+            )
+
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Set the same options with ``tf.config``."""
+        if "mib" in finding.details:
+            from tfmemlint.fixes.rewrites import logical_devices
+
+            logical_devices.limit_every_gpu(editor, finding)
+            return
         from tfmemlint.fixes.rewrites import sessions
 
         sessions.replace_proto(editor, finding)

@@ -17,8 +17,8 @@ class StatedIntent:
         intent: the intent itself.
         by: how it is stated: ``call`` (a function of ``tf.config``), ``made-up`` (a name or key that TensorFlow
             lacks), ``assignment`` (to an attribute that nobody reads), ``environment``, ``session`` (the options of a
-            TF1 session), ``proto`` (options that no session ever gets), ``handed-on`` (options for something that is
-            not followed), or ``report``.
+            TF1 session), ``proto`` (options that no session ever gets), ``dropped`` (a configuration of a logical
+            device that no function gets), ``handed-on`` (options for something that is not followed), or ``report``.
         name: canonical name of the function, the session's maker, or the variable.
         text: the code that states it.
         span: its place. statement: the whole statement that contains it.

@@ -8,12 +8,13 @@ from tfmemlint.intents.model import StatedIntent, number_of
 from tfmemlint.interpreter.program import Call, EnvWrite, Event, ItemLookup, ProtoMade, SessionMade, Store
 from tfmemlint.interpreter.values import EACH, Const, Limit, Seq, Value
 from tfmemlint.knowledge import environment, purposes
-from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
+from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, SET_GROWTH, SET_LOGICAL, SET_VISIBLE
 from tfmemlint.knowledge.variables import wants_growth
 from tfmemlint.model.finding import Span
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import (
     device_words,
+    dropped_limit_intent,
     growth_intent,
     limit_intent,
     options_intent,
@@ -68,6 +69,11 @@ def _of_call(call: Call, entry: str) -> Iterator[StatedIntent]:
     elif call.name in SET_LOGICAL:
         sizes = _sizes(call.value(1, "logical_devices"))
         yield _make(call, entry, limit_intent(call), "call", call.name, call.text, gpu, sizes)
+    elif call.name in LOGICAL_CONFIGURATION and not call.result_used and call.arg(0, "memory_limit") is not None:
+        intent = dropped_limit_intent(call)
+        known = intent.purpose is Purpose.LIMIT and isinstance(intent.value, (int, float))
+        sizes = (float(intent.value),) if known and isinstance(intent.value, (int, float)) else None
+        yield _make(call, entry, intent, "dropped", call.name, call.text, EACH, sizes)
     elif call.name in SET_VISIBLE and call.value(1, "device_type") != Const("CPU"):
         yield _make(call, entry, visible_intent(call), "call", call.name, call.text)
     elif call.name in REPORTS:

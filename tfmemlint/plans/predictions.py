@@ -97,6 +97,9 @@ def _by_event(stated: StatedIntent, run: EntryRun) -> Prediction | None:
                 (f"TensorFlow raises {': '.join(exception)}",),
                 exception=exception,
             )
+        case Call() as call if stated.by == "dropped":
+            words = f"without effect: nothing gets this {short(call.name)}"
+            return Prediction(PredictionKind.FAILS, "unused", words, ("Nothing is raised",))
         case EnvWrite() as write:
             return variables.predict(stated, write, run)
         case SessionMade() as session if names.exists(session.name, run.program.target):

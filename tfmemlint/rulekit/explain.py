@@ -77,6 +77,15 @@ def limit_intent(call: Call) -> Intent:
     return Intent(Purpose.LIMIT, devices)
 
 
+def dropped_limit_intent(call: Call) -> Intent:
+    """Return the intent of a configuration of a logical device that stands alone: no device is named."""
+    given = call.arg(0, "memory_limit")
+    size = given.value.value if given is not None and isinstance(given.value, Const) else None
+    known = size if isinstance(size, (int, float)) and not isinstance(size, bool) else None
+    purpose = Purpose.FRACTION if is_share(known) else Purpose.LIMIT
+    return Intent(purpose, "every GPU", known, given.text if given is not None else "")
+
+
 def is_share(limit: object) -> bool:
     """Return True if the author of a ``memory_limit``, whose unit is MiB, most likely means a fraction of the
     memory."""

@@ -71,6 +71,8 @@ def _why_nothing(stated: StatedIntent, asked: Sequence[ConfigCall]) -> str:
         return f"TensorFlow never reads {stated.name}"
     if stated.by == "proto":
         return "no session is ever made with these options"
+    if stated.by == "dropped":
+        return "no function of TensorFlow gets this configuration"
     if stated.by == "call" and not asked:
         return "the line was run, but it never reached TensorFlow"
     return ""
@@ -78,7 +80,9 @@ def _why_nothing(stated: StatedIntent, asked: Sequence[ConfigCall]) -> str:
 
 def _is_read_by_nobody(stated: StatedIntent) -> bool:
     """True if an intent is stated where TensorFlow never looks, so that it can't have any effect."""
-    return stated.by in ("assignment", "proto") or (stated.by == "made-up" and isinstance(stated.event, EnvWrite))
+    return stated.by in ("assignment", "proto", "dropped") or (
+        stated.by == "made-up" and isinstance(stated.event, EnvWrite)
+    )
 
 
 def judge_elsewhere(
