@@ -17,6 +17,13 @@ if a.VALUE:
 for gpu in tf.config.list_physical_devices("GPU"):
     tf.config.experimental.set_memory_growth(gpu, True)
 """
+MODE = """
+import os
+if os.environ["MODE"] == "loud":
+    tf.constant(0)
+for gpu in tf.config.list_physical_devices("GPU"):
+    tf.config.experimental.set_memory_growth(gpu, True)
+"""
 CIRCLE = {
     "a.py": 'import b\nVALUE = getattr(b, "START", 0)\n',
     "b.py": "import a\nSTART = 1\n",
@@ -51,10 +58,20 @@ def test_a_circle_is_followed_however_many_modules_it_has(
     assert "nested too deeply" not in capsys.readouterr().err
 
 
-def test_a_program_that_enters_a_circle_elsewhere_is_judged_as_it_is_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+NEEDED = {
+    "calm.py": 'import os\nos.environ["MODE"] = "calm"\n',
+    "loud.py": 'import calm\nimport os\nos.environ["MODE"] = "loud"\n',
+    "first.py": f"import tensorflow as tf\nimport calm\nimport loud\n{MODE}",
+    "second.py": f"import tensorflow as tf\nimport loud\n{MODE}",
+}
+"""Two programs that end with the same environment: the module that sets it last needs the other one."""
+
+
+@pytest.mark.parametrize("files", [CIRCLE, NEEDED], ids=["a circle", "a module that needs another"])
+def test_a_program_that_enters_elsewhere_is_judged_as_it_is_alone(
+    files: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name, content in CIRCLE.items():
+    for name, content in files.items():
         (tmp_path / name).write_text(content)
     monkeypatch.chdir(tmp_path)
 

@@ -6,7 +6,8 @@ default arguments; and the environment variables that were set.
 
 **On what it depends**, all of it recorded in the summary and compared before use: where each module lies that was asked
 for (``places``), the environment variables that were read (``read``), the containers of other modules that were
-looked at (``contents``), and the modules that had been imported before (``needs``).
+looked at (``contents``), the modules whose names were looked up (``looked_at``), and those that had been imported
+before (``needs``).
 
 **When it may be used**: only modules are summarized that have done nothing but bind names while nothing had started
 (`only_bound_names`): no event that a rule reads, no change of the runtime's state, no name given to another module, no
@@ -59,7 +60,8 @@ def _collect(
     Args:
         context: the program so far. name: the module's.
         asking: the modules whose imports lead to this one: they have not ended.
-        found: gets the summaries, by the names of the modules. units: gets all modules that these bind, by name.
+        found: gets the summaries, by the names of the modules, each behind those that it needs.
+        units: gets all modules that these bind, by name.
     """
     kept = context.modules.kept(name) if context.modules is not None else None
     if kept is None or context.path_changed:
@@ -84,6 +86,8 @@ def _collect(
             return False
         if units.get(other) is not unit:
             return False
+    # What it has changed in the modules that it needs is bound after these.
+    found[name] = found.pop(name)
     return True
 
 
