@@ -57,7 +57,7 @@ class ConfigNeverUsed(Rule):
     code = "TFM503"
     name = "config-never-used"
     severity = Severity.WARNING
-    triggers = ("ConfigProto", "GPUOptions", "(?:Logical|Virtual)DeviceConfiguration")
+    triggers = ("ConfigProto", "GPUOptions", "(?:Logical|Virtual)Device")
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ TRIGGERS: tuple[Group, ...] = (
     ('CUDA_', False, '(?:TF_|CUDA_)\\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)'),
     ('ConfigProto', False, 'ConfigProto|ConfigProto|GPUOptions'),
     ('DEVICE', False, 'CUDA_DEVICE_ORDER|VISIBLE_DEVICES'),
-    ('Device', False, '(?:Logical|Virtual)Device|(?:Logical|Virtual)DeviceConfiguration|nvmlDeviceGetHandle'),
+    ('Device', False, '(?:Logical|Virtual)Device|nvmlDeviceGetHandle'),
     ('GPU', False, 'ConfigProto|GPUOptions|GPUOptions|GPU_ALLO[CW]|TF_FORCE_GPU|TF_GPU|TF_GPU_ALLOCATOR|\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram)|\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram|growth)'),
     ('Session', False, 'InteractiveSession|Monitored\\w*Session|\\bSession\\('),
     ('TF_', False, '(?:TF_|CUDA_)\\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)|TF_CUDNN'),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from tfmemlint.fixes.call_context import index_guard, own_statement, set_applicability
-from tfmemlint.fixes.rewrites.render_intent import all_gpus, free_name, number_of_gpu, spell
+from tfmemlint.fixes.rewrites.render_intent import all_gpus, free_name, limit_for_all, number_of_gpu
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
 
@@ -45,18 +45,14 @@ def fix_device(editor: Editor, finding: Finding) -> None:
 
 
 def limit_every_gpu(editor: Editor, finding: Finding) -> None:
-    """Give every GPU a configuration that stands alone."""
+    """Give every GPU the limit of a configuration that stands alone."""
     call = editor.call_at(finding.span)
     statement = own_statement(editor, call)
     if statement is None:
         raise Withheld("its result is used")
-    gpu = free_name(editor, "gpu")
-    setter = spell(editor, "tf.config.set_logical_device_configuration")
-    code = f"{setter}({gpu}, [{editor.code(call)}])"
-    if "\n" in code or len(code) + 8 > editor.line_length:
-        code = f"{setter}(\n    {gpu},\n    [{editor.code(call)}],\n)"
-    code = code.replace("\n", "\n    ")
-    editor.replace_statement(statement, f"for {gpu} in {all_gpus(editor)}:\n    {code}\n")
+    if len(call.args) > 1:
+        raise Withheld("it has other settings, too")
+    editor.replace_statement(statement, limit_for_all(editor, str(finding.details["mib"]), "mib"))
     editor.unsafe("Configure every GPU with this limit")
 
 

@@ -14,13 +14,13 @@ from tfmemlint.fixes.concrete_tree import syntax_nodes
 from tfmemlint.fixes.rewrites import made_up_optimizers, memory_reports
 from tfmemlint.fixes.rewrites.render_intent import (
     all_gpus,
-    free_name,
     gpus_named,
     growth,
     growth_for_all,
     in_mib,
     is_no_device,
     limit,
+    limit_for_all,
     spell,
 )
 from tfmemlint.fixes.withheld import Withheld
@@ -153,9 +153,7 @@ def _sibling(editor: Editor, call: cst.Call, name: str) -> str:
 def _for_all(editor: Editor, purpose: Purpose, amount: str, details: Mapping[str, object]) -> str:
     if purpose is Purpose.GROWTH:
         return growth_for_all(editor, amount or "True")
-    gpu = free_name(editor, "gpu")
-    mib = in_mib(editor, amount, str(details["unit"]), gpu)
-    return f"for {gpu} in {all_gpus(editor)}:\n{indent(limit(editor, gpu, mib, 4), '    ')}\n"
+    return limit_for_all(editor, amount, str(details["unit"]))
 
 
 def replace_assignment(editor: Editor, finding: Finding) -> None:

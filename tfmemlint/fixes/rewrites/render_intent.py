@@ -58,6 +58,13 @@ def limit(editor: Editor, device: str, mib: str, column: int = 0) -> str:
     return f"{function}(\n    {device},\n    {configuration},\n)"
 
 
+def limit_for_all(editor: Editor, amount: str, unit: str) -> str:
+    """Return a loop that limits every GPU to an amount; ``unit`` is its unit, as of `in_mib`."""
+    gpu = free_name(editor, "gpu")
+    mib = in_mib(editor, amount, unit, gpu)
+    return f"for {gpu} in {all_gpus(editor)}:\n{indent(limit(editor, gpu, mib, 4), '    ')}\n"
+
+
 def share_for_all(editor: Editor, share: str, gpus: str = "") -> str:
     """Return a loop that limits every GPU to a share of its memory; ``gpus`` is the code of their list."""
     gpu = free_name(editor, "gpu")
