@@ -9,7 +9,7 @@ import pytest
 
 from tests.project.trees import put, write
 from tfmemlint.project.targets.find import Finder
-from tfmemlint.project.targets.prose import of_header
+from tfmemlint.project.targets.prose import of_folder, of_header
 
 OPTIONS = "import tensorflow as tf\n\nconfig = tf.ConfigProto()\nconfig.gpu_options.allow_growth = True\n"
 GROWTH = "import tensorflow as tf\n\ngpus = tf.config.list_physical_devices('GPU')\n"
@@ -127,3 +127,52 @@ def test_a_large_output_hides_no_names(repository: Path) -> None:
     write(repository / "README.md", "TensorFlow 2.0\n")
     path = _notebook(repository / "a.ipynb", (GROWTH, "x" * 2**20))
     assert _release(path) == "2.1"
+
+
+@pytest.mark.parametrize(
+    "folder",
+    ["src", "tf", "tfx", "tf100", "tf2onnx", "tf1_to_tf2", "tf14b", "mytf1", "tf3", "tensorflow", "tf10examples", "dtf2"],
+)
+def test_a_folder_that_is_not_called_after_a_release_tells_nothing(folder: str) -> None:
+    assert of_folder(folder, folder) is None
+
+
+@pytest.mark.parametrize(
+    ("folder", "span"),
+    [
+        ("tf1", "1.13 to 1.15"),
+        ("tf1.x", "1.13 to 1.15"),
+        ("TF_v1", "1.13 to 1.15"),
+        ("tensorflow1.14", "1.14"),
+        ("tf1.14.0", "1.14"),
+        ("tf115", "1.15"),
+        ("tf14", "1.13"),
+        ("TensorFlow-2.3", "2.3"),
+        ("tf24", "2.4"),
+        ("tf2.0", "2.0 to 2.21"),
+    ],
+)
+def test_a_folder_is_called_after_a_release(folder: str, span: str) -> None:
+    stated = of_folder(folder, folder)
+    assert stated is not None
+    assert stated.span == span
+
+
+def test_the_folder_decides_where_the_names_are_of_its_release(repository: Path) -> None:
+    write(repository / "README.md", "Runs with TensorFlow 2.3\n")
+    assert _release(write(repository / "tf14" / "sub" / "train.py", OPTIONS)) == "1.13"
+    assert _release(write(repository / "tf1" / "new.py", GROWTH)) == "2.3"
+    assert _release(write(repository / "tf2" / "old.py", OPTIONS)) == "2.3"
+
+
+def test_a_comment_above_the_code_tells_more_than_the_folder(repository: Path) -> None:
+    write(repository / "requirements.txt", "tensorflow==2.3.1\n")
+    assert _release(write(repository / "tf1" / "old.py", "# written for Tensorflow 1.15\n" + OPTIONS)) == "1.15"
+
+
+def test_the_folder_of_the_repository_itself_tells_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = tmp_path / "tf1"
+    put(inside, ".git/")
+    monkeypatch.chdir(inside)
+    write(inside / "requirements.txt", "tensorflow==2.3.1\n")
+    assert _release(write(inside / "train.py", OPTIONS)) == "2.3"

@@ -27,6 +27,8 @@ _INSTALLS = re.compile(rb"pip3?\s+install|%tensorflow_version")
 _VERSION_OUTPUT = re.compile(rb"__version__|VERSION")
 """Without this, no notebook has printed TensorFlow's version."""
 _RELEASE_IN_HEADER = re.compile(rb"(?i)(?:tensor[ -]?flow|\btf)[^\n]{0,24}?[0-3](?:\.\d|\.x|\b)")
+_RELEASE_IN_PATH = re.compile(r"(?i)(?:flow|tf)[-_. ]?v?[12]")
+"""Without this, no folder above a file is called after a release."""
 _HEADER_BYTES = 4096
 """The bytes of a Python file in which a comment above its code is looked for."""
 
@@ -163,7 +165,8 @@ class Finder:
     def _told_by(self, path: str) -> FoundTarget | None:
         """Return the release that a file tells itself; None where it tells none, or several.
 
-        A notebook printed it when it was run last; a Python file names it in a comment above its code.
+        A notebook printed it when it was run last; a Python file names it in a comment above its code. Where neither
+        does, the nearest folder tells it that is called after a release which has the file's names.
         """
         if path not in self._tells:
             stated: list[Stated] = []
@@ -177,10 +180,31 @@ class Finder:
                 from tfmemlint.project.targets.requirement_files import decoded
 
                 stated = list(of_header(called(path), decoded(data[:_HEADER_BYTES])))
-            alike = len({statement.releases for statement in stated}) == 1
             directory = os.path.dirname(os.path.abspath(path))
+            if not stated and path.endswith((".py", ".pyw", ".ipynb")):
+                stated = [found for found in self._called_after(directory) if self._names_admit(path, found)]
+            alike = len({statement.releases for statement in stated}) == 1
             self._tells[path] = _settled(directory, stated[:1]) if alike else None
         return self._tells[path]
+
+    def _names_admit(self, path: str, stated: Stated) -> bool:
+        """Return True if a release of a statement has each name of a file."""
+        told = _settled(os.path.dirname(path), [stated])
+        return told is not None and all(use.mask & _releases_of(told) for use in self.inference.names_in_file(path))
+
+    def _called_after(self, directory: str) -> Iterator[Stated]:
+        """Yield the release that the nearest folder of the repository is called after, if one is: ``tf1.14``."""
+        if _RELEASE_IN_PATH.search(directory) is None:
+            return
+        from tfmemlint.project.targets.prose import of_folder
+
+        top = self._top(directory)
+        while directory != top and directory != os.path.dirname(directory):
+            stated = of_folder(called(directory), os.path.basename(directory))
+            if stated is not None:
+                yield stated
+                return
+            directory = os.path.dirname(directory)
 
     def _said_in(self, directory: str) -> FoundTarget | None:
         stated = list(

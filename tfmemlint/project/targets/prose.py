@@ -55,6 +55,11 @@ _NOT_THIS_CODE = re.compile(
     re.IGNORECASE,
 )
 """Words of a line that speaks of other code, or of a release that this code is not for."""
+_FOLDER = re.compile(
+    r"(?:tensor[-_ ]?flow|tf)[-_. ]?v?(?P<major>[12])"
+    r"(?:[-_.]?x|[-_.]?0|[-_.](?P<minor>\d{1,2})(?:[-_.]\d{1,2})?|(?P<run_together>[1-9]\d?))?",
+    re.IGNORECASE,
+)
 _NEW_MAJOR = {"0": "<1.0", "1": ">=1.0,<2.0", "2": ">=2.0,<3.0", "3": ">=3.0"}
 
 
@@ -74,6 +79,17 @@ def of_prose(path: str, text: str) -> Iterator[Stated]:
 def of_header(path: str, text: str) -> Iterator[Stated]:
     """Yield the releases of TensorFlow that a Python file names above its code: in comments, or in its docstring."""
     yield from of_prose(path, "\n".join(_header(text.splitlines()[:MAX_HEADER_ROWS])))
+
+
+def of_folder(path: str, name: str) -> Stated | None:
+    """Return the release of TensorFlow that the name of a folder is: ``tf1``, ``tf2.x``, ``tensorflow_1.14``, ``tf14``;
+    None where it is no release."""
+    match = _FOLDER.fullmatch(name)
+    if match is None:
+        return None
+    major, minor = match["major"], match["minor"] or match["run_together"]
+    releases = _admitted(f"=={major}.{int(minor)}.*" if minor else _NEW_MAJOR[major])
+    return Stated(path, 1, name, releases, prose=True) if releases else None
 
 
 def _header(lines: list[str]) -> Iterator[str]:
