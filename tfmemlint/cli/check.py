@@ -218,7 +218,7 @@ def _results(
     Raises:
         ConfigError: a configuration file can't be followed.
     """
-    from tfmemlint.engine.run import from_text, run
+    from tfmemlint.engine.run import from_text
 
     paths = list(dict.fromkeys(arguments.paths)) or ["."]
     results: list[FileResult] = []
@@ -237,9 +237,27 @@ def _results(
 
         finish_interrupted(found.litter)
         context = dataclasses.replace(context, named=tuple(paths))
-    results.extend(run(files, context))
+    results.extend(_checked(arguments, paths, files, context, options))
     results.sort(key=lambda result: result.path)
     return results, failed
+
+
+def _checked(
+    arguments: argparse.Namespace,
+    paths: list[str],
+    files: list[tuple[str, bool]],
+    context: RunContext,
+    options: OptionsByFile,
+) -> list[FileResult]:
+    """Return the result of each file: where only findings are asked for, those of the last run if nothing changed."""
+    # What is printed with -v, and what is changed, needs more than findings.
+    if arguments.verbose or arguments.since is not None or arguments.add_ignore is not None or context.fix:
+        from tfmemlint.engine.run import run
+
+        return run(files, context)
+    from tfmemlint.engine.repeated_runs import recall_or_run
+
+    return recall_or_run(files, context, paths, options.nearest.tables)
 
 
 def _walk(paths: list[str], arguments: argparse.Namespace, nearest: Nearest) -> tuple[Walk, list[tuple[str, bool]]]:

@@ -96,6 +96,11 @@ class Nearest:
         """
         return self.top if self._single else self.of_directory(os.path.dirname(path))
 
+    @property
+    def tables(self) -> list[tuple[Table, ...]]:
+        """The tables of options of the working directory, and of all configuration files that were found so far."""
+        return [config.tables for config in (self.top, *self._by_file.values())]
+
     def _found(self, directory: str) -> Config:
         path = find(directory)
         if path is not None:

@@ -17,6 +17,14 @@ from tfmemlint.model.records import dataclass
 Find = Callable[[ProgramStart], "str | None"]
 """A function that returns the project file that a program start refers to; None if it is unknown."""
 
+asked: set[str] = set()
+"""All files and directories that were asked for, there or not: they may be outside of a project."""
+
+
+def reset_cache() -> None:
+    """Forget what was asked for."""
+    asked.clear()
+
 
 @dataclass(frozen=True, slots=True)
 class OnHost:
@@ -69,7 +77,9 @@ class InImage:
         for copied in reversed(self.copied):
             found: set[str] = set()
             for context in self.contexts:
-                found.update(file for file in _sources(copied, path, context) if os.path.isfile(file))
+                files = set(_sources(copied, path, context))
+                asked.update(files)
+                found.update(file for file in files if os.path.isfile(file))
             if found:
                 return _only(found)
         return None
@@ -84,6 +94,7 @@ def _sources(copied: Copied, path: str, context: str) -> Iterator[str]:
                 context, source.lstrip("/") if not os.path.isabs(source) or not os.path.exists(source) else source
             )
         )
+        asked.update((place, source) if os.path.isabs(source) else (place,))
         if os.path.isdir(place):
             if not inner.startswith(".."):
                 yield os.path.normpath(os.path.join(place, inner))
@@ -104,7 +115,8 @@ def _names(start: ProgramStart) -> list[str]:
 
 def _existing(bases: Sequence[str], start: ProgramStart) -> set[str]:
     names = [name for name in _names(start) if not name.startswith(("/", "~", HERE))]
-    places = (os.path.normpath(os.path.join(base, name)) for base in bases for name in names)
+    places = {os.path.normpath(os.path.join(base, name)) for base in bases for name in names}
+    asked.update(places)
     return {place for place in places if os.path.isfile(place)}
 
 

@@ -8,16 +8,17 @@ names.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tfmemlint.model.finding import Finding, Severity, Span, Step, Way
+from tfmemlint.model.finding import Applicability, Edit, Finding, Fix, Severity, Span, Step, Way
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.project.name_questions import MASKS, STORED
 
 if TYPE_CHECKING:
-    from tfmemlint.engine.results import ProgramResult, WayTo
+    from tfmemlint.engine.results import FileResult, KeptRun, ProgramResult, WayTo
     from tfmemlint.project.entries import Entry
 
 _T = TypeVar("_T")
@@ -41,7 +42,7 @@ def encode(value: object) -> str:
     elif isinstance(value, int):
         data = ["number", _exactly(int, value)]
     else:
-        data = ["program", _from_program(value)]
+        data = ["run", run] if (run := _from_run(value)) is not None else ["program", _from_program(value)]
     return _ENCODER.encode(data)
 
 
@@ -63,6 +64,8 @@ def decode(text: str) -> Any:
             return _exactly(int, data)
         case "program":
             return _program(data)
+        case "run":
+            return _run(data)
     raise ValueError(f"{kind!r} is nothing that is kept")
 
 
@@ -243,6 +246,83 @@ def _entry(data: object) -> Entry:
     kind, path, module, function, conftests = _exactly(list, data)
     name = None if function is None else _text(function)
     return Entry(Kind(_text(kind)), _text(path), _text(module), name, _texts(conftests))
+
+
+def _from_run(kept: Any) -> list[Any] | None:
+    from tfmemlint.engine.results import KeptRun
+
+    if type(kept) is not KeptRun:
+        return None
+    results = [
+        [
+            _text(result.path),
+            _exactly(bool, result.candidate),
+            [_from_reported(finding) for finding in result.findings],
+            [_from_reported(finding) for finding in result.suppressed],
+            [_text(note) for note in result.notes],
+        ]
+        for result in kept.results
+    ]
+    return [_text(kept.state), list(kept.outside), _text(kept.state_outside), results]
+
+
+def _run(data: object) -> KeptRun:
+    from tfmemlint.engine.results import KeptRun
+
+    state, outside, state_outside, results = _exactly(list, data)
+    return KeptRun(_text(state), _texts(outside), _text(state_outside), tuple(_list(_result, results)))
+
+
+def _result(data: object) -> FileResult:
+    from tfmemlint.engine.results import FileResult
+
+    path, candidate, findings, suppressed, notes = _exactly(list, data)
+    return FileResult(
+        _text(path),
+        _exactly(bool, candidate),
+        _list(_reported, findings),
+        _list(_reported, suppressed),
+        notes=_texts(notes),
+    )
+
+
+def _from_reported(finding: Finding) -> list[Any]:
+    """Return a finding as it is reported: with its fix, and the reason of a comment that silences it."""
+    fix, module = finding.fix, finding.in_module
+    plain = dataclasses.replace(finding, fix=None, cell=None, in_module=None, suppressed=None)
+    return [
+        _from_finding(plain),
+        None if fix is None else _from_fix(fix),
+        finding.cell,
+        finding.suppressed,
+        None if module is None else _from_reported(module),
+    ]
+
+
+def _reported(data: object) -> Finding:
+    plain, fix, cell, suppressed, module = _exactly(list, data)
+    return dataclasses.replace(
+        _finding(plain),
+        fix=None if fix is None else _fix(fix),
+        cell=None if cell is None else _number(cell),
+        suppressed=None if suppressed is None else _text(suppressed),
+        in_module=None if module is None else _reported(module),
+    )
+
+
+def _from_fix(fix: Fix) -> list[Any]:
+    edits = [[_from_span(edit.span), _text(edit.content), _text(edit.path)] for edit in fix.edits]
+    return [fix.applicability.value, _text(fix.message), edits, [_text(name) for name in fix.needs]]
+
+
+def _fix(data: object) -> Fix:
+    applicability, message, edits, needs = _exactly(list, data)
+    return Fix(Applicability(_text(applicability)), _text(message), tuple(_list(_edit, edits)), _texts(needs))
+
+
+def _edit(data: object) -> Edit:
+    span, content, path = _exactly(list, data)
+    return Edit(_span(span), _text(content), _text(path))
 
 
 _COLLECTIONS: dict[str, Callable[[Iterable[Any]], Any]] = {

@@ -39,9 +39,9 @@ def named_config_files(path: str, data: bytes) -> frozenset[str]:
         if directory == root:
             break
         directory = os.path.dirname(directory)
-    return frozenset(
-        os.path.normpath(os.path.join(base, name)) for base in bases for name in names if not os.path.isabs(name)
-    )
+    places = (os.path.normpath(os.path.join(base, name)) for base in bases for name in names if not os.path.isabs(name))
+    within = os.path.join(root, "")
+    return frozenset(place for place in places if place.startswith(within))
 
 
 def contents_of(paths: frozenset[str]) -> list[tuple[str, str]]:

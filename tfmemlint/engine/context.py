@@ -269,6 +269,7 @@ def reset_project_caches(open_texts: Mapping[str, bytes] | None = None) -> None:
         "tfmemlint.project.line_length",
         "tfmemlint.deployment.project_launches",
         "tfmemlint.deployment.project_readers",
+        "tfmemlint.deployment.program_paths",
     ):
         module = sys.modules.get(name)
         if module is not None:

@@ -126,3 +126,20 @@ class FileResult:
     def is_cut_short(self) -> bool:
         """True if a part of the file was not looked at."""
         return bool(self.not_followed)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRun:
+    """The results of a run over whole projects, and what they depend on.
+
+    Attributes:
+        state: of the projects.
+        outside: the paths outside of them that their configuration files have led to. state_outside: of these.
+        results: those in which there is anything to say: other files have a plain `FileResult`. Their texts are not
+            kept, and neither is what programs do.
+    """
+
+    state: str
+    outside: tuple[str, ...] = ()
+    state_outside: str = ""
+    results: tuple[FileResult, ...] = ()

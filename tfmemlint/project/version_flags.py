@@ -228,6 +228,8 @@ class Flags:
         for _ in range(level - 1):
             directory = os.path.dirname(directory)
         top = project_root(path)
+        if not os.path.join(directory, "").startswith(os.path.join(top, "")):
+            return None
         for _ in range(MAX_DEPTH):
             place = os.path.join(directory, *module.split(".")) if module else directory
             for candidate in (f"{place}.py", os.path.join(place, "__init__.py")):

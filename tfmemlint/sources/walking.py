@@ -22,6 +22,9 @@ LEFT_OUT = frozenset(
 )  # fmt: skip
 """Directories that are never entered: ruff's list."""
 
+NEVER_READ = frozenset(name for name in LEFT_OUT if name.startswith("."))
+"""Those of which nothing is read: no module can be in them either, as their names are none that Python imports."""
+
 CONFIGURATIONS = (".tfmemlint.toml", "tfmemlint.toml", "pyproject.toml")
 """The names of configuration files, in the order of their precedence in one directory."""
 

@@ -29,6 +29,7 @@ from tfmemlint.project.listing import called
 from tfmemlint.project.roots import project_root
 from tfmemlint.sources.config_files.values import INI, KINDS, MAX_CHARACTERS, Setting, read_values
 from tfmemlint.sources.regular import read_regular
+from tfmemlint.sources.walking import NEVER_READ
 
 _PROGRAMS = (".py", ".pyw", ".ipynb")
 _WRITING = frozenset("wax+")
@@ -68,8 +69,8 @@ def places_of(context: Context, path: FilePath) -> list[str]:
 
 
 def _is_within(path: str, root: str) -> bool:
-    real, top = os.path.realpath(path), os.path.realpath(root)
-    return real.startswith(os.path.join(top, ""))
+    real, top = os.path.realpath(path), os.path.join(os.path.realpath(root), "")
+    return real.startswith(top) and NEVER_READ.isdisjoint(real[len(top) :].split(os.sep))
 
 
 def opened(context: Context, path: FilePath, mode: Value | None) -> Value:
