@@ -131,7 +131,20 @@ def test_a_large_output_hides_no_names(repository: Path) -> None:
 
 @pytest.mark.parametrize(
     "folder",
-    ["src", "tf", "tfx", "tf100", "tf2onnx", "tf1_to_tf2", "tf14b", "mytf1", "tf3", "tensorflow", "tf10examples", "dtf2"],
+    [
+        "src",
+        "tf",
+        "tfx",
+        "tf100",
+        "tf2onnx",
+        "tf1_to_tf2",
+        "tf14b",
+        "mytf1",
+        "tf3",
+        "tensorflow",
+        "tf10examples",
+        "dtf2",
+    ],
 )
 def test_a_folder_that_is_not_called_after_a_release_tells_nothing(folder: str) -> None:
     assert of_folder(folder, folder) is None
