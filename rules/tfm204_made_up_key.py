@@ -122,7 +122,10 @@ class MadeUpKey(Rule):
 
 
 def _looked_for(item: ItemLookup, key: str) -> bool:
-    """Return True if the code tests first for the key, or handles its absence."""
+    """Return True if the code tests first for the key, handles its absence, or asks for one that is not about memory
+    only where another key gives nothing."""
+    if item.get and key not in KEYS and any(not outcome and ".get(" in text for text, outcome in item.guards):
+        return True
     if any(outcome and text.startswith(f"{key!r} in ") for text, outcome in item.guards):
         return True
     handler = item.handler_for("KeyError")

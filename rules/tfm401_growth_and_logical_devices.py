@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -75,15 +76,20 @@ class GrowthAndLogicalDevices(Rule):
             if outcome is None or outcome.setting is None:
                 continue
             certain = outcome.certain and not _works_elsewhere(program, call)
-            if outcome.kind == "refused":
+            if outcome.kind == "refused" and not _is_of_other_gpus(call, outcome.setting):
                 yield self._refused(program, call, outcome.setting, certain)
             elif forced:
                 continue
+            elif outcome.kind == "refused":
+                yield self._dropped(program, call, outcome.setting, False, forced)
             elif outcome.kind == "dropped":
                 sure = certain and not _taken_back(program, call)
                 yield self._dropped(program, call, outcome.setting, sure, forced)
             elif outcome.kind == "drops":
                 growth = outcome.setting
+                if call.repeated and _is_refused_after(program, growth, call):
+                    # The limit comes first in each pass: where it is set, the growth of that pass raises.
+                    continue
                 # A loop may end before it reaches this call a second time.
                 sure = outcome.certain and call.comes_with(growth) and not call.repeated and not _hidden(program, call)
                 yield self._dropped(program, growth, call, sure, forced)
@@ -149,6 +155,16 @@ class GrowthAndLogicalDevices(Rule):
             editor.unsafe("Drop the growth, which is refused")
 
 
+def _is_of_other_gpus(growth: Call, limit: Call) -> bool:
+    """Return True if a test of the GPU, in a loop of its own, decides whether it gets growth: ``if gpu.name in limited:
+    continue``. Then it is not one that has logical devices, and the growth is dropped as that of all GPUs is."""
+    device = growth.arg(0, "device")
+    name = device.text.partition(".")[0].partition("[")[0] if device is not None else ""
+    if not name.isidentifier() or growth.devices_loop is None or growth.devices_loop == limit.devices_loop:
+        return False
+    return any(re.search(rf"\b{name}\b", text) for text, _ in growth.guards)
+
+
 def _works_elsewhere(program: Program, growth: Call) -> bool:
     """Return True if the same line has an effect on a path that the current conditions exclude."""
     passes = (call for call in program.calls(growth.name) if (call.path, call.span) == (growth.path, growth.span))
@@ -188,6 +204,13 @@ def _taken_back(program: Program, growth: Call) -> bool:
     if growth.value(1, "enable") == Const(False) or growth not in later:
         return False
     return any(call.value(1, "enable") != growth.value(1, "enable") for call in later)
+
+
+def _is_refused_after(program: Program, growth: Call, limit: Call) -> bool:
+    """Return True if the call of a growth is refused, on some path, because of that limit."""
+    same = (call for call in program.calls(SET_GROWTH) if (call.path, call.span) == (growth.path, growth.span))
+    refused_by = [call.effect.setting for call in same if call.effect is not None and _is_refused(call)]
+    return any(by is not None and (by.path, by.span) == (limit.path, limit.span) for by in refused_by)
 
 
 def _is_refused(growth: Call) -> bool:

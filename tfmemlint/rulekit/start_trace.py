@@ -71,6 +71,10 @@ def where_to(start: RuntimeStart, call: Event, what: str = "Move this") -> str:
     leads = said.startswith(("calls ", "makes ", "imports "))
     if leads and (first.path, first.span.row) == (into.path, into.span.row):
         return f"{order} before the same line {said}"
+    inside = [*start.frames, start_step(start)][shared + 1 :]
+    if said.startswith("imports ") and any(step.path == own for step in inside):
+        # That line imports the function itself, which can't be called before.
+        return f"{what} above {first.path}:{first.span.row}, which {said}"
     if not leads:
         known = first.span.row != into.span.row and not said.startswith("pytest ")
         return f"{order} before {f'{first.path}:{first.span.row}, where ' if known else ''}{said}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.contents import new_container
 from tfmemlint.interpreter.operations.generators import drain, first_of, piece_run_later, yield_value
 from tfmemlint.interpreter.operations.iteration import iterate
 from tfmemlint.interpreter.operations.library import in_library
@@ -47,11 +48,14 @@ def _mapped(context: Context, function: Value, iterable: Value, node: ast.AST, *
 
         def body() -> None:
             given = list(item[0].items) if spread and isinstance(item[0], Seq) else item
-            yield_value(context, context.call(function, given, {}, node))
+            values.append(context.call(function, given, {}, node))
+            yield_value(context, values[-1])
 
         item: list[Value] = []
+        values: list[Value] = []
         iterate(context, node, iterable, bind, body, frozenset())
-        return UNKNOWN
+        known = isinstance(iterable, Seq) and len(values) == len(iterable.items)
+        return new_container(context, Seq(tuple(values), "list")) if known else UNKNOWN
 
     return piece_run_later(context, node, run, function)
 

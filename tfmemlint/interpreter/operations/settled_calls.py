@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import compress, islice
 from operator import is_not
@@ -28,6 +29,7 @@ from tfmemlint.interpreter.values import (
     is_called,
 )
 
+_VERSIONS = frozenset({"__version__", "VERSION"})
 _MAX_WRITES = 8
 """Names outside of it that a call may bind and still be left out the next time."""
 
@@ -89,6 +91,8 @@ def gains_nothing(
     known = context.settled.get(settled_key(context, function, args, keywords))
     if known is None or (known.starts and context.here.context.has is not Tri.YES):
         return False
+    if _returns_the_release(function):
+        return False
     if known.rebindings != context.code_rebindings or known.code != _code_fields(context, function):
         return False
     if not all(_stands(context, function, write) for write in known.writes):
@@ -107,6 +111,19 @@ def gains_nothing(
             set_field_of(context, function.bound, name, new_container(context, value))
     _mark_incomplete(context, function)
     return True
+
+
+def _returns_the_release(function: Function) -> bool:
+    """True if all that a function does is to return TensorFlow's version, or what it makes of it: a condition may ask
+    for it twice, and needs the value each time."""
+    body = getattr(function.node, "body", None)
+    if not isinstance(body, list) or not isinstance(body[-1], ast.Return) or len(body) > 1 + _has_docstring(body):
+        return False
+    return any(isinstance(node, ast.Attribute) and node.attr in _VERSIONS for node in ast.walk(body[-1]))
+
+
+def _has_docstring(body: Sequence[ast.stmt]) -> bool:
+    return isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
 
 
 def _mark_incomplete(context: Context, function: Function) -> None:
