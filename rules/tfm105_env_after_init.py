@@ -95,7 +95,7 @@ class EnvAfterInit(Rule):
             same = before is not None and UNKNOWN in (before, write.value)
             certain = phase.has is Tri.YES and write.certain and not write.state.entry_unknown and not same
             certain = certain and not isinstance(write.value, FileValue)
-            read = f"{written(start.text)} {in_line(start, write.path)}" if start is not None else "something before"
+            read = f"{written(start.text)} {in_line(start)}" if start is not None else "something before"
             what = f"Set {write.name}"
             value = write.value.value if isinstance(write.value, (Const, FileValue)) else None
             verb = "lists the GPUs" if which == "listed" else "makes the GPU devices"

@@ -117,7 +117,7 @@ class MemoryTakenBeforeConfig(Rule):
         return self.finding(
             program,
             start,
-            f"{written(start.text)} makes the GPU devices: {short(call.name)} {in_line(call, start.path)} does nothing",
+            f"{written(start.text)} makes the GPU devices: {short(call.name)} {in_line(call)} does nothing",
             severity=Severity.ERROR if certain else Severity.WARNING,
             intent=_intent(call),
             outcome="Nothing is raised; the allocator keeps its default options and takes nearly all of the memory",
@@ -132,7 +132,7 @@ class MemoryTakenBeforeConfig(Rule):
         return self.finding(
             program,
             start,
-            f"{written(start.text)} makes the GPU devices and ignores {short(call.name)} {in_line(call, start.path)}",
+            f"{written(start.text)} makes the GPU devices and ignores {short(call.name)} {in_line(call)}",
             intent=_intent(call),
             outcome="Nothing is raised; the allocator gets its default options and takes nearly all of the memory",
             advice=_advice(start.name, call),

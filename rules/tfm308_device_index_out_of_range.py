@@ -14,7 +14,7 @@ from tfmemlint.knowledge.variables import VISIBLE
 from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.records import dataclass
-from tfmemlint.rulekit.explain import file_trace, handler_notes, in_line, short
+from tfmemlint.rulekit.explain import file_trace, handler_notes, in_line, line, short
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class DeviceIndexOutOfRange(Rule):
             yield self.finding(
                 program,
                 call,
-                f"{place.text} counts all physical GPUs, of which {in_line(logical.by, call.path)} leaves "
+                f"{place.text} counts all physical GPUs, of which {in_line(logical.by)} leaves "
                 f"{_many(logical.count)} visible: the last of them {'is' if logical.count == 1 else 'are'} 'GPU:"
                 f"{logical.count - 1}'",
                 span=place.span,
@@ -260,7 +260,7 @@ class _Left:
         only = "no GPU" if not self.count else f"{_many(self.count)}, numbered from 0"
         if self.variable is not None:
             return f"{VISIBLE}={self.variable!r} leaves {only}"
-        return f"{in_line(self.by, event.path).capitalize()} {short(self.by.name)} leaves {only}" if self.by else only
+        return f"In {line(self.by)} {short(self.by.name)} leaves {only}" if self.by else only
 
     def advice(self, index: int, meant: int | None) -> str:
         """Return the advice."""

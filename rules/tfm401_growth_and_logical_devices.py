@@ -99,7 +99,7 @@ class GrowthAndLogicalDevices(Rule):
         return self.finding(
             program,
             growth,
-            f"set_memory_growth is refused: {line(limit, growth.path)} has configured logical devices",
+            f"set_memory_growth is refused: {line(limit)} has configured logical devices",
             severity=Severity.ERROR if certain and not hidden else Severity.WARNING,
             intent=growth_intent(growth),
             outcome="TensorFlow raises ValueError: Cannot set memory growth on device when virtual devices configured",
@@ -114,7 +114,7 @@ class GrowthAndLogicalDevices(Rule):
         return self.finding(
             program,
             growth,
-            f"This memory growth is dropped: {short(limit.name)} {in_line(limit, growth.path)} wins",
+            f"This memory growth is dropped: {short(limit.name)} {in_line(limit)} wins",
             severity=Severity.ERROR if certain else Severity.WARNING,
             intent=growth_intent(growth),
             outcome="Nothing is raised; with any logical device configured, TensorFlow leaves growth unset on all GPUs",

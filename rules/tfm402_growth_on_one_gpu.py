@@ -108,7 +108,7 @@ class GrowthOnOneGpu(Rule):
         return self.finding(
             program,
             call,
-            f"Memory growth is set on {words}, which {short(shows.name)} {in_line(shows, call.path)} hides",
+            f"Memory growth is set on {words}, which {short(shows.name)} {in_line(shows)} hides",
             intent=growth_intent(call),
             outcome="Nothing is raised; the GPU that stays visible has no growth: nearly all of its memory is taken",
             advice="Set it for the GPU that stays visible, or for every GPU in a loop",
@@ -120,7 +120,7 @@ class GrowthOnOneGpu(Rule):
         device = call.arg(0, "device")
         words = device.text if device is not None else "one GPU"
         starts = isinstance(event, RuntimeStart)
-        where = f" out of {written(event.text)} {in_line(event, call.path)}" if isinstance(event, RuntimeStart) else ""
+        where = f" out of {written(event.text)} {in_line(event)}" if isinstance(event, RuntimeStart) else ""
         others = [setting.value for setting in event.state.growth.values() if setting.by is not call]
         verb = "switched off" if call.value(1, "enable") == Const(False) else "set"
         looped = call.devices_loop is not None

@@ -98,11 +98,11 @@ class EnvOverridesCode(Rule):
         return self.finding(
             program,
             event,
-            f"{GROWTH}={forced.value}, set {in_line(write, event.path)}, overrides {what}, which has no effect",
+            f"{GROWTH}={forced.value}, set {in_line(write)}, overrides {what}, which has no effect",
             severity=Severity.ERROR if sure else Severity.WARNING,
             intent=intent,
             outcome=f"TensorFlow {'lets memory grow all the same' if grows else 'takes all the memory at once'}; "
             "nothing is raised",
-            advice=f"Keep one of the two: the variable {in_line(write, event.path)}, or this",
+            advice=f"Keep one of the two: the variable {in_line(write)}, or this",
             trace=beaten_by(write, event, f"{what} asks for the opposite"),
         )

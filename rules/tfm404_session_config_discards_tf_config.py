@@ -94,8 +94,7 @@ class SessionConfigDiscardsTfConfig(Rule):
         return self.finding(
             program,
             session,
-            f"This {short(session.name)} has a configuration of its own: {what} {in_line(call, session.path)}"
-            " has no effect on it",
+            f"This {short(session.name)} has a configuration of its own: {what} {in_line(call)} has no effect on it",
             severity=Severity.ERROR if sure else Severity.WARNING,
             intent=_intent(call),
             outcome=_OUTCOME[_kind(call)],

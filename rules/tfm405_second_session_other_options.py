@@ -179,7 +179,7 @@ class SecondSessionOtherOptions(Rule):
         return self.finding(
             program,
             session,
-            f"{what} comes too late: {written(first.text)} {in_line(first, session.path)} has made the GPU devices",
+            f"{what} comes too late: {written(first.text)} {in_line(first)} has made the GPU devices",
             severity=Severity.ERROR if not session.state.entry_unknown else Severity.WARNING,
             intent=options_intent(lost),
             outcome="Nothing is raised; the options of the first allocator of the process stay in force",

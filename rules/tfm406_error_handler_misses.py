@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL
 from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.placed_text import place
 from tfmemlint.rulekit.explain import growth_intent, limit_intent, short
 from tfmemlint.rulekit.rule import Rule
 
@@ -66,7 +67,7 @@ class ErrorHandlerMisses(Rule):
             yield self.finding(
                 program,
                 call,
-                f"If {short(call.name)} fails, the handler in line {handler.span.row} says nothing",
+                f"If {short(call.name)} fails, the handler in {place(call.path, handler.span.row)} says nothing",
                 span=handler.span,
                 noqa_row=handler.span.row,
                 intent=growth_intent(call) if call.name == SET_GROWTH else limit_intent(call),

@@ -101,7 +101,7 @@ class AllocatorIgnoresLimit(Rule):
         yield self.finding(
             program,
             event,
-            f"{ALLOCATOR}={allocator}, set {in_line(write, event.path)}, ignores memory limits",
+            f"{ALLOCATOR}={allocator}, set {in_line(write)}, ignores memory limits",
             severity=Severity.ERROR if sure else Severity.WARNING,
             intent=intent,
             outcome="TensorFlow takes memory beyond the limit, up to what the GPU has; nothing is raised",
@@ -111,7 +111,7 @@ class AllocatorIgnoresLimit(Rule):
 
     def _report(self, program: Program, call: Call) -> Finding:
         write = write_of(program, ALLOCATOR, call.state)
-        where = f", set {in_line(write, call.path)}," if write is not None else ""
+        where = f", set {in_line(write)}," if write is not None else ""
         sure = call.handler_for("ValueError") is None and (write is None or write.how != "setdefault")
         device = call.arg(0, "device")
         words = device_words(device.value, device.text) if device is not None else ""

@@ -82,7 +82,7 @@ class SessionOptionsMissEager(Rule):
                 continue
             context = session.state.context.under(session.guards)
             late = context.has is Tri.YES and context.by is not None
-            where = line(context.by, session.path) if context.by is not None else ""
+            where = line(context.by) if context.by is not None else ""
             yield self.finding(
                 program,
                 session,

@@ -69,8 +69,7 @@ class OptionSetTooLate(Rule):
             yield self.finding(
                 program,
                 late,
-                f"{late.field} is set after {short(session.name)} {in_line(session, late.path)} has taken this"
-                " configuration",
+                f"{late.field} is set after {short(session.name)} {in_line(session)} has taken this configuration",
                 severity=Severity.ERROR if sure else Severity.WARNING,
                 intent=options_intent(options),
                 outcome="Nothing is raised; the session has a copy of the configuration without it",

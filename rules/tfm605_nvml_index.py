@@ -104,7 +104,7 @@ class NvmlIndex(Rule):
                 program,
                 call,
                 f"NVML's GPU {index} is not TensorFlow's GPU {index}: {VISIBLE}={text!r}, set "
-                f"{in_line(write, call.path)}, makes NVML's GPU {order[index]} TensorFlow's GPU {index}",
+                f"{in_line(write)}, makes NVML's GPU {order[index]} TensorFlow's GPU {index}",
                 span=number.span,
                 intent=Intent(Purpose.REPORT, f"GPU {index}", "current"),
                 outcome=f"NVML reports on its GPU {index}, which "

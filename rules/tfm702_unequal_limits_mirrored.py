@@ -95,7 +95,7 @@ class UnequalLimitsMirrored(Rule):
         return self.finding(
             program,
             call,
-            f"{short(strategy.name)} {in_line(strategy, call.path)} mirrors one model over GPUs with unequal limits",
+            f"{short(strategy.name)} {in_line(strategy)} mirrors one model over GPUs with unequal limits",
             intent=Intent(Purpose.LIMIT, "each GPU"),
             outcome="Every replica needs the same memory: the GPU with the smallest limit sets the pace",
             advice="Give the GPUs of one mirrored strategy the same limit",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
+from tfmemlint.model.placed_text import placed
 from tfmemlint.rulekit.cells import Again, cells_of, fails_again
 from tfmemlint.rulekit.explain import growth_intent, limit_intent, line, short, visible_intent
 from tfmemlint.rulekit.rule import Rule
@@ -82,15 +83,18 @@ class CellNotRerunnable(Rule):
         call, outcome = again.call, again.call.effect
         assert outcome is not None
         before = outcome.setting
-        other = f"; {line(before, call.path)} has set another" if before is not None else ""
+        other = f"; {line(before)} has set another" if before is not None else ""
         return Finding(
             code=self.code,
             name=self.name,
             severity=self.severity,
             path=program.source.path,
             span=again.span,
-            message=f"This cell fails when it is run again: {short(call.name)} asks for a value that is not in force"
-            f"{other}",
+            message=placed(
+                f"This cell fails when it is run again: {short(call.name)} asks for a value that is not in "
+                f"force{other}",
+                program.source.path,
+            ),
             intent=_intent(again),
             outcome=f"In the second run TensorFlow raises {outcome.exception}: {outcome.message}",
             advice="Set each device once, in one cell: the same value again is accepted at any time",

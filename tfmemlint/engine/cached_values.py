@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfmemlint.model.finding import Applicability, Edit, Finding, Fix, Severity, Span, Step, Way
 from tfmemlint.model.intent import Intent, Purpose
+from tfmemlint.model.placed_text import Place, PlacedText
 from tfmemlint.project.name_questions import MASKS, STORED
 
 if TYPE_CHECKING:
@@ -105,6 +106,25 @@ def _texts(data: object) -> tuple[str, ...]:
     return tuple(_list(_text, data))
 
 
+def _from_text(text: str) -> object:
+    """Return a text of a finding: one that names places as its parts, and the file that it is written for."""
+    if type(text) is not PlacedText:
+        return _text(text)
+    return [_text(text.path), *(list(part) if isinstance(part, Place) else _text(part) for part in text.parts)]
+
+
+def _any_text(data: object) -> str:
+    if type(data) is str:
+        return data
+    path, *parts = _exactly(list, data)
+    return PlacedText((part if type(part) is str else _named_place(part) for part in parts), _text(path))
+
+
+def _named_place(data: object) -> Place:
+    path, row = _exactly(list, data)
+    return Place(_text(path), _exactly(int, row))
+
+
 def _from_span(span: Span) -> list[int]:
     return [span.row, span.column, span.end_row, span.end_column]
 
@@ -129,14 +149,14 @@ def _from_finding(finding: Finding) -> list[Any]:
         finding.severity.value,
         _text(finding.path),
         _from_span(finding.span),
-        _text(finding.message),
+        _from_text(finding.message),
         None
         if intent is None
         else [intent.purpose.value, _text(intent.devices), _from_plain(intent.value), intent.text],
-        _text(finding.outcome),
-        _text(finding.advice),
+        _from_text(finding.outcome),
+        _from_text(finding.advice),
         [_from_step(step) for step in finding.trace],
-        [_text(note) for note in finding.notes],
+        [_from_text(note) for note in finding.notes],
         _exactly(bool, finding.fixable),
         [[_text(name), _from_span(span)] for name, span in finding.anchors.items()],
         _from_plain(dict(finding.details)),
@@ -156,12 +176,12 @@ def _finding(data: object) -> Finding:
         severity=Severity(_text(severity)),
         path=_text(path),
         span=_span(span),
-        message=_text(message),
+        message=_any_text(message),
         intent=None if intent is None else _intent(intent),
-        outcome=_text(outcome),
-        advice=_text(advice),
+        outcome=_any_text(outcome),
+        advice=_any_text(advice),
         trace=tuple(_list(_step, trace)),
-        notes=_texts(notes),
+        notes=tuple(_list(_any_text, notes)),
         fixable=_exactly(bool, fixable),
         anchors=dict(_list(_anchor, anchors)),
         details=_exactly(dict, _plain(details)),

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, TypeAlias
@@ -19,7 +18,9 @@ from tfmemlint.engine.entry_points import library_entry
 from tfmemlint.engine.programs import analyze_program
 from tfmemlint.engine.suppress import dedupe
 from tfmemlint.model.finding import Finding, Span, Step
+from tfmemlint.model.placed_text import place, placed, seen_from
 from tfmemlint.project.kinds import Kind
+from tfmemlint.rulekit.start_trace import said
 from tfmemlint.sources.suppressions import read_suppressions
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 Frames: TypeAlias = tuple[tuple[str, Span], ...]
 """The places of the calls and imports that lead somewhere, outermost first."""
-_LINE = re.compile(r"\bline (\d+)\b")
 
 
 def place_at_users(programs: Sequence[ProgramResult], context: RunContext) -> list[ProgramResult]:
@@ -120,13 +120,13 @@ class _Placing:
         """Return a finding at the user of the module that has it; None if it is one of the module."""
         if finding.way is None or not finding.way.frames:
             return None
-        place = (finding.path, finding.way.span)
+        at = (finding.path, finding.way.span)
         wrong = self.wrong[(finding.code, finding.path, finding.way.span)]
         # In a test it is not known what has started the runtime before.
         late = "parting" in finding.details
         right = {
             frames
-            for number, frames in self.ways.get(place, ())
+            for number, frames in self.ways.get(at, ())
             if (number, frames) not in wrong and not (late and number in self.tests)
         }
         if not right:
@@ -140,15 +140,8 @@ class _Placing:
 
     def _moved(self, finding: Finding, user: Step, example: tuple[str, Span] | None) -> Finding:
         module = finding.path
-        here = re.compile(rf"(?<![\w/.-]){re.escape(user.path)}:(\d+)\b")
-
-        def as_seen_there(text: str) -> str:
-            text = _LINE.sub(lambda match: f"{module}:{match[1]}", text)
-            return here.sub(r"line \1", text)
-
-        place = f"{module}:{finding.span.row}"
-        where = f"where {example[0]}:{example[1].row} leads to it" if example else "by itself"
-        note = f"{place} is right {where}."
+        where = f"where {place(example[0], example[1].row)} leads to it" if example else "by itself"
+        note = placed(f"{place(module, finding.span.row)} is right {where}.", user.path)
         repaired_in_order = finding.fixable and "parting" in finding.details
         trace = finding.trace
         if not any(step.path == finding.path and step.span.row == finding.span.row for step in trace):
@@ -158,10 +151,10 @@ class _Placing:
             path=user.path,
             span=user.span,
             noqa_row=self._end_row(user),
-            message=as_seen_there(finding.message),
-            outcome=as_seen_there(finding.outcome),
-            advice=_advice(finding, user) or _LINE.sub(lambda match: f"{module}:{match[1]}", finding.advice),
-            notes=(*map(as_seen_there, finding.notes), note),
+            message=seen_from(finding.message, user.path),
+            outcome=seen_from(finding.outcome, user.path),
+            advice=_advice(finding, user) or seen_from(finding.advice, user.path),
+            notes=(*(seen_from(text, user.path) for text in finding.notes), note),
             trace=trace,
             fixable=repaired_in_order,
             withheld="" if repaired_in_order or not finding.fixable else f"{module} is right in other programs",
@@ -191,8 +184,9 @@ def _advice(finding: Finding, user: Step) -> str:
     first = finding.trace[parting]
     if first.path != user.path or first.span.row >= user.span.row:
         return ""
-    leads = first.words[first.words.find("imports ") :] if "imports " in first.words else ""
-    return f"Move this above line {first.span.row}" + (f", which {leads}" if leads else "")
+    does = said(first)
+    leads = f", which {does}" if does.startswith("imports ") else ""
+    return placed(f"Move this above {place(first.path, first.span.row)}{leads}", user.path)
 
 
 def _frames(finding: Finding) -> Frames:

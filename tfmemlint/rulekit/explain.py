@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tfmemlint.interpreter.program import Arg, Call, Event, Program, RuntimeStart, SessionMade, Use
-from tfmemlint.interpreter.state import ConfigEffect
+from tfmemlint.interpreter.state import ConfigEffect, Handler
 from tfmemlint.interpreter.values import EACH, Amount, Const, Device, Devices, FileValue, Limit, Seq, Value
 from tfmemlint.knowledge import names, purposes
 from tfmemlint.knowledge.purposes import MadeUp
 from tfmemlint.model.finding import Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
+from tfmemlint.model.placed_text import place
 from tfmemlint.rulekit.made_up import Meaning, meaning
 from tfmemlint.rulekit.rule import Rule
 from tfmemlint.rulekit.start_trace import start_anchors, start_details, where_to
@@ -25,20 +26,20 @@ def short(name: str) -> str:
     return name.rsplit(".", 1)[-1]
 
 
-def line(event: Event, seen_from: str) -> str:
-    """Return the place of an event as a finding about the file ``seen_from`` names it: ``line 12``,
-    ``core/model.py:12``."""
-    return f"line {event.span.row}" if event.path == seen_from else f"{event.path}:{event.span.row}"
+def line(event: Event) -> str:
+    """Return the place of an event as a piece of a finding's text: ``line 12`` in a finding about its file,
+    ``core/model.py:12`` in others."""
+    return place(event.path, event.span.row)
 
 
-def in_line(event: Event, seen_from: str) -> str:
+def in_line(event: Event) -> str:
     """Return ``in line 12``, or ``in core/model.py:12``."""
-    return f"in {line(event, seen_from)}"
+    return f"in {line(event)}"
 
 
-def start_words(start: RuntimeStart, call: Event, verb: str = "starts it") -> str:
-    """Return words for what starts the runtime, for a message about ``call``."""
-    return f"{written(start.text)} {in_line(start, call.path)} {verb}"
+def start_words(start: RuntimeStart, verb: str = "starts it") -> str:
+    """Return words for what starts the runtime, for a message about what comes too late."""
+    return f"{written(start.text)} {in_line(start)} {verb}"
 
 
 def device_words(value: Value, text: str = "") -> str:
@@ -141,12 +142,16 @@ def handler_notes(call: Event, exception: str, words: str = "the setting never t
     handler = call.handler_for(exception)
     if handler is not None:
         what = "catches it and goes on" if not handler.reraises else "catches it"
-        return (f"The handler in line {handler.span.row} {what}: {words}.",)
+        return (f"The handler in {_row_of(handler, call)} {what}: {words}.",)
     caught = [name for handler in call.handlers if handler.here for name in handler.catches]
     if caught:
-        row = call.handlers[0].span.row
-        return (f"The handler in line {row} catches {' and '.join(caught)}, not {exception}: it does not help.",)
+        first = _row_of(call.handlers[0], call)
+        return (f"The handler in {first} catches {' and '.join(caught)}, not {exception}: it does not help.",)
     return ()
+
+
+def _row_of(handler: Handler, event: Event) -> str:
+    return place(handler.path or event.path, handler.span.row)
 
 
 def in_one_loop(call: Call) -> bool:
@@ -199,7 +204,7 @@ def too_late(rule: Rule, program: Program, call: Call, intent: Intent, **more: A
     outcome = call.effect
     assert outcome is not None
     start = outcome.cause
-    what = start_words(start, call) if start is not None else "something starts it"
+    what = start_words(start) if start is not None else "something starts it"
     has = "has" if outcome.certain or outcome.of_many else "may have"
     message = f"{short(call.name)} after the runtime {has} started: {what}"
     trace = start_trace(start, call, f"{short(call.name)} comes too late")

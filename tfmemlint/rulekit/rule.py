@@ -12,6 +12,7 @@ from types import GenericAlias
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfmemlint.model.finding import Finding, Severity, Way
+from tfmemlint.model.placed_text import placed
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.other_packages import modules_of_others
 
@@ -114,7 +115,10 @@ class Rule(ABC):
         return of_use(text)
 
     def finding(self, program: Program, event: Event, message: str, **more: Any) -> Finding:
-        """Return a finding of this rule at ``event``; ``more`` are fields of `Finding` by name."""
+        """Return a finding of this rule at ``event``; ``more`` are fields of `Finding` by name.
+
+        Texts name places of the program by `tfmemlint.model.placed_text.place`.
+        """
         span = more.pop("span", event.span)
         severity = more.pop("severity", self.severity)
         if severity is Severity.ERROR and self.whole_program and event.state.entry_unknown and program.comes_by(event):
@@ -126,7 +130,10 @@ class Rule(ABC):
             severity=severity,
             path=event.path,
             span=span,
-            message=message,
+            message=placed(message, event.path),
+            outcome=placed(more.pop("outcome", ""), event.path),
+            advice=placed(more.pop("advice", ""), event.path),
+            notes=tuple(placed(note, event.path) for note in more.pop("notes", ())),
             noqa_row=more.pop("noqa_row", event.statement.end_row),
             fixable=more.pop("fixable", self.fixable != "never"),
             way=Way(event.span, event.frames) if self.whole_program else None,

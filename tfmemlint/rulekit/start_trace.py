@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from tfmemlint.interpreter.program import Event, RuntimeStart
 from tfmemlint.model.finding import Span, Step
+from tfmemlint.model.placed_text import place
 
 _STARTED = {
     "context": "starts the runtime",
@@ -59,29 +60,30 @@ def where_to(start: RuntimeStart, call: Event, what: str = "Move this") -> str:
     then = call.frames[shared].path if shared < len(call.frames) else own
     if first.path == own == then:
         if shared == len(start.frames):
-            return f"{what} above line {start.span.row}"
-        return f"{what} above line {first.span.row}, which {_said(first)}"
+            return f"{what} above {place(start.path, start.span.row)}"
+        return f"{what} above {place(first.path, first.span.row)}, which {said(first)}"
     into = next((step for step in reversed(call.frames) if step.path != own), None)
     if into is None:
-        return f"{what} to where the program starts, before {start.path}:{start.span.row} is reached"
-    words = _said(into)
+        return f"{what} to where the program starts, before {place(start.path, start.span.row)} is reached"
+    words = said(into)
     order = f"Call {words.removeprefix('calls ')}" if words.startswith("calls ") else f"Import {own}"
-    order += f" ({into.path}:{into.span.row})"
-    said = _said(first)
-    leads = said.startswith(("calls ", "makes ", "imports "))
+    order += f" ({place(into.path, into.span.row)})"
+    does = said(first)
+    leads = does.startswith(("calls ", "makes ", "imports "))
     if leads and (first.path, first.span.row) == (into.path, into.span.row):
-        return f"{order} before the same line {said}"
+        return f"{order} before the same line {does}"
     inside = [*start.frames, start_step(start)][shared + 1 :]
-    if said.startswith("imports ") and any(step.path == own for step in inside):
+    if does.startswith("imports ") and any(step.path == own for step in inside):
         # That line imports the function itself, which can't be called before.
-        return f"{what} above {first.path}:{first.span.row}, which {said}"
+        return f"{what} above {place(first.path, first.span.row)}, which {does}"
     if not leads:
-        known = first.span.row != into.span.row and not said.startswith("pytest ")
-        return f"{order} before {f'{first.path}:{first.span.row}, where ' if known else ''}{said}"
-    return f"{order} {'above' if first.path == into.path else 'before'} {first.path}:{first.span.row}, which {said}"
+        known = first.span.row != into.span.row and not does.startswith("pytest ")
+        return f"{order} before {f'{place(first.path, first.span.row)}, where ' if known else ''}{does}"
+    above = "above" if first.path == into.path else "before"
+    return f"{order} {above} {place(first.path, first.span.row)}, which {does}"
 
 
-def _said(step: Step) -> str:
+def said(step: Step) -> str:
     """Return what a step does, without the function in which it does so."""
     return step.words[max(step.words.find("calls "), step.words.find("makes "), 0) :]
 

@@ -46,6 +46,7 @@ def _guarded_block(context: Context, node: ast.Try, before: Snapshot) -> None:
             idle=is_idle(handler.body),
             silent=is_silent(handler.body),
             gives_up=gives_up(handler.body),
+            path=context.source.path,
         )
         for handler in node.handlers
     )

@@ -41,7 +41,8 @@ class Handler:
 
     ``reraises``: it ends in ``raise`` or an exit. ``idle``: it does nothing but pass, print, log or warn;
     ``silent``: not even that. ``gives_up``: besides what an idle one does, it only returns a constant.
-    ``here``: the ``try`` stands in the same function as the event (otherwise in a caller).
+    ``here``: the ``try`` stands in the same function as the event (otherwise in a caller). ``path``: the file of an
+    ``except`` that is written in one.
     """
 
     catches: tuple[str, ...]
@@ -51,6 +52,7 @@ class Handler:
     here: bool = True
     silent: bool = False
     gives_up: bool = False
+    path: str = ""
 
     @property
     def probes(self) -> bool:
