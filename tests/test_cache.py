@@ -67,7 +67,7 @@ def nothing_is_gone_through(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_second_run_says_the_same(name: str) -> None:
     shutil.copytree(PROGRAMS / name, ".", dirs_exist_ok=True)
     without = found(cached=False)
-    assert without
+    assert without or "suppressed" in name
     assert found() == without
     assert found() == without
 

@@ -203,3 +203,18 @@ def test_what_is_kept_of_a_run_is_checked_when_it_is_read() -> None:
     data[3][0][1] = "true"
     with pytest.raises(TypeError):
         cached_values.decode(json.dumps([kind, data]))
+
+
+@pytest.mark.parametrize("path", ["../secret.txt", "/etc/hostname"])
+def test_what_a_stranger_keeps_has_no_other_file_quoted(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    expected = check(capsys)
+    (kept,) = (file for file in Path("../../cache").rglob("*.cache") if b'["run",' in file.read_bytes())
+    head, *lines = kept.read_bytes().split(b"\n")
+    for number, line in enumerate(lines):
+        if line:
+            key, day, _, text = line.split(b" ", 3)
+            text = text.replace(b'"train.py"', json.dumps(path).encode())
+            lines[number] = b" ".join((key, day, cache._checksum(text), text))
+    kept.write_bytes(b"\n".join((head, *lines)))
+    assert is_checked(capsys)
+    assert check(capsys) == expected

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from dataclasses import field
 from typing import Any
 
-from tfmemlint.engine.cached_values import decode, encode
+from tfmemlint.engine.cached_values import KINDS, decode, encode, has_findings
 from tfmemlint.model.records import dataclass
 from tfmemlint.sources.regular import open_regular
 
@@ -50,18 +50,20 @@ class Cache:
 
     Attributes:
         path: the file; None for a cache that knows nothing and keeps nothing.
+        for_fixes: no findings are taken from it. Whoever can write into it would write into the files that are fixed.
     """
 
     path: str | None = None
     _entries: dict[str, tuple[int, bytes]] = field(default_factory=dict)
     _changed: bool = False
+    for_fixes: bool = False
 
     def __contains__(self, key: str) -> bool:
         """Return True if something was kept under ``key``, damaged or not."""
         return key in self._entries
 
-    def get(self, key: str) -> Any:
-        """Return what was kept under ``key``; None for nothing."""
+    def get(self, key: str, *kinds: str) -> Any:
+        """Return what was kept under ``key``; None for nothing, or what is of none of the ``kinds``."""
         found = self._entries.get(key)
         if found is None:
             return None
@@ -70,9 +72,11 @@ class Cache:
         try:
             if checksum != _checksum(text):
                 raise ValueError("damaged")
-            value = decode(text.decode("ascii"))
+            value = decode(text.decode("ascii"), kinds or KINDS)
         except Exception:  # whatever is wrong with it, it is found out anew
             del self._entries[key]
+            return None
+        if self.for_fixes and has_findings(value):
             return None
         if day != _today():
             self._entries[key] = (_today(), line)

@@ -1,28 +1,36 @@
 """The contents of the cache, as JSON: findings, the results of programs, the answers of searches.
 
 Reading it calls nothing but the constructors named here, and each field is checked: whoever can write into the cache (a
-CI job that restores one which another job has saved) can make findings go missing, and no more. A pickle, even with a
-list of what may be unpickled, is a program of its own: its instructions set attributes of classes and follow dotted
-names.
+CI job that restores one which another job has saved) can make findings of `check` go missing, or appear, and no more:
+`foreign_paths` keeps it to the files of the run, and `fix` takes no finding from it. A pickle, even with a list of what
+may be unpickled, is a program of its own: its instructions set attributes of classes and follow dotted names.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tfmemlint.model.codes import is_label
 from tfmemlint.model.finding import Applicability, Edit, Finding, Fix, Severity, Span, Step, Way
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.placed_text import Place, PlacedText
 from tfmemlint.project.name_questions import MASKS, STORED
+from tfmemlint.sources.regular import can_name_a_file
 
 if TYPE_CHECKING:
     from tfmemlint.engine.results import FileResult, KeptRun, ProgramResult, WayTo
     from tfmemlint.project.entries import Entry
 
 _T = TypeVar("_T")
+KINDS = ("findings", "program", "number", "names", "answers", "run")
+"""Findings of a file by itself, the result of a program, a number, answers about names, answers of searches, and the
+results of a whole run."""
+_MAX_PLACE = 2**31
+"""A row or a column from here on is in no file that is read."""
 _ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
 _DECODER = json.JSONDecoder()
 
@@ -47,13 +55,15 @@ def encode(value: object) -> str:
     return _ENCODER.encode(data)
 
 
-def decode(text: str) -> Any:
-    """Return the value that `encode` has made a text of.
+def decode(text: str, kinds: Iterable[str] = KINDS) -> Any:
+    """Return the value that `encode` has made a text of; ``kinds``: those that the caller can use.
 
     Raises:
         ValueError, TypeError, RecursionError: it has made none like that.
     """
     kind, data = _DECODER.decode(text)
+    if kind not in kinds:
+        raise ValueError(f"{kind!r} where there should be {' or '.join(kinds)}")
     match kind:
         case "findings":
             return _list(_finding, data)
@@ -68,6 +78,38 @@ def decode(text: str) -> Any:
         case "run":
             return _run(data)
     raise ValueError(f"{kind!r} is nothing that is kept")
+
+
+def has_findings(value: object) -> bool:
+    """True if there are findings in what was cached."""
+    return bool(value if isinstance(value, list) else getattr(value, "findings", ()))
+
+
+def foreign_paths(value: Any) -> set[str]:
+    """Return the files outside of the working directory that the cached findings of a file, a program or a run name.
+
+    Reports quote the files that findings name. A cache that somebody else has written must not choose these.
+    """
+    of_run = getattr(value, "results", None)
+    findings = value if isinstance(value, list) else value.findings if of_run is None else _findings_of(of_run)
+    paths = {path for finding in findings for path in (finding.path, *(step.path for step in finding.trace))}
+    if of_run is not None:
+        paths |= {result.path for result in of_run}
+        paths |= {edit.path for finding in findings if finding.fix for edit in finding.fix.edits}
+    elif not isinstance(value, list):
+        paths |= value.paths | value.read | {path for path, _, _ in value.ways}
+    return {path for path in paths if not _is_below(path)}
+
+
+def _findings_of(results: Iterable[FileResult]) -> list[Finding]:
+    found = [finding for result in results for finding in (*result.findings, *result.suppressed)]
+    return found + [finding.in_module for finding in found if finding.in_module is not None]
+
+
+def _is_below(path: str) -> bool:
+    """True if a name may be that of a file below the working directory."""
+    inside = not os.path.isabs(path) and os.pardir not in path.replace(os.sep, "/").split("/")
+    return inside and can_name_a_file(path)
 
 
 def _name_answer(key: str, data: object) -> Any:
@@ -96,6 +138,13 @@ def _list(read: Callable[[Any], _T], data: object) -> list[_T]:
 
 def _text(data: object) -> str:
     return _exactly(str, data)
+
+
+def _label(data: object) -> str:
+    text = _text(data)
+    if not is_label(text):
+        raise ValueError("no rule has this code or name")
+    return text
 
 
 def _number(data: object) -> int:
@@ -130,8 +179,15 @@ def _from_span(span: Span) -> list[int]:
 
 
 def _span(data: object) -> Span:
-    row, column, end_row, end_column = _exactly(list, data)
-    return Span(_exactly(int, row), _exactly(int, column), _exactly(int, end_row), _exactly(int, end_column))
+    row, column, end_row, end_column = _list(_place, data)
+    return Span(row, column, end_row, end_column)
+
+
+def _place(data: object) -> int:
+    place = _exactly(int, data)
+    if not 0 <= place < _MAX_PLACE:
+        raise ValueError(f"there is no row or column {place}")
+    return place
 
 
 def _from_finding(finding: Finding) -> list[Any]:
@@ -171,8 +227,8 @@ def _finding(data: object) -> Finding:
     code, name, severity, path, span, message, intent, outcome, advice, trace, *rest = _exactly(list, data)
     notes, fixable, anchors, details, noqa_row, withheld, on_request, way = rest
     return Finding(
-        code=_text(code),
-        name=_text(name),
+        code=_label(code),
+        name=_label(name),
         severity=Severity(_text(severity)),
         path=_text(path),
         span=_span(span),
@@ -185,7 +241,7 @@ def _finding(data: object) -> Finding:
         fixable=_exactly(bool, fixable),
         anchors=dict(_list(_anchor, anchors)),
         details=_exactly(dict, _plain(details)),
-        noqa_row=_exactly(int, noqa_row),
+        noqa_row=_place(noqa_row),
         withheld=_text(withheld),
         on_request=_exactly(bool, on_request),
         way=None if way is None else _way(way),

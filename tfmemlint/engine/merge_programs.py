@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from tfmemlint.engine.cached_values import foreign_paths
 from tfmemlint.engine.file_key import file_key
 from tfmemlint.engine.place_at_users import place_at_users
 from tfmemlint.engine.program_file import findings_in, own_findings, report
@@ -82,9 +83,9 @@ def _own_findings(source: Source, context: RunContext, cache: Cache, known: list
     context = context.at(source.path)
     key = file_key(source.path, source.text, context) if cache.path is not None else ""
     if known is None and key:
-        cached = cache.get(key)
-        if isinstance(cached, list):
-            return cached
+        cached = cache.get(key, "findings")
+        if cached is not None and foreign_paths(cached) <= {source.path}:
+            return list(cached)
     found = known if known is not None else own_findings(source, context)
     if key and key not in cache:
         cache.put(key, found)

@@ -25,8 +25,8 @@ class PrefilterCache:
     def __init__(self, cache: Cache | None = None, key: str = "") -> None:
         self._cache = cache
         self._key = key
-        known = cache.get(key) if cache is not None else None
-        self._known: dict[bytes, int] = known if isinstance(known, dict) else {}
+        known = cache.get(key, "answers") if cache is not None else None
+        self._known: dict[bytes, int] = known or {}
         self._seen: dict[bytes, int] = {}
 
     def ask(self, kind: str, data: bytes, search: Callable[[bytes], int]) -> int:
@@ -35,7 +35,7 @@ class PrefilterCache:
             return search(data)
         key = hashlib.blake2b(data, digest_size=12, person=kind.encode()[:16]).digest()
         found = self._known.get(key)
-        if not isinstance(found, int):
+        if found is None:
             found = search(data)
         self._seen[key] = found
         return found

@@ -15,6 +15,7 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.cache import VARIABLE, digest, open_cache
+from tfmemlint.engine.cached_values import foreign_paths
 from tfmemlint.engine.context import RunContext, reset_project_caches
 from tfmemlint.engine.results import FileResult, KeptRun
 from tfmemlint.engine.run import run
@@ -58,8 +59,11 @@ def recall_or_run(
         return run(files, context)
     now = digest(state, files)
     key = _key(context, paths, options)
-    known = cache.get(key)
-    if isinstance(known, KeptRun) and known.state == now and _state_outside(known.outside) == known.state_outside:
+    known = cache.get(key, "run")
+    # A cache that somebody else has written must not choose which files are quoted.
+    if known is not None and not foreign_paths(known) <= {path for path, _ in files}:
+        known = None
+    if known is not None and known.state == now and _state_outside(known.outside) == known.state_outside:
         recalled = _recalled(known, files, context)
         if recalled is not None:
             return recalled
@@ -137,7 +141,7 @@ def _lasts(result: FileResult) -> bool:
 
 
 def _recalled(known: KeptRun, files: Sequence[tuple[str, bool]], context: RunContext) -> list[FileResult] | None:
-    """Return all results of a run; None if a text can't be read any more."""
+    """Return all results of a run; None if a text can't be read any more, or was none of this run."""
     from tfmemlint.engine.item import Item
     from tfmemlint.engine.subjects import subject_of_item
     from tfmemlint.sources import Unreadable
@@ -149,6 +153,8 @@ def _recalled(known: KeptRun, files: Sequence[tuple[str, bool]], context: RunCon
     results = {path: FileResult(path) for path, _ in files}
     try:
         for result in known.results:
+            if result.path not in results:
+                return None
             if result.findings or result.suppressed:
                 data = context.modules.read(result.path)
                 kind = kind_of(os.path.basename(result.path)) or kind_of_text(data)

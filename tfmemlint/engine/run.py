@@ -57,7 +57,7 @@ def run(files: Iterable[tuple[str, bool]], context: RunContext) -> list[FileResu
         keep_share(items, context.shard, context)
     results = [FileResult(path) for path in items.left_out]
     cache = _open_cache(items.wanted, context)
-    current().known_answers = cache.get(_NAMES) or {}
+    current().known_answers = cache.get(_NAMES, "names") or {}
     if not any(item.entry is not None for item in items.wanted):
         results.extend(check_items(items.wanted, context, cache))
         _save(cache)
@@ -146,13 +146,23 @@ def check_items(items: Sequence[Item], context: RunContext, cache: Cache) -> Ite
 
 def _looked_up(item: Item, key: str, context: RunContext, cache: Cache) -> object:
     """Return what an earlier run has found of an item; None if there is nothing."""
-    known = cache.get(key)
-    if known == READS_MORE and item.entry is not None:
+    from tfmemlint.engine.cached_values import foreign_paths
+
+    if item.entry is None:
+        known = cache.get(key, "findings")
+        return known if known is not None and foreign_paths(known) <= {item.path} else None
+    store = context.modules
+    files: Iterable[str] = store.contents.get(item.entry.path, ())
+    known = cache.get(key, "program", "number")
+    if known == READS_MORE:
         from tfmemlint.engine.programs import wider_key
 
         wider = wider_key(item.entry, context)
-        known = cache.get(wider) if wider else None
-    return known
+        known, files = cache.get(wider, "program") if wider else None, store.universe
+    if known is None or isinstance(known, int) or known.entry != item.entry:
+        return None
+    foreign = foreign_paths(known)
+    return None if foreign and not foreign <= set(map(store.name_of, files)) | {item.path} else known
 
 
 def _cache_with_all_files(program: ProgramResult, key: str, context: RunContext, cache: Cache) -> None:
@@ -272,4 +282,6 @@ def _open_cache(items: Sequence[Item], context: RunContext) -> Cache:
     from tfmemlint.rulekit.rule import rules
 
     modules = {getattr(sys.modules.get(type(rule).__module__), "__file__", None) for rule in rules()}
-    return open_cache(os.getcwd(), (path for path in modules if path))
+    cache = open_cache(os.getcwd(), (path for path in modules if path))
+    cache.for_fixes = context.fix
+    return cache

@@ -14,17 +14,20 @@ from dataclasses import field
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from tfmemlint.model.codes import is_label
 from tfmemlint.model.finding import Applicability, Edit, Finding, Fix, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.records import dataclass
 from tfmemlint.reporters.machines import NOT_FOLLOWED
 from tfmemlint.reporters.places import relative
 from tfmemlint.sources import Source, Unreadable, decode
-from tfmemlint.sources.regular import read_regular
+from tfmemlint.sources.regular import can_name_a_file, read_regular
 from tfmemlint.sources.text import read_bytes
 
 MAX_REPORT_BYTES = 2**30
 """Bytes of a report: some 500,000 findings of JSON."""
+_MAX_PLACE = 2**31
+"""A row, a column or a cell from here on is in no file that is read."""
 _NOT_FOLLOWED = "not followed to the end: "
 _LEVELS = {"error": Severity.ERROR, "warning": Severity.WARNING, "note": Severity.ADVICE}
 
@@ -62,7 +65,7 @@ def read_report(path: str) -> ReadReport:
         raise ReportError(f"{path}: is no report: not UTF-8") from None
     try:
         return _of_data(_data_of(text))
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError):
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
         words = "is no report that can be merged: json, json-lines and sarif are read"
         raise ReportError(f"{path}: {words}") from None
 
@@ -83,14 +86,18 @@ def merged(reports: Iterable[ReadReport]) -> ReadReport:
 def sources_of(report: ReadReport) -> dict[str, Source]:
     """Return the texts that findings are in and traces lead through, of the files that are there.
 
+    Only files below the working directory are read, links followed first: a report that somebody else has written must
+    not have other files quoted, such as keys.
+
     The texts of cells are by ``path:cell N``, as findings in notebooks name them.
     """
     found: dict[str, Source] = {}
+    top = os.path.realpath(os.curdir)
     for finding in (*report.findings, *report.suppressed):
         steps = [step.path for step in finding.trace]
         for shown in (finding.path, *steps, f"{finding.path}:cell {finding.cell}" if finding.cell else ""):
             path, _, cell = shown.partition(":cell ")
-            if path and path not in found:
+            if path and path not in found and _is_below(path, top):
                 try:
                     found[path] = decode(path, read_bytes(path))
                 except Unreadable:
@@ -102,6 +109,11 @@ def sources_of(report: ReadReport) -> dict[str, Source]:
                 except (IndexError, KeyError, ValueError):
                     continue
     return found
+
+
+def _is_below(path: str, top: str) -> bool:
+    """True if the file at ``path`` lies below the directory ``top``."""
+    return os.path.commonpath([os.path.realpath(path), top]) == top
 
 
 def in_rows_of_files(findings: Iterable[Finding], sources: Mapping[str, Source]) -> list[Finding]:
@@ -135,12 +147,12 @@ def _data_of(text: str) -> Any:
 def _of_data(data: Any) -> ReadReport:
     report = ReadReport()
     if isinstance(data, dict):
-        for run in data["runs"]:
+        for run in _list(data["runs"]):
             _add_run(run, report)
         return report
-    for entry in data:
+    for entry in _list(data):
         if entry["code"] is None and entry["name"] == NOT_FOLLOWED:
-            reason = str(entry["message"]).removeprefix(_NOT_FOLLOWED)
+            reason = _text(entry["message"]).removeprefix(_NOT_FOLLOWED)
             report.not_followed.append((_shown(entry["filename"]), reason))
         else:
             report.findings.append(_of_json(entry))
@@ -151,30 +163,32 @@ def _of_json(entry: Mapping[str, Any]) -> Finding:
     path = _shown(entry["filename"])
     intent, fix = entry["intent"], entry["fix"]
     return Finding(
-        code=_text(entry["code"]),
-        name=_text(entry["name"]),
+        code=_label(entry["code"]),
+        name=_label(entry["name"]),
         severity=Severity(entry["severity"]),
         path=path,
         span=_span(entry),
         message=_text(entry["message"]),
         intent=None
         if intent is None
-        else Intent(Purpose(intent["wish"]), devices=intent["devices"], value=intent["value"], text=intent["text"]),
+        else Intent(Purpose(intent["wish"]), _text(intent["devices"]), _value(intent["value"]), _text(intent["text"])),
         outcome=_text(entry["outcome"]),
         advice=_text(entry["advice"]),
-        notes=tuple(map(_text, entry["notes"])),
-        trace=tuple(Step(_shown(step["filename"]), _span(step), _text(step["message"])) for step in entry["trace"]),
+        notes=tuple(map(_text, _list(entry["notes"]))),
+        trace=tuple(
+            Step(_shown(step["filename"]), _span(step), _text(step["message"])) for step in _list(entry["trace"])
+        ),
         fixable=fix is not None or bool(entry["withheld"]),
         withheld=_text(entry["withheld"]),
-        cell=entry["cell"],
-        noqa_row=int(entry["noqa_row"]),
+        cell=None if entry["cell"] is None else _number(entry["cell"]),
+        noqa_row=_number(entry["noqa_row"]),
         fix=None
         if fix is None
         else Fix(
             Applicability(fix["applicability"]),
             _text(fix["message"]),
-            tuple(_edit(edit, path) for edit in fix["edits"]),
-            tuple(map(_text, fix["needs"])),
+            tuple(_edit(edit, path) for edit in _list(fix["edits"])),
+            tuple(map(_text, _list(fix["needs"]))),
         ),
     )
 
@@ -186,7 +200,7 @@ def _edit(edit: Mapping[str, Any], path: str) -> Edit:
 
 def _span(entry: Mapping[str, Any]) -> Span:
     first, last = entry["location"], entry["end_location"]
-    return Span(int(first["row"]), int(first["column"]), int(last["row"]), int(last["column"]))
+    return Span(*(_number(place[key]) for place in (first, last) for key in ("row", "column")))
 
 
 def _text(value: object) -> str:
@@ -195,24 +209,56 @@ def _text(value: object) -> str:
     return value
 
 
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError("not a list")
+    return value
+
+
+def _label(value: object) -> str:
+    """Return the code or the name of a rule, which reports print as it is."""
+    text = _text(value)
+    if not is_label(text):
+        raise ValueError("no rule has this code or name")
+    return text
+
+
+def _number(value: object) -> int:
+    """Return a row, a column, or the number of a cell."""
+    if type(value) is not int:
+        raise TypeError("not a whole number")
+    if not 0 <= value < _MAX_PLACE:
+        raise ValueError("no place in a file")
+    return value
+
+
+def _value(value: object) -> float | int | str | None:
+    """Return the value of an intent."""
+    if value is not None and not isinstance(value, (int, float, str)):
+        raise TypeError("not a plain value")
+    return value
+
+
 def _shown(path: object) -> str:
     """Return a path as reports for people show it: relative to the working directory if it is below it."""
     text = _text(path)
+    if not text or not can_name_a_file(text):
+        raise ValueError("no file has this name")
     return text if text == "-" else relative(text).replace("/", os.sep)
 
 
 def _add_run(run: Mapping[str, Any], report: ReadReport) -> None:
     """Add one run of SARIF."""
-    for invocation in run.get("invocations", ()):
-        for notice in invocation.get("toolExecutionNotifications", ()):
+    for invocation in _list(run.get("invocations", [])):
+        for notice in _list(invocation.get("toolExecutionNotifications", [])):
             place = notice["locations"][0]["physicalLocation"]
-            reason = str(notice["message"]["text"]).removeprefix(_NOT_FOLLOWED)
+            reason = _text(notice["message"]["text"]).removeprefix(_NOT_FOLLOWED)
             report.not_followed.append((_path_of(place), reason))
-    for result in run.get("results", ()):
+    for result in _list(run["results"]):
         suppressions = result.get("suppressions")
         finding = _of_sarif(result)
         if suppressions:
-            reason = str(suppressions[0].get("justification", ""))
+            reason = _text(suppressions[0].get("justification", ""))
             report.suppressed.append(dataclasses.replace(finding, suppressed=reason))
         else:
             report.findings.append(finding)
@@ -224,11 +270,11 @@ def _of_sarif(result: Mapping[str, Any]) -> Finding:
     message, *rest = _text(result["message"]["text"]).split("\n")
     outcome = next((line for line in rest if line.startswith("TensorFlow: ")), "")
     advice = next((line for line in rest if line.startswith("Help: ")), "")
-    fixes = result.get("fixes", ())
+    fixes = _list(result.get("fixes", []))
     severity = about.get("severity")
     return Finding(
-        code=_text(result["ruleId"]),
-        name=str(about.get("name", "")),
+        code=_label(result["ruleId"]),
+        name=_label(about.get("name", "")),
         severity=Severity(severity) if severity else _LEVELS[result["level"]],
         path=path,
         span=_region(place["region"]),
@@ -238,9 +284,11 @@ def _of_sarif(result: Mapping[str, Any]) -> Finding:
         notes=tuple(line for line in rest if line not in (outcome, advice)),
         trace=tuple(
             Step(
-                _path_of(step["physicalLocation"]), _region(step["physicalLocation"]["region"]), step["message"]["text"]
+                _path_of(step["physicalLocation"]),
+                _region(step["physicalLocation"]["region"]),
+                _text(step["message"]["text"]),
             )
-            for step in result.get("relatedLocations", ())
+            for step in _list(result.get("relatedLocations", []))
         ),
         fixable=bool(fixes),
         fix=_sarif_fix(fixes[0], path) if fixes else None,
@@ -263,7 +311,7 @@ def _sarif_fix(fix: Mapping[str, Any], path: str) -> Fix:
 
 
 def _region(region: Mapping[str, Any]) -> Span:
-    return Span(*(int(region[key]) for key in ("startLine", "startColumn", "endLine", "endColumn")))
+    return Span(*(_number(region[key]) for key in ("startLine", "startColumn", "endLine", "endColumn")))
 
 
 def _path_of(place: Mapping[str, Any]) -> str:

@@ -34,6 +34,14 @@ class Unreadable(Exception):
         self.row = row
 
 
+def can_name_a_file(path: str) -> bool:
+    """True if the system could have a file of this name: none has a NUL in it, or half of a surrogate pair."""
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+
+
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a regular file to read.
 
