@@ -99,6 +99,7 @@ class EnvAfterInit(Rule):
             what = f"Set {write.name}"
             value = write.value.value if isinstance(write.value, (Const, FileValue)) else None
             verb = "lists the GPUs" if which == "listed" else "makes the GPU devices"
+            told = file_trace(write.value, write, write.span)[:1]
             yield self.finding(
                 program,
                 write,
@@ -111,10 +112,9 @@ class EnvAfterInit(Rule):
                 ),
                 outcome=f"TensorFlow keeps using the value that {write.name} had before; nothing is raised",
                 advice=where_to(start, write, what) if start is not None else f"{what} at the program's start",
-                trace=file_trace(write.value, write, write.span)[:1]
-                + start_trace(start, write, f"{write.name} is set too late"),
+                trace=told + start_trace(start, write, f"{write.name} is set too late"),
                 anchors=start_anchors(start, write),
-                details=start_details(start, write),
+                details={name: place + len(told) for name, place in start_details(start, write).items()},
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.fixes.helpers import code
 from tests.fixes.projects import fix, left, make
-from tests.fixes.repaired_deep import REPAIRED
+from tests.fixes.repaired_starters import REPAIRED
 from tests.fixture_runs import command
 from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.run import run
@@ -153,3 +153,89 @@ def test_growth_under_a_condition_is_not_forced_by_the_environment(
     monkeypatch.chdir(tmp_path)
     fix()
     assert "TF_FORCE" not in (tmp_path / "train.py").read_text("utf-8")
+
+
+def test_a_late_call_that_reads_an_env_file_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = """
+        import os
+
+
+        def load_dotenv():
+            with open(".env") as lines:
+                for line in lines:
+                    key, _, value = line.strip().partition("=")
+                    os.environ[key] = value
+        """
+    train = """
+        import tensorflow as tf
+        from dotenv import load_dotenv
+
+        {}
+        print(x.shape)
+        """
+    before = code(train).format("x = tf.ones((2, 2))\nload_dotenv()")
+    monkeypatch.chdir(tmp_path)
+    Path("pyproject.toml").write_text('[project]\nname = "p"\n')
+    Path(".env").write_text("TF_FORCE_GPU_ALLOW_GROWTH=true\n")
+    Path("dotenv.py").write_text(code(reader))
+    Path("train.py").write_text(before)
+    fix()
+    assert Path("train.py").read_text() == code(train).format("load_dotenv()\nx = tf.ones((2, 2))")
+    assert not left()
+
+
+def test_an_automatic_fixture_becomes_statements_of_its_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pyproject.toml").write_text('[project]\nname = "p"\n')
+    files = {
+        "tests/shapes.py": """
+            import tensorflow as tf
+
+            UNIT = tf.ones(2)
+            """,
+        "tests/test_shapes.py": """
+            from shapes import UNIT
+
+
+            def test_unit(unit):
+                assert unit is UNIT
+            """,
+        "tests/conftest.py": """
+            import pytest
+            import tensorflow as tf
+
+            from shapes import UNIT
+
+
+            @pytest.fixture(scope="session", autouse=True)
+            def gpu_growth():
+                for gpu in tf.config.list_physical_devices("GPU"):
+                    tf.config.experimental.set_memory_growth(gpu, True)
+
+
+            @pytest.fixture
+            def unit():
+                return UNIT
+            """,
+    }
+    Path("tests").mkdir()
+    for name, text in files.items():
+        Path(name).write_text(code(text))
+    fix()
+    expected = """
+        import pytest
+        import tensorflow as tf
+
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+
+        # GPU memory is configured before this import: it starts TensorFlow's runtime
+        # isort: split
+        from shapes import UNIT  # noqa: E402
+
+
+        @pytest.fixture
+        def unit():
+            return UNIT
+        """
+    assert Path("tests/conftest.py").read_text() == code(expected)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -39,10 +40,13 @@ def set_applicability(editor: Editor, message: str, *, caught: object, doubtful:
         editor.safe(message)
 
 
-def index_guard(editor: Editor, device: str, details: Mapping[str, object]) -> tuple[str, str, int]:
+def index_guard(
+    editor: Editor, device: str, details: Mapping[str, object], place: cst.CSTNode | None = None
+) -> tuple[str, str, int]:
     """Return the guard that a call for ``gpus[0]`` needs on a machine without a GPU, and the device to use under it.
 
-    The third item is the indentation, in characters, that the guard adds.
+    The third item is the indentation, in characters, that the guard adds. ``place`` is the call: it needs none where
+    the code around it, or an early end above it, has asked already.
     """
     try:
         node = ast.parse(device, mode="eval").body
@@ -54,10 +58,52 @@ def index_guard(editor: Editor, device: str, details: Mapping[str, object]) -> t
     if not isinstance(number, int) or number < 0:
         return "", device, 0
     base = ast.get_source_segment(device, node.value) or ast.unparse(node.value)
+    if number == 0 and place is not None and _is_asked_above(editor, place, base):
+        return "", device, 0
     if any(isinstance(part, ast.Call) for part in ast.walk(node.value)):
         gpu = free_name(editor, "gpu")
         return f"for {gpu} in {base}[{number}:{number + 1}]:", gpu, 4
     return (f"if {base}:" if number == 0 else f"if len({base}) > {number}:"), device, 4
+
+
+def _is_asked_above(editor: Editor, place: cst.CSTNode, base: str) -> bool:
+    """True if a place is reached only where a list has items: under ``if gpus:``, or below ``if not gpus: return``."""
+    plain = re.escape(base)
+    some = re.compile(rf"\(?(?:{plain}|len\({plain}\)(?: *(?:>|!=) *0| *>= *1)?)\)?")
+    none = re.compile(rf"not {plain}|not len\({plain}\)|len\({plain}\) *(?:== *0|< *1)|{plain} *== *\[\]")
+    below: cst.CSTNode = place
+    for around in editor.ancestors(place):
+        if isinstance(around, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
+            return False
+        if isinstance(around, cst.If) and below is around.body and some.fullmatch(editor.code(around.test)):
+            return True
+        if isinstance(around, (cst.IndentedBlock, cst.Module)):
+            asked: bool | None = None
+            for line in around.body:
+                if line is below:
+                    break
+                if _ends_without(editor, line, some, none):
+                    asked = True
+                elif re.search(rf"(?<![\w.]){plain} *(?:=(?!=)|\+=|\.(?!index|count|copy)\w+\()", editor.code(line)):
+                    asked = False
+            if asked is not None:
+                return asked
+        below = around
+    return False
+
+
+def _ends_without(editor: Editor, line: cst.CSTNode, some: re.Pattern[str], none: re.Pattern[str]) -> bool:
+    """True for ``if not gpus: return`` and ``assert gpus``: nothing below runs where the list is empty."""
+    if isinstance(line, cst.SimpleStatementLine):
+        first = line.body[0]
+        return isinstance(first, cst.Assert) and some.fullmatch(editor.code(first.test)) is not None
+    if not isinstance(line, cst.If) or none.fullmatch(editor.code(line.test)) is None:
+        return False
+    last = line.body.body[-1]
+    end = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
+    if isinstance(end, cst.Expr) and isinstance(end.value, cst.Call):
+        return editor.code(end.value.func) in ("sys.exit", "exit", "quit", "os._exit")
+    return isinstance(end, (cst.Return, cst.Raise, cst.Continue, cst.Break))
 
 
 def device_of(editor: Editor, configuration: cst.Call) -> str:

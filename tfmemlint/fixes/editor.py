@@ -180,9 +180,12 @@ class Editor(PlaceFinder):
             self.insert_before(statement, f"{name} = {value}\n")
         return self._named[place]
 
-    def insert_after(self, statement: Statement, lines: str) -> None:
-        """Insert new statements below ``statement``."""
-        self._changes.after.setdefault(self._whole(statement), []).extend(parse(self._notes.above(lines)))
+    def insert_after(self, statement: Statement, lines: str, *, apart: bool = False) -> None:
+        """Insert new statements below ``statement``, with a blank line above them if ``apart``."""
+        new = parse(self._notes.above(lines))
+        if apart:
+            new[0] = new[0].with_changes(leading_lines=[cst.EmptyLine(indent=False)])
+        self._changes.after.setdefault(self._whole(statement), []).extend(new)
 
     def replace_statement(self, statement: Statement, lines: str) -> None:
         """Replace ``statement`` by new statements. Its comments and indentation stay."""

@@ -305,14 +305,18 @@ class _FixRun:
 
 
 def _new_errors(before: list[Finding], after: list[Finding], without: set[str]) -> list[Finding]:
-    """Return the errors whose code occurs more often than before."""
-    old = Counter(finding.code for finding in before if finding.severity is Severity.ERROR)
-    new = Counter(finding.code for finding in after if finding.severity is Severity.ERROR)
+    """Return the errors whose code occurs more often than before; what raises counts, though a handler hides it."""
+    old = Counter(finding.code for finding in before if _is_error(finding))
+    new = Counter(finding.code for finding in after if _is_error(finding))
     return [
         finding
         for finding in after
-        if finding.severity is Severity.ERROR and finding.code not in without and new[finding.code] > old[finding.code]
+        if _is_error(finding) and finding.code not in without and new[finding.code] > old[finding.code]
     ]
+
+
+def _is_error(finding: Finding) -> bool:
+    return finding.severity is Severity.ERROR or bool(finding.details.get("handled"))
 
 
 def _unless_worse(finding: Finding, findings: list[Finding]) -> Finding:

@@ -174,11 +174,11 @@ class Remover:
         function = tree.function_of(gone)
         if not isinstance(function, cst.FunctionDef) or not isinstance(function.body, cst.IndentedBlock):
             return None
-        if (
-            function.decorators
-            or function.asynchronous is not None
-            or isinstance(tree.parents.get(tree.block_of(function)), cst.ClassDef)
-        ):
+        owner = tree.parents.get(tree.block_of(function))
+        if function.decorators or function.asynchronous is not None:
+            return None
+        if isinstance(owner, cst.ClassDef) and (owner.bases or function.name.value.startswith("__")):
+            # A method that a base class has as well is called by that.
             return None
         rest = [line for line in function.body.body if not self._is_gone(line) and not is_docstring(line)]
         return None if rest else function

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tfmemlint.rulekit.correction import Correction
 
 _OWN_PACKAGE = "tfmemlint.rules."
+_RAISES = re.compile(r"\braises ((?:tf\.errors\.)?\w+)")
+"""The exception that an outcome names."""
 DOCS_URL = "https://github.com/tfmemlint/tfmemlint/blob/main/docs/rules/{code}.md"
 
 
@@ -124,6 +126,9 @@ class Rule(ABC):
         if severity is Severity.ERROR and self.whole_program and event.state.entry_unknown and program.comes_by(event):
             # Nothing calls the function that leads to the event; every other path reaches it in another way.
             severity = Severity.WARNING
+        raised = _RAISES.search(more.get("outcome", ""))
+        if raised is not None and any(each.takes(raised[1]) and not each.reraises for each in event.handlers):
+            more["details"] = {**more.get("details", {}), "handled": True}
         return Finding(
             code=self.code,
             name=self.name,

@@ -45,7 +45,7 @@ def start_anchors(start: RuntimeStart | None, call: Event) -> dict[str, Span]:
     return {"call": call.span} | ({"start": step.span} if step is not None else {})
 
 
-def start_details(start: RuntimeStart | None, call: Event) -> dict[str, object]:
+def start_details(start: RuntimeStart | None, call: Event) -> dict[str, int]:
     """Return the indices of the steps in a `start_trace` at which the paths diverge, and at which the runtime has
     started."""
     return {} if start is None else {"parting": _shared(start, call), "started": len(start.frames)}

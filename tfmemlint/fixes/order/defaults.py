@@ -65,13 +65,27 @@ def _dataclass_default(problem: OrderProblem, file: CodeFile, field: cst.AnnAssi
     )
     if owner is None or "dataclass" not in decorators:
         raise Withheld("the class is not a dataclass")
-    if not is_constant_tensor(file, value) or not isinstance(field.target, cst.Name):
+    if not isinstance(field.target, cst.Name):
         raise Withheld("the default may be another value each time")
     editor = problem.editor(file)
-    spelled = _field(editor, file)
-    editor.replace(value, f"{spelled}(default_factory=lambda: {file.tree.code(value)})")
+    given = _given(file, value)
+    if not is_constant_tensor(file, value if given is None else given.value):
+        raise Withheld("the default may be another value each time")
+    if given is not None:
+        factory = cst.Lambda(cst.Parameters(), given.value)
+        editor.replace(given, given.with_changes(keyword=cst.Name("default_factory"), value=factory))
+    else:
+        spelled = _field(editor, file)
+        editor.replace(value, f"{spelled}(default_factory=lambda: {file.tree.code(value)})")
     name = field.target.value
     return Candidate({file.path: editor.finish()}, f"Make the default of {owner.name.value}.{name} by a factory")
+
+
+def _given(file: CodeFile, value: cst.BaseExpression) -> cst.Arg | None:
+    """Return the argument ``default`` of a call of ``dataclasses.field``; None for all else."""
+    if not isinstance(value, cst.Call) or file.imports.resolve(file.tree.code(value.func)) != "dataclasses.field":
+        return None
+    return next((each for each in value.args if each.keyword is not None and each.keyword.value == "default"), None)
 
 
 def _field(editor: Editor, file: CodeFile) -> str:

@@ -52,12 +52,23 @@ class Extracted:
     parameters: dict[str, str]
 
 
+def extract_all(problem: OrderProblem) -> Iterator[Candidate]:
+    """Extract the configuration as well where nothing but a ``yield`` would be left of a context manager."""
+    yield from _extract(problem, hollow=True)
+
+
 def extract(problem: OrderProblem) -> Iterator[Candidate]:
     """Extract the configuration into a function, and call it above what leads to the start."""
+    yield from _extract(problem, hollow=False)
+
+
+def _extract(problem: OrderProblem, *, hollow: bool) -> Iterator[Candidate]:
     place = entry_place(problem)
     is_unconditional(problem)
     found = _extracted(problem)
     file = found.file
+    if not hollow and _leaves_yield(found):
+        raise Withheld(f"{found.function.name.value}() would do nothing any more")
     name = _free_name(file)
     same = file.path == problem.file.path
     top = file.tree.block_of(place) is file.tree.module if same else False
@@ -302,6 +313,13 @@ def _leaves_work(found: Extracted) -> bool:
     body = found.function.body
     rest = [line for line in body.body if line is not found.line and line not in found.taken]
     return any(not _is_docstring(line) for line in rest)
+
+
+def _leaves_yield(found: Extracted) -> bool:
+    """True if nothing but a ``yield`` is left of the old function."""
+    body = found.function.body
+    rest = [line for line in body.body if line not in (found.line, *found.taken) and not _is_docstring(line)]
+    return [found.file.tree.code(line).strip() for line in rest] == ["yield"]
 
 
 def _is_docstring(line: cst.CSTNode) -> bool:

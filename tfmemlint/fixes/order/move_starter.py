@@ -31,10 +31,10 @@ def move_starter_down(problem: OrderProblem) -> Iterator[Candidate]:
     if other_user(file.path, name):
         raise Withheld(f"other files may use {name}")
     if not is_constant_tensor(file, value) and (
-        problem.files.is_seeded(file.path) or problem.files.is_seeded(problem.finding.trace[0].path)
+        problem.files.is_seeded(file.path) or problem.files.is_seeded(problem.entry)
     ):
         raise Withheld("the order of random operations would be another one, and a seed is set")
-    _check_steady(file, statement)
+    check_steady(file, statement)
     functions = {use.function for use in uses_of(file, name)}
     only = next(iter(functions)) if len(functions) == 1 else None
     if only is not None and (is_constant_tensor(file, value) or _is_called_once(file, only)):
@@ -46,7 +46,7 @@ def move_starter_down(problem: OrderProblem) -> Iterator[Candidate]:
     if (tree.function_of(late) is tree.module and tree.block_of(late) is not tree.module) or (
         tree.block_of(late) is tree.module
     ):
-        yield _below(problem, file, statement, name, late)
+        yield _into_with(problem, file, statement, name, late) or _below(problem, file, statement, name, late)
         return
     raise Withheld(f"more than one function uses {name}")
 
@@ -61,7 +61,7 @@ def _assignment(file: CodeFile, statement: Statement) -> tuple[str, cst.BaseExpr
     return target.value, node.value
 
 
-def _check_steady(file: CodeFile, statement: Statement) -> None:
+def check_steady(file: CodeFile, statement: Statement) -> None:
     """Refuse where the value depends on what may change until then, or does anything else."""
     names = file.hoist.read(statement)
     for name in sorted(names.reads - file.imports.imported()):
@@ -93,6 +93,22 @@ def _into_function(
     editor.discard(statement)
     editor.insert_before(place, code_of(file, statement))
     return Candidate({file.path: editor.finish()}, f"Move {name} into {function.name.value}(), which alone uses it")
+
+
+def _into_with(
+    problem: OrderProblem, file: CodeFile, statement: Statement, name: str, late: Statement
+) -> Candidate | None:
+    """Move an assignment into the ``with`` whose head configures, if nothing else uses it."""
+    tree = file.tree
+    if not isinstance(late, cst.With) or not isinstance(late.body, cst.IndentedBlock):
+        return None
+    inside = tree.span(late.body)
+    if inside.contains(problem.then) or not all(inside.contains(tree.span(use.node)) for use in uses_of(file, name)):
+        return None
+    editor = problem.editor(file)
+    editor.discard(statement)
+    editor.insert_before(tree.statements(late.body)[0], code_of(file, statement))
+    return Candidate({file.path: editor.finish()}, f"Move {name} into the 'with' in line {tree.span(late).row}")
 
 
 def _is_called_once(file: CodeFile, function: cst.FunctionDef) -> bool:
@@ -127,7 +143,7 @@ def _below(problem: OrderProblem, file: CodeFile, statement: Statement, name: st
         inner = tree.statements(holder)
         rows += inner[: inner.index(late)]
     for line in [*rows, late]:
-        if name in hoist.entry_of(line, hoist.read(line), 0).names.reads:
+        if name in hoist.entry_of(line, hoist.read(line), 0).names.reads or _may_read(file, line, name):
             raise Withheld(f"line {tree.span(line).row} uses {name} before it configures")
     for line in between:
         # What a definition evaluates when it is made, and all that runs.
@@ -138,3 +154,25 @@ def _below(problem: OrderProblem, file: CodeFile, statement: Statement, name: st
     editor.discard(statement)
     editor.insert_after(late, code_of(file, statement))
     return Candidate({file.path: editor.finish()}, f"Move {name} below {describe(file, late)}")
+
+
+def _may_read(file: CodeFile, line: Statement, name: str) -> bool:
+    """True if a statement mentions a definition, to call it or to hand it over, from which a name is read.
+
+    Whoever is handed a function, such as ``app.run(main)``, may call it at once, and need not return.
+    """
+    tree = file.tree
+    body = tree.statements(tree.module)
+    definitions = {each.name.value: each for each in body if isinstance(each, (cst.FunctionDef, cst.ClassDef))}
+    pending: list[cst.CSTNode] = [line]
+    seen: set[str] = set()
+    while pending:
+        inside = tree.span(pending.pop())
+        mentioned = {
+            node.value for node in tree.ranges if isinstance(node, cst.Name) and inside.contains(tree.span(node))
+        }
+        if name in mentioned:
+            return True
+        pending += [definitions[each] for each in mentioned - seen if each in definitions]
+        seen |= mentioned
+    return False

@@ -71,6 +71,13 @@ class OrderProblem:
         except Withheld:
             return False
 
+    @property
+    def entry(self) -> str:
+        """The file in which the program starts. What a file of settings says may be told above it."""
+        return next(
+            (step.path for step in self.finding.trace if step.path.endswith((".py", ".ipynb"))), self.finding.path
+        )
+
     def at(self, depth: int) -> OrderProblem:
         """Return the same problem, to be looked at in the file of a later step towards the start."""
         return OrderProblem(self.finding, self.files, self.release, depth)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfmemlint.fixes.order.at_start import configure_at_start
+from tfmemlint.fixes.order.attribute import make_cached_property
 from tfmemlint.fixes.order.class_constant import make_property
 from tfmemlint.fixes.order.defaults import take_out_of_definition
 from tfmemlint.fixes.order.defer_import import defer_import
 from tfmemlint.fixes.order.environment import force_growth
-from tfmemlint.fixes.order.extract import extract
+from tfmemlint.fixes.order.extract import extract, extract_all
 from tfmemlint.fixes.order.leave_block import leave_block
+from tfmemlint.fixes.order.leave_fixture import leave_fixture
 from tfmemlint.fixes.order.module_constant import make_function
 from tfmemlint.fixes.order.move_call import move_in_scope, move_to_top_level
 from tfmemlint.fixes.order.move_starter import move_starter_down
@@ -27,7 +29,7 @@ def change_starter(problem: OrderProblem) -> Iterator[Candidate]:
     Where an import leads to it, the imported files are tried as well, beginning with that of the start.
     """
     reason: Withheld | None = None
-    for strategy in (take_out_of_definition, make_property):
+    for strategy in (take_out_of_definition, make_property, make_cached_property):
         try:
             yield from strategy(problem)
         except Withheld as found:
@@ -62,9 +64,11 @@ PLANS = (
     Plan((split_import, move_in_scope)),
     Plan((move_to_top_level,)),
     Plan((leave_block,)),
+    Plan((leave_fixture,)),
     Plan((take_out_of_definition,), repeats=True),
     Plan((extract,)),
     Plan((change_starter,), repeats=True),
+    Plan((extract_all,)),
     Plan((set_visible_devices,)),
     Plan((configure_at_start,), last_resort=True),
     Plan((force_growth,), last_resort=True),

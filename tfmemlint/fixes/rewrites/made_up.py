@@ -121,7 +121,7 @@ def _set(
         editor.replace_statement(statement, _for_all(editor, purpose, amount, details))
         set_applicability(editor, _MESSAGES[purpose] + _guess(details), caught=details["caught"], doubtful=True)
         return
-    guard, device, depth = index_guard(editor, device, details)
+    guard, device, depth = index_guard(editor, device, details, call)
     if guard and statement is None:
         raise Withheld("with no GPU it would raise IndexError")
     if purpose is Purpose.GROWTH:
@@ -175,7 +175,7 @@ def replace_assignment(editor: Editor, finding: Finding) -> None:
     if not device:
         editor.replace_statement(statement, _for_all(editor, purpose, amount, details))
     else:
-        guard, device, depth = index_guard(editor, device, details)
+        guard, device, depth = index_guard(editor, device, details, statement)
         if purpose is Purpose.GROWTH:
             new = growth(editor, device, amount)
         else:

@@ -81,7 +81,12 @@ def total_memory_code(editor: Editor, number: int) -> str:
     """Return the code for the total memory of a GPU in bytes; it gives 0 if there is no such GPU."""
     gpu = free_name(editor, "gpu")
     gpus = f"{all_gpus(editor)}[{number}:{number + 1}]" if number else f"{all_gpus(editor)}[:1]"
-    return f"sum(int({editor.total_mib(gpu)} * 1024**2) for {gpu} in {gpus})"
+    return f"sum({_bytes(editor.total_mib(gpu))} for {gpu} in {gpus})"
+
+
+def _bytes(mib: str) -> str:
+    """Return the code for an amount of MiB in bytes: a whole number."""
+    return f"{mib} * 1024**2" if mib.isdecimal() else f"int({mib} * 1024**2)"
 
 
 def replace_run(editor: Editor, finding: Finding) -> None:
@@ -174,7 +179,7 @@ def replace_report(editor: Editor, call: cst.Call, value: str, device: str, deta
     if value == "total":
         if not device:
             raise Withheld("it is not known which GPU this is about")
-        editor.replace(call, f"int({editor.total_mib(device)} * 1024**2)")
+        editor.replace(call, _bytes(editor.total_mib(device)))
         editor.unsafe("Ask NVML for the device's memory, in bytes")
         return
     if value == "free":
@@ -207,7 +212,7 @@ def replace_key(editor: Editor, finding: Finding) -> None:
         elif not device:
             raise Withheld("it is not known which GPU this is about")
         else:
-            editor.replace(item, f"int({editor.total_mib(device)} * 1024**2)")
+            editor.replace(item, _bytes(editor.total_mib(device)))
         editor.unsafe("Ask NVML for the device's memory, in bytes")
         return
     if details["configured_later"]:

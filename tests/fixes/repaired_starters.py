@@ -1,0 +1,229 @@
+"""Projects whose repair makes what starts the runtime later: when it is first used."""
+
+from __future__ import annotations
+
+from tests.fixes.repaired import Repaired
+from tests.fixes.repaired_deep import REPAIRED as DEEP
+
+REPAIRED: dict[str, Repaired] = DEEP | {
+    "a variable that several functions use is made by a cached function": Repaired(
+        {
+            "train.py": """
+                import sys
+
+                import tensorflow as tf
+
+                step = tf.Variable(0, name="step")
+
+
+                def advance():
+                    step.assign_add(1)
+
+
+                def run(function, arguments):
+                    function(arguments)
+
+
+                def main(arguments):
+                    if len(arguments) < 9:
+                        for gpu in tf.config.list_physical_devices("GPU"):
+                            tf.config.experimental.set_memory_growth(gpu, True)
+                    advance()
+                    print(int(step))
+                    sys.exit()
+
+
+                if __name__ == "__main__":
+                    run(main, sys.argv)
+                """
+        },
+        "Make step by get_step(), once, when it is first used",
+        {
+            "train.py": """
+                import functools
+                import sys
+
+                import tensorflow as tf
+
+
+                @functools.cache
+                def get_step():
+                    return tf.Variable(0, name="step")
+
+
+                def advance():
+                    get_step().assign_add(1)
+
+
+                def run(function, arguments):
+                    function(arguments)
+
+
+                def main(arguments):
+                    if len(arguments) < 9:
+                        for gpu in tf.config.list_physical_devices("GPU"):
+                            tf.config.experimental.set_memory_growth(gpu, True)
+                    advance()
+                    print(int(get_step()))
+                    sys.exit()
+
+
+                if __name__ == "__main__":
+                    run(main, sys.argv)
+                """
+        },
+    ),
+    "what an object makes for itself becomes a cached property": Repaired(
+        {
+            "devices.py": """
+                import tensorflow as tf
+
+
+                class Devices:
+                    def __init__(self, kind):
+                        self.kind = kind
+                        self.gpus = tf.config.list_physical_devices(kind)
+                        self.logical = tf.config.list_logical_devices(kind)
+
+                    def grow(self):
+                        for gpu in self.gpus:
+                            tf.config.experimental.set_memory_growth(gpu, True)
+
+                    def __len__(self):
+                        return len(self.logical)
+                """,
+            "train.py": """
+                from devices import Devices
+
+
+                def main():
+                    devices = Devices("GPU")
+                    devices.grow()
+                    print("ready")
+
+
+                main()
+                """,
+        },
+        "Make Devices.logical a cached property, made when it is first used",
+        {
+            "devices.py": """
+                import functools
+
+                import tensorflow as tf
+
+
+                class Devices:
+                    def __init__(self, kind):
+                        self.kind = kind
+                        self.gpus = tf.config.list_physical_devices(kind)
+
+                    @functools.cached_property
+                    def logical(self):
+                        return tf.config.list_logical_devices(self.kind)
+
+                    def grow(self):
+                        for gpu in self.gpus:
+                            tf.config.experimental.set_memory_growth(gpu, True)
+
+                    def __len__(self):
+                        return len(self.logical)
+                """
+        },
+    ),
+    "what the body of a with uses moves into it": Repaired(
+        {
+            "train.py": """
+                import contextlib
+
+                import tensorflow as tf
+
+
+                @contextlib.contextmanager
+                def growing():
+                    for gpu in tf.config.list_physical_devices("GPU"):
+                        tf.config.experimental.set_memory_growth(gpu, True)
+                    yield
+
+
+                images = tf.data.Dataset.from_tensor_slices([1.0, 2.0])
+
+                with growing():
+                    for image in images:
+                        print(float(image))
+                """
+        },
+        "Move images into the 'with' in line 15",
+        {
+            "train.py": """
+                import contextlib
+
+                import tensorflow as tf
+
+
+                @contextlib.contextmanager
+                def growing():
+                    for gpu in tf.config.list_physical_devices("GPU"):
+                        tf.config.experimental.set_memory_growth(gpu, True)
+                    yield
+
+
+                with growing():
+                    images = tf.data.Dataset.from_tensor_slices([1.0, 2.0])
+                    for image in images:
+                        print(float(image))
+                """
+        },
+    ),
+    "the default in a field of a dataclass is made by a factory": Repaired(
+        {
+            "train.py": """
+                import dataclasses
+                import sys
+
+                import tensorflow as tf
+
+
+                @dataclasses.dataclass
+                class Config:
+                    weights: tf.Tensor = dataclasses.field(default=tf.ones(3), repr=False)
+
+
+                def main(arguments):
+                    if len(arguments) < 9:
+                        for gpu in tf.config.list_physical_devices("GPU"):
+                            tf.config.experimental.set_memory_growth(gpu, True)
+                    print(float(tf.reduce_sum(Config().weights)))
+
+
+                main(sys.argv)
+                """
+        },
+        "Make the default of Config.weights by a factory",
+        {
+            "train.py": """
+                import dataclasses
+                import sys
+
+                import tensorflow as tf
+
+
+                @dataclasses.dataclass
+                class Config:
+                    weights: tf.Tensor = dataclasses.field(
+                        default_factory=lambda: tf.ones(3), repr=False
+                    )
+
+
+                def main(arguments):
+                    if len(arguments) < 9:
+                        for gpu in tf.config.list_physical_devices("GPU"):
+                            tf.config.experimental.set_memory_growth(gpu, True)
+                    print(float(tf.reduce_sum(Config().weights)))
+
+
+                main(sys.argv)
+                """
+        },
+    ),
+}

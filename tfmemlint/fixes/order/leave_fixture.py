@@ -1,0 +1,69 @@
+"""Strategy: configure at the top of ``conftest.py``, where an ``autouse`` fixture does it too late.
+
+pytest imports the test modules before it sets up the first fixture, so that what they import has started the runtime
+by then. A fixture that does nothing but configure becomes statements of its module, above the import that starts it.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator
+
+import libcst as cst
+
+from tfmemlint.fixes.def_use import def_use_of
+from tfmemlint.fixes.imports import is_docstring
+from tfmemlint.fixes.order.files import CodeFile
+from tfmemlint.fixes.order.problem import Candidate, OrderProblem, code_of, describe
+from tfmemlint.fixes.unused_imports import drop_imports
+from tfmemlint.fixes.users import mentions
+from tfmemlint.fixes.withheld import Withheld
+
+
+def leave_fixture(problem: OrderProblem) -> Iterator[Candidate]:
+    """Move the body of a fixture above the import that leads to the start."""
+    start = problem.early[0]
+    file = problem.files.get(problem.finding.path)
+    tree = file.tree
+    function = tree.function_of(tree.statement_at(problem.finding.span))
+    block = function.body if isinstance(function, cst.FunctionDef) else None
+    if (
+        not isinstance(function, cst.FunctionDef)
+        or not isinstance(block, cst.IndentedBlock)
+        or not _is_automatic(file, function)
+    ):
+        raise Withheld("it is in no fixture that pytest uses by itself")
+    name = function.name.value
+    place = tree.statement_at(start.span)
+    if start.path != file.path or tree.block_of(place) is not tree.module:
+        raise Withheld("what starts the runtime is not at the top level")
+    if function.params.params or mentions(file.path, file.source.text, name) != 1:
+        raise Withheld(f"{name} is used elsewhere")
+    lines = [line for line in tree.statements(block) if not is_docstring(line)]
+    if lines and tree.code(lines[-1]).strip() == "yield":
+        lines = lines[:-1]
+    body = "".join(code_of(file, line) for line in lines)
+    names = def_use_of(body)
+    if not lines or names.leaves or any(file.hoist.unrelated_call(file.hoist.read(line)) for line in lines):
+        raise Withheld(f"{name}() does more than configure")
+    above = tree.statements(tree.module)
+    known = {bound for line in above[: above.index(place)] for bound in file.hoist.read(line).binds}
+    if missing := names.reads - names.binds - known - set(dir(builtins)):
+        raise Withheld(f"it needs {min(missing)}, which is below")
+    inside = tree.span(function)
+    others = {node.value for node in tree.ranges if isinstance(node, cst.Name) and not inside.contains(tree.span(node))}
+    if taken := names.binds & others:
+        raise Withheld(f"{min(taken)} has another meaning at the top level")
+    editor = problem.editor(file)
+    editor.discard(function)
+    drop_imports(editor, [function], body)
+    editor.put_up(body, place, problem.why)
+    yield Candidate({file.path: editor.finish()}, f"Configure at the top level, above {describe(file, place)}")
+
+
+def _is_automatic(file: CodeFile, function: cst.FunctionDef) -> bool:
+    """True for a fixture of the top level with ``autouse=True``."""
+    if file.tree.block_of(function) is not file.tree.module or len(function.decorators) != 1:
+        return False
+    code = file.tree.code(function.decorators[0].decorator)
+    return file.imports.resolve(code.partition("(")[0]) == "pytest.fixture" and "autouse=True" in code.replace(" ", "")
