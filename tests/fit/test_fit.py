@@ -156,6 +156,57 @@ with v1.Session() as session:
 """
     found = fit(code, ground)
     assert (found.outcome, found.asked.steps) == (FitOutcome.FITS, 3)
+    assert roles_of_variables(found) == {"trained variables": ["weights"], "variables of optimizers": SLOTS}
+
+
+SLOTS = ["weights/Adam", "weights/Adam_1"]
+MONITORED = """
+v1 = tf.compat.v1
+v1.disable_v2_behavior()
+weights = v1.get_variable("weights", [256, 256])
+kept = v1.get_variable("kept", [128, 256], trainable=False, use_resource=True)
+loss = tf.reduce_sum(tf.matmul(tf.ones((2, 256)), weights))
+count = v1.train.get_or_create_global_step()
+train = v1.train.AdamOptimizer(0.01).minimize(loss, global_step=count)
+def main():
+    with v1.train.MonitoredTrainingSession(hooks=[v1.train.StopAtStepHook(last_step=2)]) as session:
+        while not session.should_stop():
+            session.run(train)
+main()
+"""
+
+
+def test_the_variables_of_a_session_are_known_after_it_was_closed(ground: Ground) -> None:
+    found = fit(MONITORED, ground)
+    assert roles_of_variables(found) == {
+        "trained variables": ["weights"],
+        "variables of optimizers": SLOTS,
+        "other variables": ["kept"],
+    }
+
+
+def test_the_variables_of_a_function_that_trains_are_known_after_it(ground: Ground) -> None:
+    code = """
+def main():
+    weights = tf.Variable(tf.zeros((1024, 1024)), name="weights")
+    for _ in range(2):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.matmul(tf.ones((2, 1024)), weights))
+        tape.gradient(loss, weights)
+main()
+"""
+    assert roles_of_variables(fit(code, ground)) == {"trained variables": ["weights"]}
+
+
+def roles_of_variables(found: FitResult) -> dict[str, list[str]]:
+    """Return the names of the variables that were held at the peak, by their roles."""
+    (device,) = found.asked.devices
+    assert device.held is not None
+    names: dict[str, list[str]] = {}
+    for group in device.held["groups"]:
+        if group["role"].endswith(("variables", "of optimizers")) and group["shape"] != "[]":
+            names.setdefault(group["role"], []).append(group["what"])
+    return {role: sorted(listed) for role, listed in names.items()}
 
 
 LIMIT = """

@@ -71,7 +71,7 @@ def test_a_recording_says_how_much_is_enough() -> None:
     recorded = _events(("MemoryAllocation", 0, 256 * MIB), ("MemoryAllocation", 1 << 30, MIB))
     found = memory(recorded)
     assert found.peak == 257 * MIB
-    assert found.report({})["smallest"] == pytest.approx((256 + 128) * MIB, rel=1 / 200)
+    assert found.report([{}])["smallest"] == pytest.approx((256 + 128) * MIB, rel=1 / 200)
 
 
 def _tried(least: int | None, low: int, guess: int) -> tuple[Sequence[int], int | None, int | None]:

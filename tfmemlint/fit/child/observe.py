@@ -10,10 +10,11 @@ from typing import Any
 
 from tfmemlint.fit.child import changes, shortcuts
 from tfmemlint.fit.child.limit_overrides import override_limits
+from tfmemlint.fit.child.session_variables import SessionVariables
 from tfmemlint.fit.child.steps import StepCounter
 from tfmemlint.fit.child.trace import AllocationTrace
 from tfmemlint.fit.child.updates import UpdateWatch
-from tfmemlint.fit.child.variables import addresses
+from tfmemlint.fit.child.variables import VariableInfo, addresses
 from tfmemlint.verify.child.recording import Recorder, module
 
 MAX_MESSAGES = 5
@@ -57,6 +58,9 @@ class Observer:
         self._updates = UpdateWatch()
         self._steps = StepCounter(options["steps"], self._after_step, enough, self._updates.is_missing)
         self._trace = AllocationTrace() if options["trace"] else None
+        self._looks: list[dict[int, VariableInfo]] = []
+        self._sessions = SessionVariables()
+        self._sessions.closing = self._look
         override_limits(options["limit_mib"], options["lifted"], recorder, self._on_devices)
         self._steps.install()
         self._watch_errors()
@@ -81,8 +85,8 @@ class Observer:
             self._take_peaks(names)
             seen["devices"] = [{"name": name, "peak": self._peaks.get(name)} for name in names]
             if self._trace is not None:
-                known = addresses()
-                seen["held"] = {name: memory.report(known) for name, memory in self._trace.read().items()}
+                looks = [*self._looks, self._variables()]
+                seen["held"] = {name: memory.report(looks) for name, memory in self._trace.read().items()}
         except Exception as error:
             seen["error"] = f"{type(error).__name__}: {str(error)[:300]}"
         return {
@@ -108,12 +112,26 @@ class Observer:
         self._updates.step_ended()
         if self._trace is not None:
             self._trace.mark_step()
+            # A function that trains, and returns, takes its variables along.
+            if not self._looks and not self._updates.is_missing():
+                self._look()
         self._take_peaks(self._logical_gpus())
         self._note(step=done, peaks=self._peaks)
         with contextlib.suppress(OSError):
             self._progress.write_text(str(done), encoding="ascii")
         if self._trace is not None and done >= self._trace.most_steps:
             self._trace.stop()
+
+    def _variables(self) -> dict[int, VariableInfo]:
+        return {**addresses(), **self._sessions.addresses()}
+
+    def _look(self) -> None:
+        """Take the addresses of the variables that there are now: at the end of the run they may be gone."""
+        if self._trace is not None and self._trace.running:
+            found = self._variables()
+            if found:
+                self._looks.append(found)
+                self._trace.mark_look()
 
     def _logical_gpus(self) -> list[str]:
         """Return the names of the logical GPUs, if the script has made any."""

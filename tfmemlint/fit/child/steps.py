@@ -12,7 +12,7 @@ import importlib
 import sys
 import weakref
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tfmemlint.verify.child.recording import module
@@ -144,7 +144,7 @@ class StepCounter:
         known = self._behind.get(graph)
         if not known:
             return False
-        for fetched in module("tensorflow.python.util.nest").flatten(fetches):
+        for fetched in _flat(fetches):
             try:
                 element = graph.as_graph_element(fetched, allow_tensor=True, allow_operation=True)
             except (TypeError, ValueError, KeyError):
@@ -152,6 +152,15 @@ class StepCounter:
             if _depends(getattr(element, "op", element), known):
                 return True
         return False
+
+
+def _flat(fetches: Any) -> list[Any]:
+    """Return what is fetched, one by one. Keys are not sorted, as a monitored session has its hooks as keys."""
+    if isinstance(fetches, Mapping):
+        return [tensor for part in fetches.values() for tensor in _flat(part)]
+    if isinstance(fetches, list | tuple):
+        return [tensor for part in fetches for tensor in _flat(part)]
+    return [fetches]
 
 
 def _depends(operation: Any, known: dict[str, bool]) -> bool:

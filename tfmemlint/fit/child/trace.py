@@ -34,6 +34,8 @@ MAX_POINTS = 600
 """The points of the course of memory that are reported: more than a picture has columns for."""
 _STEP = "tfmemlint_step"
 """The name of the event that marks the end of a training step."""
+_LOOKED = "tfmemlint_looked"
+"""The name of the event that marks that the addresses of the variables were taken."""
 _LEVELS = {"host_tracer_level": 2, "device_tracer_level": 0, "python_tracer_level": 0}
 """Only the host is traced, as there is no GPU."""
 _COPIED = ("SameWorkerRecvDone", "RecvAsync", "_EagerConst", "EagerCopyToDevice")
@@ -63,21 +65,26 @@ class HeldMemory:
     """The most that was requested at a time, in the allocator's pieces of 256 bytes. No lower limit can work."""
     smallest: int = 0
     """The smallest region in which all requests fit in their order, by a model of the allocator."""
-    lasting: set[int] = field(default_factory=set)
-    """The addresses of the blocks that were held to the end of the run."""
+    lasting: list[set[int]] = field(default_factory=list)
+    """The addresses of the blocks that were still, or already, held at each look at the variables; the last one is at
+    the end of the run.
+    """
     course: list[int] = field(default_factory=list)
     """The most that was held in each of equally many allocations and releases, in their order."""
     steps: list[float] = field(default_factory=list)
     """The ends of the training steps among them, from 0 to 1."""
 
-    def report(self, known: Mapping[int, VariableInfo]) -> dict[str, Any]:
-        """Return it as plain data; ``known`` are the variables at the end of the run, by address."""
+    def report(self, looks: Sequence[Mapping[int, VariableInfo]]) -> dict[str, Any]:
+        """Return it as plain data; ``looks`` are the variables by address, at each look at them."""
+        known: dict[int, VariableInfo] = {}
+        for variables, lasting in zip(looks, self.lasting, strict=False):
+            known.update({address: variables[address] for address in lasting if address in variables})
         groups: dict[tuple[str, str, str, str, int], list[int]] = defaultdict(lambda: [0, 0, 0])
         roles: dict[str, int] = defaultdict(int)
         for block in self.blocks:
             # An allocation without a known tensor is recorded as an empty one.
             kind, shape = (_type(block.kind), block.shape) if block.shape != "[0]" else ("", "")
-            variable = known.get(block.address) if block.address in self.lasting else None
+            variable = known.get(block.address)
             if variable is not None:
                 role, what = variable.role, variable.name
                 kind, shape = variable.kind, variable.shape
@@ -156,20 +163,26 @@ class AllocationTrace:
             with module("tensorflow.python.profiler.trace").Trace(_STEP):
                 pass
 
+    def mark_look(self) -> None:
+        """Record that the addresses of the variables are taken."""
+        if self.running:
+            with module("tensorflow.python.profiler.trace").Trace(_LOOKED):
+                pass
+
     def read(self) -> dict[str, HeldMemory]:
         """Return the memory that each GPU's allocator held at its peak, by the device's name."""
         found: list[Event] = []
         for path in self._folder.rglob("*.xplane.pb"):
-            found += events(path.read_bytes(), ("MemoryAllocation", "MemoryDeallocation", _STEP))
+            found += events(path.read_bytes(), ("MemoryAllocation", "MemoryDeallocation", _STEP, _LOOKED))
         shutil.rmtree(self._folder, ignore_errors=True)
         by_device: dict[str, list[Event]] = defaultdict(list)
-        steps = sorted(event.time_ps for event in found if event.name == _STEP)
+        steps, looks = (sorted(event.time_ps for event in found if event.name == name) for name in (_STEP, _LOOKED))
         for event in found:
             allocator = str(event.values.get("allocator_name", ""))
             parts = allocator.split("_")
             if parts[0] == "GPU" and len(parts) > 1:
                 by_device[f"GPU:{parts[1]}"].append(event)
-        return {device: memory(own, steps) for device, own in sorted(by_device.items())}
+        return {device: memory(own, steps, looks) for device, own in sorted(by_device.items())}
 
 
 @contextlib.contextmanager
@@ -202,8 +215,13 @@ class _Idle:
         """Export nothing."""
 
 
-def memory(recorded: list[Event], steps: Sequence[int] = ()) -> HeldMemory:
-    """Replay the allocations of one allocator; ``steps`` are the times at which training steps ended, in order."""
+def memory(recorded: list[Event], steps: Sequence[int] = (), looks: Sequence[int] = ()) -> HeldMemory:
+    """Replay the allocations of one allocator.
+
+    Args:
+        recorded: its allocations and releases. steps: the times at which training steps ended, in order.
+        looks: the times at which the addresses of the variables were taken, in order.
+    """
     recorded.sort(key=lambda event: event.time_ps)
     held: dict[int, Allocation] = {}
     found = HeldMemory()
@@ -215,7 +233,12 @@ def memory(recorded: list[Event], steps: Sequence[int] = ()) -> HeldMemory:
     for last in (False, True):
         held.clear()
         given = asked = 0
+        waiting = [*reversed(looks)] if last else []
+        there: list[dict[int, Allocation]] = []
         for event in recorded:
+            while waiting and event.time_ps > waiting[-1]:
+                waiting.pop()
+                there.append(dict(held))
             values = event.values
             address = int(values.get("addr", 0))
             if event.name == "MemoryDeallocation":
@@ -250,7 +273,8 @@ def memory(recorded: list[Event], steps: Sequence[int] = ()) -> HeldMemory:
     found.course = [max(heights[start : start + width]) for start in range(0, len(heights), width)]
     times = [event.time_ps for event in recorded]
     found.steps = [round(bisect_right(times, step) / len(times), 4) for step in steps] if times else []
-    found.lasting = {address for address, block in peak_at.items() if held.get(address) is block}
+    there += [held] * (len(waiting) + 1)
+    found.lasting = [{address for address, block in peak_at.items() if at.get(address) is block} for at in there]
     return found
 
 

@@ -64,10 +64,14 @@ def _keras_paths(objects: list[Any]) -> dict[int, str]:
     inside.
     """
     found: dict[int, str] = {}
+    is_of_keras: dict[type, bool] = {}
     for candidate in objects:
-        if type(candidate).__module__.startswith("keras.") and isinstance(
-            getattr(type(candidate), "path", None), property
-        ):
+        kind = type(candidate)
+        wanted = is_of_keras.get(kind)
+        if wanted is None:
+            of_path = getattr(kind, "path", None)
+            wanted = is_of_keras[kind] = kind.__module__.startswith("keras.") and isinstance(of_path, property)
+        if wanted:
             value = getattr(candidate, "_value", None)
             if value is not None:
                 found[id(value)] = str(candidate.path)
@@ -77,9 +81,14 @@ def _keras_paths(objects: list[Any]) -> dict[int, str]:
 def _of_optimizers(objects: list[Any]) -> set[int]:
     """Return the TensorFlow variables of Keras' optimizers, of all its versions, by their ids."""
     found: set[int] = set()
+    # There are more than a million objects, of some thousand types.
+    is_optimizer: dict[type, bool] = {}
     for candidate in objects:
-        kinds = [kind for kind in type(candidate).__mro__ if "keras" in kind.__module__]
-        if not any(kind.__name__ in _OPTIMIZERS for kind in kinds):
+        kind = type(candidate)
+        wanted = is_optimizer.get(kind)
+        if wanted is None:
+            wanted = is_optimizer[kind] = _is_optimizer(kind)
+        if not wanted:
             continue
         try:
             variables = candidate.variables
@@ -90,6 +99,10 @@ def _of_optimizers(objects: list[Any]) -> set[int]:
         except Exception:
             continue  # not built yet
     return found
+
+
+def _is_optimizer(kind: type) -> bool:
+    return any("keras" in base.__module__ and base.__name__ in _OPTIMIZERS for base in kind.__mro__)
 
 
 def _address(tensor: Any) -> int:
