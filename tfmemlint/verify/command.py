@@ -71,7 +71,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_config_arguments(parser)
     add("--html", metavar="FILE", help="write the proofs as a page with pictures, too (needs matplotlib)")
-    add_options(parser, timeout=60, cwd="an empty one", json="the verdicts")
+    add_options(
+        parser, timeout=60, cwd="one with nothing but the configuration files that it reads", json="the verdicts"
+    )
     add("-v", "--verbose", action="store_true", help="show the slices, and the output of every program that failed")
 
 

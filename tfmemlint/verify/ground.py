@@ -25,6 +25,8 @@ from tfmemlint.verify.sandbox_options import Sandbox, passed_environment
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from tfmemlint.verify.read_files import ReadFiles
+
 START_SECONDS = 180.0
 """The time limit for importing TensorFlow; a bound without a deeper reason."""
 GRACE_SECONDS = 30.0
@@ -122,6 +124,7 @@ class Ground:
         timeout: float = 60,
         host_mib: float | None = None,
         cwd: str | os.PathLike[str] | None = None,
+        files: ReadFiles | None = None,
         cuda_order: Sequence[int] | None = None,
         rows: Iterable[int] = (),
         stop: Iterable[int] | None = None,
@@ -143,7 +146,7 @@ class Ground:
             argv: the program's arguments.
             timeout: seconds after which the program and all its processes are killed.
             host_mib: MiB of the machine's own memory that they may take together (Linux); None for any.
-            cwd: the folder to run in; by default an empty one.
+            cwd: the folder to run in; by default one that has nothing in it but copies of ``files``.
             cuda_order: the GPUs (as NVML numbers them) in CUDA's default order, the fastest first; effective
                 unless the program's environment has ``CUDA_DEVICE_ORDER=PCI_BUS_ID``.
             rows: the first rows of the statements to watch: the result says whether they were reached.
@@ -169,6 +172,8 @@ class Ground:
             "timeout": timeout,
             "host_mib": host_mib,
             "cwd": None if cwd is None else os.fspath(Path(cwd).resolve()),
+            "files": {} if files is None else {place: data.decode("latin-1") for place, data in files.contents.items()},
+            "folder": "" if files is None else files.folder,
             "cuda_order": None if cuda_order is None else list(cuda_order),
             "rows": sorted(set(rows)),
             "stop": None if stop is None else sorted(set(stop)),

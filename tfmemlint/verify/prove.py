@@ -17,6 +17,7 @@ from tfmemlint.sources.line_map import Rows
 from tfmemlint.verify.counterparts import counterparts, without_those_taken_out
 from tfmemlint.verify.judge import asked_for, died_elsewhere, judge, judge_elsewhere
 from tfmemlint.verify.observation import Observation
+from tfmemlint.verify.read_files import read_files
 from tfmemlint.verify.run_options import RunOptions, facts_of, gpus_named
 from tfmemlint.verify.sandbox_options import hint, kept_apart
 from tfmemlint.verify.slicing.slices import CannotSlice, Slice, missing_argument, slice_program
@@ -256,7 +257,7 @@ def _run(
             return ProofRun(
                 entry, None, None, [Verdict(stated, VerdictKind.UNPROVEN, reason=reason) for stated in intents]
             )
-        notes = [words for words in (kept_apart(whole.result), hint(whole.result, conditions.sandbox)) if words]
+        notes = _notes(whole.result, conditions)
         return ProofRun(entry, None, whole, [], notes=notes, failure=rows.output(_failure(whole.result)))
     try:
         part = _cut(whole_program, intents, entry, changed)
@@ -273,7 +274,7 @@ def _run(
         notes.append(f"left out, because it fails here ({result.error}): {where}{rows.text(line).strip()}")
         part = _cut(whole_program, intents, entry, changed, local=False)
         result = _start(part.text, whole_program, ground, conditions, gpus, part.marks, modules=part.modules)
-    notes += [words for words in (kept_apart(result), hint(result, conditions.sandbox)) if words]
+    notes += _notes(result, conditions)
     return ProofRun(entry, part, Observation(result), [], notes=notes, failure=rows.output(_failure(result)))
 
 
@@ -330,6 +331,7 @@ def _start(
         timeout=conditions.timeout,
         host_mib=conditions.host_mib,
         cwd=conditions.cwd,
+        files=read_files(whole) if conditions.cwd is None else None,
         rows=rows,
         stop=stop,
         modules=modules,
@@ -344,6 +346,19 @@ def _changed(old: str, new: str) -> list[int]:
     """Return the rows of the new text that fixes have written. All of them are run."""
     matcher = difflib.SequenceMatcher(None, old.split("\n"), new.split("\n"), autojunk=False)
     return [row + 1 for tag, _, _, first, end in matcher.get_opcodes() if tag != "equal" for row in range(first, end)]
+
+
+def _notes(result: Result, conditions: RunOptions) -> list[str]:
+    """Return what a reader has to know of where a program ran."""
+    found = kept_apart(result), hint(result, conditions.sandbox), _lacks_file(result, conditions)
+    return [words for words in found if words]
+
+
+def _lacks_file(result: Result, conditions: RunOptions) -> str:
+    """Return the option that would let a program find its files; "" if that is not why it failed."""
+    if conditions.cwd is not None or result.exception != "FileNotFoundError":
+        return ""
+    return "of its files, it finds only configuration files that it is known to read: --cwd DIR runs it in DIR"
 
 
 def _failure(result: Result) -> str:

@@ -32,7 +32,8 @@ class RunOptions:
         memory_mib: the memory of each of them, in MiB.
         timeout: seconds for one run. host_mib: MiB of this machine's own memory that one run may take.
         argv: the program's arguments. whole: run the program itself, not its slice.
-        cwd: the folder to run in; None for an empty one. env: variables added to the program's environment.
+        cwd: the folder to run in; None for one with nothing but the configuration files that the program reads.
+        env: variables added to the program's environment.
         sandbox: what the program may reach of this machine; None for everything.
     """
 

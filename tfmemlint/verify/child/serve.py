@@ -24,6 +24,8 @@ from tfmemlint.verify.child.process_tree import adopt_orphans, die_with_parent, 
 from tfmemlint.verify.child.recording import Recorder, watch
 from tfmemlint.verify.child.sandbox.enter import enter, scratch_folder
 
+EMPTY = "empty"
+"""The folder in which a program runs, but for one of the caller's choice."""
 MANY_PROGRAMS = 20
 """After so many programs, large pages pay for themselves: more are likely to come."""
 CHECK_SECONDS = 0.1
@@ -119,7 +121,7 @@ def serve_one(request: dict[str, Any], ground: str, connection: socket.socket) -
     """
     folder = Path(scratch_folder() if request["sandbox"] is not None else tempfile.mkdtemp(prefix="tfmemlint-"))
     try:
-        (folder / "empty").mkdir()
+        _lay_out(request, folder)
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             sys.stdout.flush()
             sys.stderr.flush()
@@ -139,6 +141,15 @@ def serve_one(request: dict[str, Any], ground: str, connection: socket.socket) -
             }
     finally:
         left_behind.remove(folder)
+
+
+def _lay_out(request: dict[str, Any], folder: Path) -> None:
+    """Make the working directory of a run, with the files that it is to find."""
+    (folder / EMPTY / request["folder"]).mkdir(parents=True)
+    for place, text in request["files"].items():
+        file = folder / EMPTY / place
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode("latin-1"))
 
 
 def _in_child(request: dict[str, Any], ground: str, folder: Path, out: IO[bytes], err: IO[bytes]) -> NoReturn:
@@ -165,7 +176,7 @@ def _in_child(request: dict[str, Any], ground: str, folder: Path, out: IO[bytes]
         recorder = _prepare(request, ground)  # the driver's messages about missing GPUs aren't the program's output
         os.dup2(out.fileno(), 1)
         os.dup2(err.fileno(), 2)
-        os.chdir(request["cwd"] or folder / "empty")
+        os.chdir(request["cwd"] or folder / EMPTY / request["folder"])
         run_case(request, recorder, left_behind.notes_file(folder), send)
     except BaseException as error:
         with contextlib.suppress(Exception):
