@@ -23,6 +23,9 @@ MAX_IMPORTS_IN_CIRCLE = 20_000
 """Imports within one circle of modules that are followed for the modules in it that configure GPUs: 140 modules that
 all do, some seconds of processor time."""
 
+_CALLED = re.compile(rb"fixture|\bdef pytest_")
+"""Marks of a ``conftest.py`` with functions that pytest calls."""
+
 
 def find_programs(
     store: ModuleStore,
@@ -58,13 +61,18 @@ def find_programs(
     hot = store.leading = _leading(CONFIGURES, near, made, store)
     found: dict[str, Entry] = {}
     acting = frozenset(path for path in near if hot.on_import(path))
+    befores = set().union(*tests.values())
+    with_fixtures = {path for path in befores if path in configuring_paths and _CALLED.search(data(path) or b"")}
     for path in sorted(near):
         closure = made.closure(path).union(*(made.closure(conftest) for conftest in tests.get(path, ())))
         if len(closure) == 1 or not any(made.modules[module].uses for module in closure) or given.isdisjoint(closure):
             continue
         imported = bool(made.importers.get(path))
         entry = _entry(path, data, store.listings, configures=path in configuring_paths, imported=imported)
-        if entry is not None and (path in configuring_paths or _may_configure(path, closure & acting, hot, store)):
+        called = any(conftest in with_fixtures for conftest in tests.get(path, ()))
+        if entry is not None and (
+            called or path in configuring_paths or _may_configure(path, closure & acting, hot, store)
+        ):
             found[path] = entry
     store.universe = made.modules.keys()
     store.circles = _large_circles(found, made)
@@ -77,7 +85,8 @@ def find_programs(
         for module in files - contents.keys():
             contents[module] = content_of(module, data(module) or b"")
         store.contents[path] = {module: contents[module] for module in files}
-        store.settled_by[path] = settled.files(path, closure, hot)
+        if with_fixtures.isdisjoint(starts):
+            store.settled_by[path] = settled.files(path, closure, hot)
     # From here on the texts of thousands of modules would only take memory.
     store.forget_mentions()
     hot.forget()

@@ -10,6 +10,7 @@ from tfmemlint.interpreter.observer import Observer
 from tfmemlint.interpreter.operations.exceptions import end_entry
 from tfmemlint.interpreter.operations.imports import import_module, run_module
 from tfmemlint.interpreter.program import Event, Program, ProtoMade, SessionMade
+from tfmemlint.interpreter.pytest_calls import call_fixtures, call_hooks_before
 from tfmemlint.interpreter.settling import Settled
 from tfmemlint.interpreter.uncalled import interpret_uncalled
 from tfmemlint.interpreter.unit import EntrySetup
@@ -77,9 +78,11 @@ def _watched(unit: ModuleInstance, target: Target, setup: EntrySetup | None, obs
 def _run_entry(context: Context) -> None:
     """Interpret what is run: the module's packages, a test runner's ``conftest.py``, the module, its main function."""
     run = context.setup
+    conftests: list[ModuleInstance] = []
     if run is not None:
         _set_environment(context, run)
-        _run_before(context, run)
+        conftests = _run_before(context, run)
+        call_hooks_before(context, conftests)
     if context.state is None:
         return
     if run is None or run.name == "__main__":
@@ -87,6 +90,7 @@ def _run_entry(context: Context) -> None:
     elif run.name not in context.here.imported:
         context.state = replace(context.here, imported={**context.here.imported, run.name: True})
         run_module(context, context.main, None)
+        call_fixtures(context, conftests)
     _call_main_function(context)
 
 
@@ -100,17 +104,21 @@ def _set_environment(context: Context, run: EntrySetup) -> None:
             context.state = replace(context.here, cuda_visible_devices=write.value, max_gpus=0 if hidden else None)
 
 
-def _run_before(context: Context, run: EntrySetup) -> None:
+def _run_before(context: Context, run: EntrySetup) -> list[ModuleInstance]:
+    """Import the packages around a module, and read the ``conftest.py`` files of a test; these are returned."""
+    conftests = []
     if run.name != "__main__":
         context.units[run.name] = context.main
     if run.package and run.package != run.name:
         import_module(context, run.package, context.main.tree)
     for number, text in enumerate(run.before):
         unit = text.unit("conftest", None, context.next_serial())
+        conftests.append(unit)
         if context.state is not None:
             run_module(context, unit, Step(text.source.path, Span(1, 1, 1, 1), f"pytest reads {text.source.path}"))
         if number == len(run.before) - 1:
             context.units.setdefault("conftest", unit)
+    return conftests
 
 
 def _call_main_function(context: Context) -> None:
