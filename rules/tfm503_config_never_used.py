@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.names import is_tensorflow
-from tfmemlint.interpreter.program import ProtoMade
+from tfmemlint.interpreter.program import ProtoMade, RuntimeStart
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, PROTOS
@@ -17,7 +17,7 @@ from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.interpreter.program import Program
+    from tfmemlint.interpreter.program import Call, Program
 
 
 class ConfigNeverUsed(Rule):
@@ -26,8 +26,8 @@ class ConfigNeverUsed(Rule):
     What it does
     ------------
     Finds ``ConfigProto`` and ``GPUOptions`` objects with GPU options that are never passed to anything: no session, no
-    estimator, no function, no return value. Finds a ``LogicalDeviceConfiguration`` as a statement of its own, too: it
-    only describes a device, and no ``set_logical_device_configuration`` gets it.
+    estimator, no function, no return value. Finds a ``LogicalDeviceConfiguration`` as a statement of its own, or under
+    a name that nothing reads, too: it only describes a device, and no ``set_logical_device_configuration`` gets it.
 
     Why it matters
     --------------
@@ -88,7 +88,7 @@ class ConfigNeverUsed(Rule):
     def _dropped_limits(self, program: Program) -> Iterator[Finding]:
         for call in program.calls(*LOGICAL_CONFIGURATION):
             given = call.arg(0, "memory_limit")
-            if given is None or call.result_used:
+            if given is None or (call.result_used and not (call.unread and _is_for_itself(program, call))):
                 continue
             yield self.finding(
                 program,
@@ -97,7 +97,7 @@ class ConfigNeverUsed(Rule):
                 intent=dropped_limit_intent(call),
                 outcome="Nothing is raised; the process takes nearly all of the GPU's memory",
                 advice="Hand it to tf.config.set_logical_device_configuration for each GPU, before the first operation",
-                fixable=call.state.context.has is Tri.NO and call.certain,
+                fixable=call.state.context.has is Tri.NO and call.certain and call.devices_loop is None,
                 details={"mib": given.text},
             )
 
@@ -111,3 +111,9 @@ class ConfigNeverUsed(Rule):
         from tfmemlint.fixes.rewrites import sessions
 
         sessions.replace_proto(editor, finding)
+
+
+def _is_for_itself(program: Program, call: Call) -> bool:
+    """Return True if no other module is expected to import the name that holds the result of ``call``."""
+    starts = [start for start in program.of(RuntimeStart) if start.what != "listing"]
+    return bool(call.function) or any(start.path == call.path and not start.frames for start in starts)

@@ -69,7 +69,11 @@ def _of_call(call: Call, entry: str) -> Iterator[StatedIntent]:
     elif call.name in SET_LOGICAL:
         sizes = _sizes(call.value(1, "logical_devices"))
         yield _make(call, entry, limit_intent(call), "call", call.name, call.text, gpu, sizes)
-    elif call.name in LOGICAL_CONFIGURATION and not call.result_used and call.arg(0, "memory_limit") is not None:
+    elif (
+        call.name in LOGICAL_CONFIGURATION
+        and (call.unread or not call.result_used)
+        and call.arg(0, "memory_limit") is not None
+    ):
         intent = dropped_limit_intent(call)
         known = intent.purpose is Purpose.LIMIT and isinstance(intent.value, (int, float))
         sizes = (float(intent.value),) if known and isinstance(intent.value, (int, float)) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,10 @@ from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
 
 if TYPE_CHECKING:
+    from tfmemlint.fixes.concrete_tree import Statement
     from tfmemlint.fixes.editor import Editor
+
+_ASSIGNMENT = (cst.Assign, cst.AnnAssign)
 
 
 def fix_device(editor: Editor, finding: Finding) -> None:
@@ -47,13 +51,20 @@ def fix_device(editor: Editor, finding: Finding) -> None:
 def limit_every_gpu(editor: Editor, finding: Finding) -> None:
     """Give every GPU the limit of a configuration that stands alone."""
     call = editor.call_at(finding.span)
-    statement = own_statement(editor, call)
+    statement = own_statement(editor, call) or _only_assignment(editor, call)
     if statement is None:
         raise Withheld("its result is used")
     if len(call.args) > 1:
         raise Withheld("it has other settings, too")
     editor.replace_statement(statement, limit_for_all(editor, str(finding.details["mib"]), "mib"))
     editor.unsafe("Configure every GPU with this limit")
+
+
+def _only_assignment(editor: Editor, call: cst.Call) -> Statement | None:
+    """Return the statement that assigns ``call``, or a list of it, and does nothing else; None if it does more."""
+    above = list(itertools.takewhile(lambda node: not isinstance(node, _ASSIGNMENT), editor.ancestors(call)))
+    wrapped = all(isinstance(node, (cst.Element, cst.List, cst.Tuple)) for node in above)
+    return editor.statement_of(call) if wrapped else None
 
 
 def _name_gpu(editor: Editor, call: cst.Call, node: cst.BaseExpression, details: Mapping[str, object]) -> None:

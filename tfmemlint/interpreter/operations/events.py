@@ -8,10 +8,12 @@ from typing import Any
 
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.unread_names import goes_nowhere
 from tfmemlint.interpreter.program import Arg, Call, Handler, Store, Use
 from tfmemlint.interpreter.state import ConfigEffect
 from tfmemlint.interpreter.values import Value
 from tfmemlint.knowledge import names as inventory
+from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION
 from tfmemlint.model.finding import Span
 
 _WATCHED = ("tf.config.", "tf.test.", "tf.python.", "tf.compat.v1.config.", "tf.compat.v1.test.")
@@ -94,6 +96,7 @@ def emit_call(
             text=context.text(func),
             effect=outcome,
             result_used=not isinstance(statement, ast.Expr) or statement.value is not node,
+            unread=name in LOGICAL_CONFIGURATION and goes_nowhere(context, node),
             node=node if isinstance(node, ast.Call) else None,
             **name_event_fields(context, node, name),
         )

@@ -279,6 +279,7 @@ class Call(Event):
         effect: for a call that configures: what TensorFlow does instead, according to the model of TensorFlow's own
             checks (`tfmemlint.interpreter.state`); None where the call takes effect or nothing is known.
         result_used: the call's value is used by something.
+        unread: a configuration of a logical device, which a name gets that no code of the file reads.
     """
 
     name: str
@@ -287,6 +288,7 @@ class Call(Event):
     text: str = ""
     effect: ConfigEffect | None = None
     result_used: bool = True
+    unread: bool = False
     node: ast.Call | None = field(default=None, compare=False, repr=False)
 
     def arg(self, position: int | None, keyword: str) -> Arg | None:
