@@ -166,7 +166,7 @@ def _judge_device(value: Value) -> tuple[str, str, str] | None:
             return "this is a string", _UNRECOGNISED, ""
         case Const(bool()) | Const(None):
             return "this is not a device", _UNRECOGNISED, ""
-        case Const(int()) | Index():
+        case Const(int()) | Index() | Amount(type="number", sure=True):
             return "this is a number", _UNRECOGNISED, ""
         case Device(kind="logical"):
             return "this is a logical device", _UNRECOGNISED, "logical"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.values import Const, Device, DeviceName, Devices, Index, Seq, Value
+from tfmemlint.interpreter.values import Amount, Const, Device, DeviceName, Devices, Index, NumberedName, Seq, Value
 from tfmemlint.knowledge.functions import LIST_LOGICAL, LIST_PHYSICAL, SET_VISIBLE, meant_type
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
@@ -199,8 +199,10 @@ def _judge_devices(argument: Arg) -> Judged | None:
             return "this is not a device", _UNRECOGNISED, ""
         case Const(int() as number):
             return "this is a number", _UNRECOGNISED, "number" if number >= 0 else ""
-        case Index():
+        case Index() | Amount(type="number", sure=True):
             return "this is a number", _UNRECOGNISED, ""
+        case Amount(type="str", sure=True) | NumberedName():
+            return "this is a string", _UNRECOGNISED, ""
         case DeviceName(Device(kind="physical")):
             return "this is a device's name", _UNRECOGNISED, "name"
         case DeviceName() | Devices(names=True):
@@ -218,9 +220,9 @@ def _judge_devices(argument: Arg) -> Judged | None:
 def _judge_items(items: tuple[Value, ...]) -> Judged | None:
     for item in items:
         match item:
-            case Const(str()) | DeviceName():
+            case Const(str()) | DeviceName() | NumberedName() | Amount(type="str", sure=True):
                 return "the list holds a string", _UNRECOGNISED, ""
-            case Const(int()):
+            case Const(int()) | Amount(type="number", sure=True):
                 return "the list holds a number", _UNRECOGNISED, ""
             case Devices() | Seq():
                 return "the list holds a list", _UNRECOGNISED, ""

@@ -114,7 +114,7 @@ def _judge(value: Value) -> tuple[str, str] | None:
             return "this is a string", ""
         case Const(bool()) | Const(None):
             return "this is not a device", ""
-        case Const(int()) | Index():
+        case Const(int()) | Index() | Amount(type="number", sure=True):
             return "this is a number", ""
         case Device(kind="logical"):
             return "this is a logical device", ""

@@ -21,6 +21,7 @@ from tfmemlint.interpreter.values import (
     Made,
     NumberedName,
     Seq,
+    Unknown,
     Value,
 )
 from tfmemlint.knowledge.functions import RANKS
@@ -88,6 +89,8 @@ def text_or_number(context: Context, call: Invocation) -> Value | None:
         return as_number(values[0], whole=True) if call.name == "int" else as_text(values[0])
     if len(values) == 1 and call.name == "str" and isinstance(values[0], FilePath):
         return values[0]
+    if len(values) == 1 and call.name == "int" and type(values[0]) is Unknown:
+        return Amount("number", source="int()")
     return None
 
 

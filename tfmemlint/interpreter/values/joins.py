@@ -89,6 +89,8 @@ def _join_amounts(left: Value | None, right: Value | None) -> Value:
             return UNKNOWN
         case Const(int() | float() | None) if amount.type == "str":
             return replace(amount, sure=False)
+        case Const(int() | float()) if type(amount) is Amount and amount.type == "number" and not amount.unit:
+            return amount
         case _:
             return UNKNOWN
 
