@@ -153,6 +153,11 @@ class Inference:
                 return
             directory = os.path.dirname(directory)
 
+    def of_keras_2_beside(self, path: str) -> NameUse | None:
+        """Return what Keras 3 lacks, of the files in the directory of a file and below; None if they have nothing."""
+        files = python_files(os.path.dirname(os.path.abspath(path)))
+        return next((names.of_keras_2[0] for names in self._telling(files, EVERY_RELEASE) if names.of_keras_2), None)
+
     def is_imported(self, path: str) -> bool:
         """Return True if another file of the project may import this one."""
         path = os.path.abspath(path)

@@ -339,3 +339,31 @@ def test_a_text_holds_where_names_do_not_contradict_it(
     if manifest:
         write(repository / "requirements.txt", manifest)
     assert _claim(write(repository / "train.py", code)) == claim
+
+
+KERAS_2 = "from keras.models import Sequential\n\nmodel = Sequential()\nmodel.fit_generator(iter([]))\n"
+
+
+def test_beside_code_for_keras_2_options_are_for_tensorflow_1(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(repository / "gpu.py", OPTIONS)
+    write(repository / "train.py", KERAS_2)
+    assert _claim(path) == (Claim.INFERRED, "1.15")
+    assert _codes(capsys) == []
+
+
+@pytest.mark.parametrize("beside", [KERAS_2 + EAGER, "import keras\n\nkeras.models.Sequential()\n"])
+def test_beside_code_for_tensorflow_2_or_for_any_keras_they_are_not(
+    repository: Path, capsys: pytest.CaptureFixture[str], beside: str
+) -> None:
+    path = write(repository / "gpu.py", OPTIONS)
+    write(repository / "train.py", beside)
+    assert _claim(path)[0] is Claim.NOT_CLAIMED
+    assert _codes(capsys) == ["TFM501"]
+
+
+def test_what_is_stated_says_more_than_code_for_keras_2_beside(repository: Path) -> None:
+    write(repository / "requirements.txt", "tensorflow==2.4\n")
+    write(repository / "train.py", KERAS_2)
+    assert _claim(write(repository / "gpu.py", OPTIONS)) == (Claim.FOUND, "2.4")

@@ -131,18 +131,25 @@ def _own_if_later(inferred: Inferred, path: str, admitted: int, inference: Calla
 def _near_tensorflow_1(path: str, inference: Callable[[], Inference]) -> tuple[NameUse, ...]:
     """Return names that tell TensorFlow 1, of the files around a file that has nothing but sessions of it.
 
-    The nearest directory decides whose files tell a release; where one of its names tells 2, none are returned.
+    The nearest directory decides whose files tell a release; where one of its names tells 2, none are returned. Beside
+    code for Keras 2, sessions are those of TensorFlow 1.
     """
     about_memory = [use for use in inference().names_in_file(path) if is_about_gpu_memory(use.name)]
     of_1 = [use for use in about_memory if not use.mask & ~_IN_1]
     if not of_1 or not all(use.mask & _IN_1 for use in about_memory):
         return ()
+    beside_asked = False
     for uses in inference().names_around(path):
         if not all(use.mask & _IN_1 for use in uses):
             return ()
         gone = [use for use in uses if not use.mask & ~_IN_1]
         if len(gone) >= MIN_NAMES_GONE:
             return tuple(gone[:2])
+        if not beside_asked:
+            beside_asked = True
+            beside = inference().of_keras_2_beside(path)
+            if beside is not None:
+                return (beside, of_1[0])
     return ()
 
 
