@@ -69,7 +69,7 @@ class MadeUpNameMentioned(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each made-up name in a comment or in a string that is a statement of its own."""
         text = program.source.text
-        if not any(made_up(match[0]) for match in NAME.finditer(text)):
+        if not any(made_up(match[0]) for match in NAME.finditer(text.strip("\n"))):
             return
         short = "tensorflow" in text and BINDS.search(text) is None
         for row, column, words in _prose(text):

@@ -104,7 +104,8 @@ class Tf1SessionInTf2(Rule):
         given_a_graph = {
             (call.span.row, call.span.column) for call in program.calls(*SESSIONS) if call.arg(1, "graph") is not None
         }
-        keras3 = program.target.keras3 and _KERAS.search(program.source.text) is not None
+        text = program.source.text
+        keras3 = program.target.keras3 and "keras" in text and _KERAS.search(text) is not None
         keras = next(program.calls(*SET_SESSION, *SET_SESSION_OF_KERAS), None)
         stays = ""
         own = own_names(program)

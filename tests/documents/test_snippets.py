@@ -69,7 +69,9 @@ def test_a_line_that_is_added_is_all_that_changes(text: str, seed: int) -> None:
 def test_each_program_is_python_in_the_rows_of_the_document(text: str) -> None:
     for snippet in read(text).snippets():
         ast.parse(snippet.text)
-        assert snippet.text.count("\n") == text.count("\n")
+        last = max(row for block in snippet.blocks for row in block.rows)
+        assert last <= len(snippet.lines) <= len(text.split("\n"))
+        assert not "".join(snippet.lines[last:]).strip()
 
 
 def only(text: str) -> Snippet:

@@ -26,6 +26,6 @@ _NUMBER = re.compile(r"\s*#[\s#=*-]*\(?[1-9]\d?\s*[.):]")
 def are_apart(source: Source, finding: Finding, rule: Rule | None) -> bool:
     """True if a comment between the places of a finding of ``rule`` says that another alternative starts there."""
     rows = [finding.span.row, *(step.span.row for step in finding.trace if step.path == source.path)]
-    between = source.text.split("\n")[min(rows) : max(rows) - 1]
+    between = source.lines[min(rows) : max(rows) - 1]
     numbered = rule is not None and rule.between_alternatives
     return any(_OR.match(line) or (numbered and _NUMBER.match(line)) for line in between)

@@ -73,7 +73,7 @@ def compute(source: Source, finding: Finding, rule: Fixer, target: Target, optio
         rule.fix(finding, editor)
         new = editor.finish()
         try:
-            source.as_file(new)
+            source.check_can_be(new)
         except ValueError as reason:
             return withheld(finding, str(reason))
     except Withheld as reason:

@@ -388,4 +388,4 @@ class Editor(PlaceFinder):
 
 def _lines_with_comments(text: str) -> Counter[str]:
     """Return the lines that may have a comment: to find the comments themselves takes much longer."""
-    return Counter(line.strip() for line in text.split("\n") if "#" in line)
+    return Counter(line.strip() for line in text.strip("\n").split("\n") if "#" in line)

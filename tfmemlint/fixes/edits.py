@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import accumulate
 
 from tfmemlint.model.finding import Edit, Span
 from tfmemlint.sources.line_changes import line_changes
@@ -26,17 +27,24 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
     Raises:
         ValueError: two edits overlap, or one lies outside of the text.
     """
-    starts = [0]
-    for line in _lines(text):
-        starts.append(starts[-1] + len(line))
+    edits = sorted(edits, key=lambda edit: edit.span)
+    # Only the lines up to the last edit are looked at, and not the empty ones at the top: of a program in a long
+    # document, most lines are of these.
+    above = len(text) - len(text.lstrip("\n"))
+    last = max((max(edit.span.row, edit.span.end_row) for edit in edits), default=0)
+    lines = text[above:].split("\n", max(last - above, 0))
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=above))
+    rows = text.count("\n") + (not text.endswith("\n") and bool(text)) + 1
 
     def offset(row: int, column: int) -> int:
-        if not 1 <= row <= len(starts) or starts[row - 1] + column - 1 > len(text):
-            raise ValueError(f"there is no line {row}, column {column}")
-        return starts[row - 1] + column - 1
+        if 1 <= row <= rows:
+            start = row - 1 if row <= above else min(starts[row - above - 1], len(text))
+            if start + column - 1 <= len(text):
+                return start + column - 1
+        raise ValueError(f"there is no line {row}, column {column}")
 
     parts, done = [], 0
-    for edit in sorted(edits, key=lambda edit: edit.span):
+    for edit in edits:
         start = offset(edit.span.row, edit.span.column)
         if start < done:
             raise ValueError(f"edits overlap in line {edit.span.row}")

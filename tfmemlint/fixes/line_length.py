@@ -35,7 +35,7 @@ _OPENING, _CLOSING = "([{", ")]}"
 @lru_cache(maxsize=16)
 def usual_length(text: str, quote: str) -> int:
     """Return how long the lines of a file may be whose project does not say it; ``quote`` is the one that it uses."""
-    own = max((len(line) for line in text.split("\n") if "#" not in line), default=0)
+    own = max((len(line) for line in text.strip("\n").split("\n") if "#" not in line), default=0)
     usual = _BLACK_CHARACTERS if quote == '"' else _OTHER_CHARACTERS
     return max(usual, min(own, _LONGEST_CHARACTERS))
 

@@ -225,7 +225,7 @@ def changed_setting(line: str) -> str | None:
 def joined_settings(text: str) -> str:
     """Return Python text in which the two statements of each ``%env`` line are on one line again: a rewrite moves them
     as what they are in Python."""
-    return _SPLIT_SETTING.sub(r"\1import os; ", text) if KEPT in text else text
+    return _SPLIT_SETTING.sub(r"\1import os; ", text) if f"  {KEPT}%" in text else text
 
 
 def _indent(line: str) -> str:

@@ -92,7 +92,7 @@ class Suppressions:
 
 def read_suppressions(text: str, *, python: bool = True) -> Suppressions:
     """Return the comments of a file; Python strings that look like comments are left out."""
-    if not _PRESENT.search(text):
+    if not _PRESENT.search(text.strip("\n")):
         return Suppressions()
     found: list[Suppression] = []
     unknown: list[tuple[str, Span]] = []

@@ -59,6 +59,14 @@ class Source:
         """
         return text
 
+    def check_can_be(self, text: str) -> None:
+        """Do nothing if the file can have ``text`` in place of its own.
+
+        Raises:
+            ValueError: as for `as_file`.
+        """
+        self.as_file(text)
+
     @property
     def problems(self) -> Iterator[tuple[int, str]]:
         """The rows at which parts of the file stop being Python, each with the reason, if the rest can be

@@ -32,6 +32,8 @@ _READERS = {
 }
 _WHOLE = {**{kind: kind for kind in kinds.SETTINGS}, kinds.DOCKER: DOCKERFILE}
 """Kinds whose files are written in one language, with that language."""
+_LINES_BELOW = 2
+"""Empty lines that a program keeps below it: what comes after it in a document has no part in it."""
 _SIGNS = {kinds.MARKDOWN: r"(?:<!--|\{/\*|%)", kinds.RST: r"\.\.", kinds.TEXT: r"(?:<!--|#|//)"}
 """The beginning of a comment."""
 
@@ -139,6 +141,8 @@ class Document(Source):
         marks: tuple[int, ...] = (),
         python: tuple[Python, ...] = (),
     ) -> Snippet:
+        # The lines below a program would make a document of many programs cost the square of its length.
+        del lines[max(block.rows[-1] for block in blocks) + _LINES_BELOW :]
         text = "\n".join(lines)
         return Snippet(
             self.path,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import field, replace
+from functools import lru_cache
 
 from tfmemlint.model.records import dataclass
 from tfmemlint.sources.documents.blocks import PYTHON, UNKNOWN, Block
@@ -24,6 +25,18 @@ class RowsChange:
     first: int
     last: int
     lines: list[str]
+
+
+@lru_cache(maxsize=1)
+def _lines_of(text: str) -> tuple[str, ...]:
+    """Return the lines of a document: each of its programs asks for them."""
+    return tuple(text.split("\n"))
+
+
+def _lines_above(text: str) -> int:
+    """Return the number of empty lines at the beginning of a text: a program stands in its rows of the document, and
+    of a thousand programs most have thousands of lines above them."""
+    return len(text) - len(text.lstrip("\n"))
 
 
 def with_changes(text: str, changes: Iterable[RowsChange]) -> str:
@@ -91,6 +104,10 @@ class Snippet(Source):
         """
         return with_changes(self.whole, self.changed_rows(text))
 
+    def check_can_be(self, text: str) -> None:
+        """Raise the error of `as_file`, without a copy of the document."""
+        self.changed_rows(text)
+
     def changed_rows(self, text: str) -> list[RowsChange]:
         """Return what to change in the document to have ``text`` in place of this program, block by block.
 
@@ -98,7 +115,7 @@ class Snippet(Source):
             ValueError: as in `as_file`.
         """
         found = []
-        lines = self.whole.split("\n")
+        lines = _lines_of(self.whole)
         old, new = self._parts(self.text if self.origin is None else self.origin), self._parts(text)
         for number, block in enumerate(self.blocks):
             if new[number] == old[number]:
@@ -110,7 +127,7 @@ class Snippet(Source):
                 raise ValueError(python.fixed)
             first, last = block.rows[0] - 1, block.rows[-1]
             put = _rewritten if last - first == len(block.rows) else _in_place
-            found.append(RowsChange(first, last, put(lines[first:last], block, old[number], new[number], python)))
+            found.append(RowsChange(first, last, put(list(lines[first:last]), block, old[number], new[number], python)))
         return found
 
     def _parts(self, text: str) -> list[list[str]]:
@@ -119,9 +136,11 @@ class Snippet(Source):
         Raises:
             ValueError: the blocks can no longer be separated.
         """
-        parts: list[list[str]] = [[]]
         marks = [mark for mark in self.marks if mark]
-        for line in text.split("\n"):
+        above = _lines_above(text)
+        # Before a first mark, empty lines are no part of the program.
+        parts = [[] if marks and self.marks[0] else [""] * above]
+        for line in text[above:].rstrip("\n").split("\n"):
             if MARK in line:
                 if len(parts) > len(marks) or not line.endswith(f"{MARK}{marks[len(parts) - 1]}"):
                     raise ValueError(_LOST)
@@ -151,7 +170,9 @@ class Snippet(Source):
     def _added(self, head: list[str]) -> list[str]:
         """Return the lines before the first mark that were added."""
         origin = self.text if self.origin is None else self.origin
-        known = {line for line in origin.split("\n")[: self.marks[0] - 1] if line}
+        above, rows = _lines_above(origin), self.marks[0] - 1
+        first = origin[above:].split("\n", rows - above)[: rows - above] if above < rows else []
+        known = {line for line in first if line}
         return _squeezed([line for line in head if line not in known])
 
 
