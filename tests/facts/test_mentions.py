@@ -5,15 +5,21 @@ from __future__ import annotations
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tfmemlint.facts import reach
 from tfmemlint.facts.mentions import CONFIGURES, Leading, Mentions, Piece
+from tfmemlint.knowledge import configuring
+from tfmemlint.project.name_uses import may_be_of_keras_2
+from tfmemlint.sources import suppressions
 
 ABOUT = re.compile("goal")
 
 
 def leading(**modules: tuple[str, list[str], list[str]]) -> Leading:
     """Modules by their keys: text, names that are imported, keys of the modules that are imported."""
-    found = Leading(ABOUT)
+    found = Leading(ABOUT.search)
     for key, (text, names, imports) in modules.items():
         found.add(key, Mentions(text, names), imports)
     found.settle()
@@ -188,3 +194,42 @@ class TestLeading:
 )
 def test_words_about_configuring(text: str, expected: bool) -> None:
     assert (CONFIGURES.search(text) is not None) is expected
+
+
+PIECES = (
+    "",
+    "_",
+    " ",
+    "\n",
+    "lr",
+    "=",
+    "a",
+    ".",
+    "fit_generator",
+    "(",
+    "é",
+    "memory",
+    "GPU",
+    "Config",
+    "\u017fession",
+    "noqa",
+)
+OF_VARIABLES = ("TF_", "CUDA_", "VISIBLE_DEVICES", "TF_GPU", "_x", "MEM", "Session", "(", "GPUOptions", "a", " ")
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=8))
+def test_a_search_for_plain_parts_finds_what_its_expression_does(parts: list[str]) -> None:
+    text = "".join(parts)
+    expression = re.compile(rb"(?:fit|evaluate|predict)_generator[\s\\]*[(#]|\blr[\s\\]*[=#]")
+    assert may_be_of_keras_2(text.encode()) is (expression.search(text.encode()) is not None)
+    assert reach._is_of_interest(text) is (reach._OF_INTEREST.search(text) is not None)
+    assert suppressions._may_have_comments(text) is (suppressions._PRESENT.search(text) is not None)
+
+
+@given(st.lists(st.sampled_from(OF_VARIABLES), max_size=8))
+def test_a_match_has_one_of_the_parts_that_are_looked_for_first(parts: list[str]) -> None:
+    text = "".join(parts)
+    if re.search(configuring.LATE_WORDS, text):
+        assert any(part in text for part in configuring.LATE_PARTS)
+    if re.search(configuring.OTHER_WORDS, text):
+        assert any(part in text for part in configuring.OTHER_PARTS)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from tfmemlint.engine.config_files import content_of
 from tfmemlint.engine.entry_points import console_entry, library_entry
 from tfmemlint.engine.project_files import FileBytes, any_configures, files_around
 from tfmemlint.engine.settled_programs import SettledPrograms
-from tfmemlint.facts.mentions import CONFIGURES, Leading
+from tfmemlint.facts.mentions import Leading, may_configure
 from tfmemlint.interpreter.modules import ModuleStore
 from tfmemlint.project.entries import Entry, entry_of, is_test, says_so
 from tfmemlint.project.kinds import Kind
@@ -58,7 +57,7 @@ def find_programs(
     tests = {path: _conftests(path, made, store) for path in made.modules if is_test(os.path.basename(path))}
     near = made.reaching(configuring_paths)
     near |= {path for path, before in tests.items() if not near.isdisjoint(before)}
-    hot = store.leading = _leading(CONFIGURES, near, made, store)
+    hot = store.leading = _leading(may_configure, near, made, store)
     found: dict[str, Entry] = {}
     acting = frozenset(path for path in near if hot.on_import(path))
     befores = set().union(*tests.values())
@@ -131,7 +130,7 @@ def _packages(paths: Iterable[str], made: Graph) -> set[str]:
     return found
 
 
-def _leading(about: re.Pattern[str], paths: set[str], made: Graph, store: ModuleStore) -> Leading:
+def _leading(about: Callable[[str], object], paths: set[str], made: Graph, store: ModuleStore) -> Leading:
     found = Leading(about)
     for path in sorted(paths):
         mentions = store.mentions(path)

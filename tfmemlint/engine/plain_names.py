@@ -12,10 +12,12 @@ from tfmemlint.facts.names import canonical
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.releases import Target
 
-_INDIRECT = re.compile(
-    r"\b(?:getattr|setattr|attrgetter|import_module|__import__|eval|exec|globals|vars|locals|reload)\b"
-)
+_WAYS = (
+    "getattr", "setattr", "eval", "exec", "vars", "attrgetter", "import_module", "__import__", "globals", "locals",
+    "reload",
+)  # fmt: skip
 """Ways to names that do not stand in the text."""
+_INDIRECT = re.compile(rf"\b(?:{'|'.join(_WAYS)})\b")
 _IMPORT = re.compile(r"^[^\n#]*\bimport\b[^\n]*$", re.MULTILINE)
 _TAKEN = r"\w+(?:[ \t]+as[ \t]+\w+)?"
 _END = r"[ \t]*(?:#.*)?\r?"
@@ -28,7 +30,7 @@ _ABOUT = re.compile(r"\b(?:tensorflow|tf)\b")
 
 def all_names_exist(text: str, target: Target) -> bool:
     """True if all names of TensorFlow's that a text asks for are in a release, as far as can be told by their look."""
-    if _INDIRECT.search(text) or not text.isascii():
+    if not text.isascii() or (any(way in text for way in _WAYS) and _INDIRECT.search(text)):
         return False
     roots = {"tf": "tf", "tensorflow": "tf"}
     kept: list[str] = []

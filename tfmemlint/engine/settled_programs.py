@@ -13,12 +13,14 @@ from dataclasses import field
 
 from tfmemlint.facts.mentions import Leading
 from tfmemlint.interpreter.modules import ModuleStore
-from tfmemlint.knowledge.configuring import LATE_WORDS, OTHER_WORDS
+from tfmemlint.knowledge.configuring import LATE_PARTS, LATE_WORDS, OTHER_PARTS, OTHER_WORDS
 from tfmemlint.model.records import dataclass
 
 _LATE = re.compile(LATE_WORDS.encode()).search
 _LATE_IN_TEXT = re.compile(LATE_WORDS).search
 _OTHER = re.compile(OTHER_WORDS.encode()).search
+_PARTS_OF_LATE = tuple(part.encode() for part in LATE_PARTS)
+_PARTS_OF_OTHERS = tuple(part.encode() for part in OTHER_PARTS)
 
 
 @dataclass(slots=True)
@@ -71,8 +73,8 @@ class SettledPrograms:
         """Find out which files do something that is looked at even where nothing is configured any more."""
         for path in paths - self._read:
             data = self.read(path) or b""
-            if _OTHER(data):
+            if any(part in data for part in _PARTS_OF_OTHERS) and _OTHER(data):
                 self._others.add(path)
-            if _LATE(data):
+            if any(part in data for part in _PARTS_OF_LATE) and _LATE(data):
                 self._late.add(path)
         self._read |= paths

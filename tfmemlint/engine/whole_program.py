@@ -46,7 +46,7 @@ _ASKS = re.compile(rf"{CONFIGURES.pattern}|(?i:{'|'.join(INTENT_WORDS)})")
 
 def _find_leading(path: str, text: str, search: SearchPath, store: ModuleStore) -> Leading:
     """Return what leads to code that asks for GPU memory, among all modules that a program may import."""
-    found = Leading(_ASKS)
+    found = Leading(_ASKS.search)
     pending, known = [(path, text)], {path}
     while pending:
         path, text = pending.pop()

@@ -29,9 +29,13 @@ a helper function: names of the kinds of intent, and names that set an environme
 
 LATE_WORDS = r"VISIBLE_DEVICES|TF_GPU|TF_FORCE_GPU|(?:TF_|CUDA_)\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)"
 """A regular expression for variables that may come too late, whether or not anything else is configured."""
+LATE_PARTS = ("VISIBLE_DEVICES", "TF_", "CUDA_")
+"""Parts of which every match of `LATE_WORDS` has one."""
 OTHER_WORDS = r"\bSession\b|InteractiveSession|ConfigProto|GPUOptions|TF_GPU_ALLOCATOR|list_local_devices"
 """A regular expression for what is judged by what was configured long before: sessions with options of their own, an
 allocator without reports, what makes the GPU devices to list them."""
+OTHER_PARTS = ("Session", "ConfigProto", "GPUOptions", "TF_GPU_ALLOCATOR", "list_local_devices")
+"""Parts of which every match of `OTHER_WORDS` has one."""
 _OF_SESSIONS = ("ConfigProto", "GPUOptions", "gpu_options", r"Session\([^)\n]*config")
 _LISTED = ("physical_devices", "logical_devices", "list_local_devices", "memory_(?:info|stats|usage)")
 ABOUT_MEMORY = "|".join((*WORDS, LATE_WORDS, *_OF_SESSIONS, *_LISTED))

@@ -26,7 +26,9 @@ VERSION_WORDS = re.compile(
 
 METHODS_OF_KERAS_2 = frozenset({"fit_generator", "evaluate_generator", "predict_generator"})
 """Methods of a model that Keras 3 lacks (seen with Keras 3.15: ``hasattr(keras.Model, "fit_generator")`` is false)."""
-_of_keras_2 = re.compile(rb"(?:fit|evaluate|predict)_generator[\s\\]*[(#]|\blr[\s\\]*[=#]").search
+_generator_of_keras_2 = re.compile(rb"(?:fit|evaluate|predict)_generator[\s\\]*[(#]").search
+_rates_of_keras_2 = re.compile(rb"lr[\s\\]*[=#]").finditer
+_ends_in_word = re.compile(rb"\w\Z").search
 _OPTIMIZERS = frozenset({"Adadelta", "Adagrad", "Adam", "Adamax", "Nadam", "RMSprop", "SGD"})
 """Optimizers whose ``lr`` Keras 3 refuses (seen with Keras 3.15: ValueError: Argument(s) not recognized)."""
 _HANDLED = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"})
@@ -92,7 +94,11 @@ def may_name(data: bytes) -> bool:
 
 def may_be_of_keras_2(data: bytes) -> bool:
     """Return True if a file may call what Keras 3 lacks."""
-    return _of_keras_2(data) is not None
+    if b"_generator" in data and _generator_of_keras_2(data) is not None:
+        return True
+    # An expression that begins with plain letters is searched for these: it takes a tenth of the time.
+    starts = (rate.start() for rate in _rates_of_keras_2(data))
+    return any(_ends_in_word(data[max(start - 1, 0) : start]) is None for start in starts)
 
 
 def stored_in(path: str, data: bytes) -> frozenset[str]:
@@ -111,10 +117,13 @@ def stored_in(path: str, data: bytes) -> frozenset[str]:
 
 def storing(names: Iterable[str]) -> Callable[[bytes], object]:
     """Return what is true of the bytes of each file that may put one of these names into TensorFlow."""
-    last = "|".join(re.escape(name) for name in sorted({name.rpartition(".")[2] for name in names}))
+    lasts = sorted({name.rpartition(".")[2] for name in names})
+    last = "|".join(map(re.escape, lasts))
     # What stands behind an attribute that is bound: an assignment of any kind, the end of a target in brackets, `in`.
     bound = rf"\.[\s\\]*(?:{last})(?:[\s\\]|#[^\n]*\n)*(?:[,)\]:]|[-+*/%&|^@<>]*=(?!=)|in\b)"
-    return re.compile(rf"\bsetattr\b|{bound}".encode()).search
+    search = re.compile(rf"\bsetattr\b|{bound}".encode()).search
+    parts = (b"setattr", *(name.encode() for name in lasts))
+    return lambda data: any(part in data for part in parts) and search(data)
 
 
 def _tree(path: str, data: bytes) -> ast.Module | None:

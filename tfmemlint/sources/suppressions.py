@@ -92,7 +92,7 @@ class Suppressions:
 
 def read_suppressions(text: str, *, python: bool = True) -> Suppressions:
     """Return the comments of a file; Python strings that look like comments are left out."""
-    if not _PRESENT.search(text.strip("\n")):
+    if not _may_have_comments(text.strip("\n")):
         return Suppressions()
     found: list[Suppression] = []
     unknown: list[tuple[str, Span]] = []
@@ -109,6 +109,13 @@ def read_suppressions(text: str, *, python: bool = True) -> Suppressions:
         if noqa is not None:
             found.append(_suppression(row, column, noqa, NOQA))
     return Suppressions(comments=tuple(found), unknown=tuple(unknown))
+
+
+def _may_have_comments(text: str) -> bool:
+    if not text.isascii():
+        return _PRESENT.search(text) is not None
+    lower = text.lower()
+    return "noqa" in lower or "tfmemlint:" in lower
 
 
 def _suppression(row: int, column: int, match: re.Match[str], word: str) -> Suppression:
