@@ -1,4 +1,4 @@
-"""A loop that accumulates gradients runs until its optimizer was applied and a step was taken with its variables."""
+"""A loop runs until each of its optimizers was applied and a step was taken with its variables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tfmemlint.verify.ground import Ground
 
 pytestmark = pytest.mark.slow
 
-CODE = """
+ACCUMULATED = """
 import tensorflow as tf
 weights = tf.keras.layers.Dense(2048, use_bias=False)
 weights.build((None, 2048))
@@ -30,11 +30,33 @@ for step in range(100):
 """
 
 
-def test_the_variables_of_the_optimizer_are_there(ground: Ground) -> None:
+SECOND = """
+import tensorflow as tf
+networks = [tf.keras.Sequential([tf.keras.Input((256,)), tf.keras.layers.Dense(2048)]) for _ in range(2)]
+optimizers = [tf.keras.optimizers.SGD(0.1, momentum=0.9) for _ in range(2)]
+def step(number):
+    network = networks[number]
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(network(tf.zeros((8, 256))))
+    gradients = tape.gradient(loss, network.trainable_variables)
+    optimizers[number].apply_gradients(zip(gradients, network.trainable_variables))
+critic, generator = tf.function(lambda: step(0)), tf.function(lambda: step(1))
+for number in range(100):
+    critic()
+    if number % 5 == 4:
+        generator()
+"""
+"""As in a GAN that trains one network five times before it trains the other one."""
+
+
+@pytest.mark.parametrize(
+    ("code", "steps", "mib"), [(ACCUMULATED, 6, 16), (SECOND, 6, 4)], ids=["accumulated", "second network"]
+)
+def test_the_variables_of_each_optimizer_are_there(code: str, steps: int, mib: int, ground: Ground) -> None:
     if ground.version < "2.16":
         pytest.skip("Keras 2 is not watched")
-    found = measure(Path("script.py").resolve(), CODE, ground, FitOptions(timeout=120.0), lambda words: None)
-    assert (found.outcome, found.asked.steps) == (FitOutcome.FITS, 6), found.problem
+    found = measure(Path("script.py").resolve(), code, ground, FitOptions(timeout=120.0), lambda words: None)
+    assert (found.outcome, found.asked.steps) == (FitOutcome.FITS, steps), found.problem
     (device,) = found.asked.devices
     assert device.held is not None
-    assert device.held["roles"]["variables of optimizers"] >= 16 * MIB
+    assert device.held["roles"]["variables of optimizers"] >= mib * MIB
