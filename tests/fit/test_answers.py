@@ -109,6 +109,24 @@ def test_the_differences_of_two_results() -> None:
     assert "not known    not known" in said
 
 
+def test_an_operation_of_another_batch_is_the_same_one() -> None:
+    before, after = _result(100 * MIB, a=100 * MIB), _result(200 * MIB, a=200 * MIB)
+    after["devices"][0]["allocations"][0]["shape"] = "[2]"
+    (group,) = compare(before, after)["devices"][0]["allocations"]
+    assert (group["shape"], group["bytes"]) == ("[1] → [2]", [100 * MIB, 200 * MIB])
+
+
+def test_what_the_runs_differ_in_is_said() -> None:
+    before, after = _result(100, a=100), {**_result(100, b=100), "jit": False, "tensorflow": "2.21.0"}
+    found = compare({**before, "jit": True, "tensorflow": "2.15.1"}, after)
+    page = io.StringIO()
+    show(("x.json", "y.json"), found, page)
+    lines = page.getvalue().splitlines()
+    assert lines[2:4] == ["TensorFlow: 2.15.1 → 2.21.0", "XLA: on → off"]
+    assert any(line.endswith("  b") and "(new)" in line for line in lines)
+    assert any(line.endswith("  a") and "(gone)" in line for line in lines)
+
+
 def test_a_device_that_one_result_lacks_is_there() -> None:
     before, after = _result(1, a=1), _result(2, a=2)
     after["devices"].append({**after["devices"][0], "name": "GPU:1"})
