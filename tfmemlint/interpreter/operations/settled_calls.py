@@ -41,7 +41,8 @@ def is_module_getattr(function: Function) -> bool:
 
 def settled_key(context: Context, function: Function, args: Sequence[Value], keywords: Mapping[str, Value]) -> Hashable:
     """Return what the outcome of a call depends on: the function; the class of the receiver, where methods of it are
-    called; and constants that are given, where the function decides by them.
+    called; constants that are given, where the function decides by them; and the code that a closure holds, which is
+    another one for each function that a decorator wraps.
     """
     shapes = unit_of(context, function).shapes
     called = shapes.called_on_receiver(function.node)
@@ -54,7 +55,21 @@ def settled_key(context: Context, function: Function, args: Sequence[Value], key
     if isinstance(function.bound, (Instance, Class)):
         fields = shapes.decides_by_fields(function.node)
         given += tuple(_plain(context.heap.get((function.bound, name))) for name in fields)
-    return id(function.node), of_class, given
+    return id(function.node), of_class, given, _code_enclosed(function)
+
+
+def _code_enclosed(function: Function) -> tuple[tuple[str, int], ...]:
+    """Return the functions and classes that the functions around ``function`` have given names."""
+    found: list[tuple[str, int]] = []
+    scope = function.scope
+    while scope is not None and scope.parent is not None:
+        found += [
+            (name, id(value.node))
+            for name, value in scope.names.items()
+            if isinstance(value, (Function, Class)) and value.node is not function.node
+        ]
+        scope = scope.parent
+    return tuple(found)
 
 
 def _plain(value: Value | None) -> object:
