@@ -31,6 +31,9 @@ class VariableLost(Rule):
     ``RUN`` of a Dockerfile or a step of a workflow that does nothing else, or by ``!export`` in a notebook; or in whose
     ``export`` there are invisible characters, so that the shell does not know the command.
 
+    In Python, finds variables in a dictionary that is assigned to ``os.environ``: this gives the name to the
+    dictionary, and the environment of the process, in which TensorFlow looks, stays as it is.
+
     A variable that the script itself reads is not reported, nor is ``CUDA_VISIBLE_DEVICES`` in a job of a scheduler,
     which has already exported it. ``pip``, ``venv``, ``setup.py`` and similar commands do not count as programs that
     need the variable.
@@ -89,7 +92,7 @@ class VariableLost(Rule):
                 continue
             message, advice = _words(lost)
             without = Step(lost.path, lost.begun, f"{lost.program} starts without it")
-            begun = () if lost.why in ("layer", "kernel", "command") else (without,)
+            begun = () if lost.why in ("layer", "kernel", "command", "replaced") else (without,)
             place = Step(lost.path, lost.span, f"{lost.name} is set")
             yield self.finding(
                 program,
@@ -102,7 +105,7 @@ class VariableLost(Rule):
                 notes=(f"It is passed on anyway where {lost.name} was exported before the script started.",)
                 if lost.why == "unexported"
                 else (),
-                fixable=lost.why not in ("kernel", "command"),
+                fixable=lost.why not in ("kernel", "command", "replaced"),
                 details={"why": lost.why, "key": lost.key, "begun": lost.begun, "statement": lost.statement.row},
             )
 
@@ -124,6 +127,10 @@ def _words(lost: EnvLost) -> tuple[str, str]:
         case "late":
             where = f"{_short(lost.program)} in line {lost.begun.row}"
             return f"{name} is set after the program has run: {where}", f"Set it above line {lost.begun.row}"
+        case "replaced":
+            return f"{name} is put into a dictionary in place of os.environ: TensorFlow does not get it", (
+                "Call os.environ.update() with the dictionary, which changes the environment of the process"
+            )
         case "kernel":
             return f"{name} is set in a shell of its own: the notebook does not get it", f"Write %env {written}"
         case "command":

@@ -138,10 +138,12 @@ class EnvWrite(Event):
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class EnvLost(Event):
-    """A configuration file sets a variable where the program that it is for does not get it.
+    """A variable is set where the program that it is for does not get it: in a configuration file, or in a dictionary
+    that takes the place of ``os.environ``.
 
     Attributes:
-        why: ``unexported``, ``late``, ``layer``, ``step`` or ``command`` (`tfmemlint.model.configuration.Lost`).
+        why: ``replaced`` (``os.environ``), ``unexported``, ``late``, ``layer``, ``step`` or ``command``
+            (`tfmemlint.model.configuration.Lost`).
         begun: the command that starts the program. program: that command, or where it is, in words.
         text, key, given: as in `EnvWrite`. value: the string, where it is known.
     """

@@ -11,7 +11,7 @@ from tfmemlint.interpreter.operations.amounts import FLAGS
 from tfmemlint.interpreter.operations.call_effects import call_result
 from tfmemlint.interpreter.operations.contents import forget_contents, mark_escaped
 from tfmemlint.interpreter.operations.devices import report_lookup
-from tfmemlint.interpreter.operations.environment import read_variable
+from tfmemlint.interpreter.operations.environment import read_variable, replace_environment
 from tfmemlint.interpreter.operations.events import emit_store, report_use
 from tfmemlint.interpreter.operations.members import report_missing
 from tfmemlint.interpreter.operations.named_calls import call_by_name
@@ -109,6 +109,8 @@ def store_in_reference(
 ) -> None:
     if base.name == "sys" and name == "path":
         context.path_changed = True
+    elif base.name == "os" and name == "environ":
+        replace_environment(context, value, node, given)
     elif base.name == "device" or is_tensorflow(base.name):
         device = base if base.name == "device" else UNKNOWN
         emit_store(context, base.name, name, value, node, device, owner, given)

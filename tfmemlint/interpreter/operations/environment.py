@@ -8,9 +8,9 @@ from dataclasses import replace
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.devices import rank_taken
 from tfmemlint.interpreter.operations.events import event_fields
-from tfmemlint.interpreter.program import Arg, ChildEnv, EnvWrite
+from tfmemlint.interpreter.program import Arg, ChildEnv, EnvLost, EnvWrite
 from tfmemlint.interpreter.state import Tri
-from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Value
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Dict, Value
 from tfmemlint.knowledge import units
 from tfmemlint.model.finding import Span
 
@@ -60,6 +60,37 @@ def entries(context: Context, mapping: ast.expr) -> dict[str, tuple[Span | None,
             if keyword.arg is not None:
                 found[keyword.arg] = None, keyword.value
     return found
+
+
+def replace_environment(context: Context, value: Value, node: ast.AST, given: ast.expr | None) -> None:
+    """Report the variables of a dictionary that takes the place of ``os.environ``: the process does not get them."""
+    known = context.current(value)
+    places = entries(context, given) if given is not None else {}
+    items = {
+        name: Const(written.value) if isinstance(written, ast.Constant) else UNKNOWN
+        for name, (_, written) in places.items()
+    }
+    items |= (
+        {name: item for name, item in known.items.items() if isinstance(name, str)} if isinstance(known, Dict) else {}
+    )
+    fields = event_fields(context, node)
+    for name, item in items.items():
+        if context.here.env.get(name) == item != UNKNOWN:
+            continue
+        key, written = places.get(name, (None, None))
+        context.emit(
+            EnvLost(
+                name=name,
+                value=item.value if isinstance(item, Const) and isinstance(item.value, str) else None,
+                why="replaced",
+                begun=context.span(node),
+                program="the process",
+                text=context.text(written) if written is not None else "",
+                key=key,
+                given=context.span(written) if written is not None else None,
+                **fields | ({"span": key} if key is not None else {}),
+            )
+        )
 
 
 def child_env(context: Context, node: ast.Call) -> None:
