@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.program import SessionMade
+from tfmemlint.interpreter.program import Call, SessionMade
 from tfmemlint.interpreter.state import Tri
+from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge import names
+from tfmemlint.knowledge.functions import SET_GROWTH
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.rulekit.explain import (
     carriers,
@@ -83,6 +85,7 @@ class SessionOptionsMissEager(Rule):
             context = session.state.context.under(session.guards)
             late = context.has is Tri.YES and context.by is not None
             where = line(context.by) if context.by is not None else ""
+            below = _growth_below(program, session)
             yield self.finding(
                 program,
                 session,
@@ -105,8 +108,9 @@ class SessionOptionsMissEager(Rule):
                 else (),
                 details={
                     "options": options,
-                    "grown": grows_already(session),
+                    "grown": grows_already(session) or (below is not None and below.devices_loop is not None),
                     "grown_in_part": grows_in_part(session),
+                    "grown_in_part_below": below is not None and below.devices_loop is None,
                     "values": constants_of(session.fields),
                 },
                 anchors=carriers(session),
@@ -116,6 +120,24 @@ class SessionOptionsMissEager(Rule):
         """Set the same options with ``tf.config``; where it has set growth for one GPU, that is corrected first."""
         if finding.details["grown_in_part"]:
             raise editor.Withheld("growth is set for some GPUs above: set it for every GPU there first")
+        if finding.details["grown_in_part_below"]:
+            raise editor.Withheld("growth is set for some GPUs below: set it for every GPU there first")
         from tfmemlint.fixes.rewrites import sessions
 
         sessions.replace_session(editor, finding)
+
+
+def _growth_below(program: Program, session: SessionMade) -> Call | None:
+    """Return the call that sets growth after a session, in the same function; None if there is none.
+
+    A second loop is not what anybody wants.
+    """
+    events = iter(program.events)
+    # What comes after it.
+    next(event for event in events if event is session)
+    for event in events:
+        if not isinstance(event, Call) or event.name != SET_GROWTH or event.value(1, "enable") != Const(True):
+            continue
+        if event.path == session.path and event.frames == session.frames:
+            return event
+    return None
