@@ -101,7 +101,7 @@ class GrowthOnNoDevice(Rule):
                 outcome=f"TensorFlow raises {seen}",
                 advice="Call it for every GPU of tf.config.list_physical_devices('GPU')",
                 notes=handler_notes(call, exception),
-                fixable=kind in ("list", "missing", "string", "name", "value", "listing", "logical"),
+                fixable=kind in ("list", "missing", "string", "name", "value", "listing", "logical", "number"),
                 anchors={"device": device.span} if device is not None else {},
                 details={"kind": kind, "caught": call.handler_for(exception) is not None, **_texts(call)},
             )
@@ -166,7 +166,9 @@ def _judge_device(value: Value) -> tuple[str, str, str] | None:
             return "this is a string", _UNRECOGNISED, ""
         case Const(bool()) | Const(None):
             return "this is not a device", _UNRECOGNISED, ""
-        case Const(int()) | Index() | Amount(type="number", sure=True):
+        case Const(int()) | Index():
+            return "this is a number", _UNRECOGNISED, "number"
+        case Amount(type="number", sure=True):
             return "this is a number", _UNRECOGNISED, ""
         case Device(kind="logical"):
             return "this is a logical device", _UNRECOGNISED, "logical"

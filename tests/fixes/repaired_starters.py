@@ -226,4 +226,109 @@ REPAIRED: dict[str, Repaired] = DEEP | {
                 """
         },
     ),
+    "the last of several hooks is called above the call of all": Repaired(
+        {
+            "hooks.py": """
+                HOOKS = []
+
+
+                def run_hooks():
+                    for hook in HOOKS:
+                        hook()
+                """,
+            "train.py": """
+                import tensorflow as tf
+                from hooks import HOOKS, run_hooks
+
+
+                def setup():
+                    for gpu in tf.config.list_physical_devices("GPU"):
+                        tf.config.experimental.set_memory_growth(gpu, True)
+
+
+                def warm_up():
+                    tf.ones((2, 2))
+
+
+                HOOKS.append(warm_up)
+                HOOKS.append(setup)
+                run_hooks()
+                print("ready")
+                """,
+        },
+        "Call setup() above run_hooks() as well",
+        {
+            "train.py": """
+                import tensorflow as tf
+                from hooks import HOOKS, run_hooks
+
+
+                def setup():
+                    for gpu in tf.config.list_physical_devices("GPU"):
+                        tf.config.experimental.set_memory_growth(gpu, True)
+
+
+                def warm_up():
+                    tf.ones((2, 2))
+
+
+                HOOKS.append(warm_up)
+                HOOKS.append(setup)
+
+                setup()
+
+                run_hooks()
+                print("ready")
+                """
+        },
+    ),
+    "what the package of a program imports is imported later in the package": Repaired(
+        {
+            "nets/__init__.py": """
+                from nets.model import Model
+                """,
+            "nets/anchors.py": """
+                import tensorflow as tf
+
+                ANCHORS = tf.reshape(tf.range(6.0), (3, 2))
+                """,
+            "nets/model.py": """
+                from nets.anchors import ANCHORS
+
+
+                class Model:
+                    def boxes(self):
+                        return len(ANCHORS)
+                """,
+            "nets/train.py": """
+                import sys
+
+                import tensorflow as tf
+
+                from nets import Model
+
+
+                def main(arguments):
+                    if len(arguments) < 9:
+                        for gpu in tf.config.list_physical_devices("GPU"):
+                            tf.config.experimental.set_memory_growth(gpu, True)
+                    print(Model().boxes())
+
+
+                if __name__ == "__main__":
+                    main(sys.argv)
+                """,
+        },
+        "Move the import of nets.anchors into boxes()",
+        {
+            "nets/model.py": """
+                class Model:
+                    def boxes(self):
+                        from nets.anchors import ANCHORS
+
+                        return len(ANCHORS)
+                """
+        },
+        entry="-m nets.train",
+    ),
 }

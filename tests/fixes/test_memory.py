@@ -219,7 +219,7 @@ def test_a_share_of_a_device_out_of_sight_needs_no_more_than_the_memory() -> Non
 
 def test_the_total_is_the_memory_that_is_told() -> None:
     line = "print(tf.config.experimental.get_device_details(gpu)['memory_total'])"
-    assert written(line) == "    print(int(16384 * 1024**2))\n"
+    assert written(line) == "    print(16384 * 1024**2)\n"
 
 
 @pytest.mark.parametrize(

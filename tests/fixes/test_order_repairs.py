@@ -239,3 +239,44 @@ def test_an_automatic_fixture_becomes_statements_of_its_module(tmp_path: Path, m
             return UNIT
         """
     assert Path("tests/conftest.py").read_text() == code(expected)
+
+
+def test_what_a_class_of_tests_sets_up_becomes_statements_of_its_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = """
+        import unittest
+
+        import tensorflow as tf
+
+
+        class NetTest(unittest.TestCase):
+            weights = tf.ones(2)
+
+            @classmethod
+            def setUpClass(cls):
+                for gpu in tf.config.list_physical_devices("GPU"):
+                    tf.config.experimental.set_memory_growth(gpu, True)
+
+            def test_size(self):
+                self.assertEqual(len(self.weights), 2)
+        """
+    after = """
+        import unittest
+
+        import tensorflow as tf
+
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+
+
+        class NetTest(unittest.TestCase):
+            weights = tf.ones(2)
+
+            def test_size(self):
+                self.assertEqual(len(self.weights), 2)
+        """
+    Path("test_net.py").write_text(code(before))
+    fix()
+    assert Path("test_net.py").read_text() == code(after)

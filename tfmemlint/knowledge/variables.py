@@ -148,7 +148,12 @@ def judge_value(name: str, value: str) -> BadValue | None:
         word = re.sub(r"[^a-z]", "", _plain(value).lower())
         if word in {name.replace("_", "") for name in _DEFAULT_ALLOCATORS}:
             return None
-        meant = {value.replace("_", ""): value for value in environment.allowed(name) or ()}.get(word, "")
+        known = environment.allowed(name) or ()
+        words = sorted(re.findall(r"[a-z]+", _plain(value).lower()))
+        meant = next(
+            (each for each in known if each.replace("_", "") == word or sorted(each.split("_")) == words),
+            "",
+        )
         return BadValue("allocator", meant)
     if name == VISIBLE:
         return _alike(value) or _visible_value(value)

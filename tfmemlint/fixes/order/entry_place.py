@@ -6,6 +6,7 @@ import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import Statement
 from tfmemlint.fixes.editor import Editor
+from tfmemlint.fixes.imports import is_import
 from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.order.problem import OrderProblem
 from tfmemlint.fixes.withheld import Withheld
@@ -76,7 +77,7 @@ def call_in(problem: OrderProblem, place: Statement, target: CodeFile, name: str
     if known is not None:
         extend_import(editor, file, known, name)
         editor.put_up(call, place, problem.why)
-    elif spelled.startswith("from ") and not top:
+    elif spelled.startswith("from ") and not (top and is_import(place)):
         editor.add_import(spelled.removeprefix("from ").partition(" import ")[0], name)
         editor.put_up(f"{name}({arguments})\n", place, problem.why)
     elif spelled.startswith("from "):

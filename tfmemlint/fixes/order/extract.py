@@ -59,7 +59,49 @@ def extract_all(problem: OrderProblem) -> Iterator[Candidate]:
 
 def extract(problem: OrderProblem) -> Iterator[Candidate]:
     """Extract the configuration into a function, and call it above what leads to the start."""
-    yield from _extract(problem, hollow=False)
+    try:
+        first = _called_first(problem, entry_place(problem))
+    except Withheld:
+        first = []
+    yield from first or _extract(problem, hollow=False)
+
+
+def extract_further_up(problem: OrderProblem) -> Iterator[Candidate]:
+    """Call the configuration above a call that leads to both: one that calls all services, hooks or plug-ins."""
+    reason: Withheld | None = None
+    for back in range(1, problem.shared + 1):
+        above = problem.further_up(back)
+        try:
+            place = above.file.tree.statement_at(above.then)
+            if any(isinstance(node, (cst.For, cst.While)) for node in (place, *above.file.tree.ancestors(place))):
+                raise Withheld("it would be called in a loop")
+            yield from _called_first(above, place) or _extract(above, hollow=False)
+            return
+        except Withheld as found:
+            reason = reason or found
+    raise reason or Withheld("no call leads to both")
+
+
+def _called_first(problem: OrderProblem, place: Statement) -> list[Candidate]:
+    """Return the call above ``place`` of a function of the top level that does nothing but configure; or nothing."""
+    found = _extracted(problem)
+    file, function = found.file, found.function
+    name, tree = function.name.value, file.tree
+    if _prints(found):
+        raise Withheld(f"{name}() would print twice")
+    if _leaves_work(found) or found.parameters or function.decorators or tree.block_of(function) is not tree.module:
+        return []
+    if file.path != problem.file.path:
+        texts = call_in(problem, place, file, name, "")
+    elif tree.span(function) < tree.span(place):
+        editor = problem.editor(file)
+        editor.put_up(f"{name}()\n", place, problem.why)
+        texts = {file.path: editor.finish()}
+    else:
+        return []
+    _check_names(problem, found)
+    _check_output(problem, found, place)
+    return [Candidate(texts, f"Call {name}() above {describe(problem.file, place)} as well")]
 
 
 def _extract(problem: OrderProblem, *, hollow: bool) -> Iterator[Candidate]:
@@ -81,7 +123,10 @@ def _extract(problem: OrderProblem, *, hollow: bool) -> Iterator[Candidate]:
         raise Withheld(f"{found.function.name.value}() is called elsewhere, and would print twice")
     _check_output(problem, found, place)
     _check_names(problem, found)
-    given = ", ".join(found.parameters.values())
+    # A bare True says nothing to who reads it.
+    given = ", ".join(
+        f"{each}={value}" if value in ("True", "False", "None") else value for each, value in found.parameters.items()
+    )
     editor = problem.editor(file)
     home = _top_level(file, found.function)
     parameters = ", ".join(found.parameters)

@@ -1,7 +1,8 @@
-"""Strategy: configure at the top of ``conftest.py``, where an ``autouse`` fixture does it too late.
+"""Strategy: configure at the top of a module of tests, where a fixture that is always used does it too late.
 
-pytest imports the test modules before it sets up the first fixture, so that what they import has started the runtime
-by then. A fixture that does nothing but configure becomes statements of its module, above the import that starts it.
+The modules of the tests are imported before the first fixture is set up, so that these, and what they import, have
+started the runtime by then. An ``autouse`` fixture, or a ``setUpClass``, that does nothing but configure becomes
+statements of its module, above the import or the class that starts it.
 """
 
 from __future__ import annotations
@@ -32,12 +33,15 @@ def leave_fixture(problem: OrderProblem) -> Iterator[Candidate]:
         or not isinstance(block, cst.IndentedBlock)
         or not _is_automatic(file, function)
     ):
-        raise Withheld("it is in no fixture that pytest uses by itself")
+        raise Withheld("it is in no fixture that is always used")
     name = function.name.value
-    place = tree.statement_at(start.span)
-    if start.path != file.path or tree.block_of(place) is not tree.module:
+    place = next(
+        (line for line in tree.statements(tree.module) if tree.span(line).contains(start.span)), tree.module.body[0]
+    )
+    if start.path != file.path or tree.function_of(tree.statement_at(start.span)) is not tree.module:
         raise Withheld("what starts the runtime is not at the top level")
-    if function.params.params or mentions(file.path, file.source.text, name) != 1:
+    is_hook = name in _HOOKS
+    if not is_hook and (function.params.params or mentions(file.path, file.source.text, name) != 1):
         raise Withheld(f"{name} is used elsewhere")
     lines = [line for line in tree.statements(block) if not is_docstring(line)]
     if lines and tree.code(lines[-1]).strip() == "yield":
@@ -54,6 +58,8 @@ def leave_fixture(problem: OrderProblem) -> Iterator[Candidate]:
     others = {node.value for node in tree.ranges if isinstance(node, cst.Name) and not inside.contains(tree.span(node))}
     if taken := names.binds & others:
         raise Withheld(f"{min(taken)} has another meaning at the top level")
+    if is_hook and len(tree.statements(tree.block_of(function))) == 1:
+        raise Withheld("nothing else is in the class")
     editor = problem.editor(file)
     editor.discard(function)
     drop_imports(editor, [function], body)
@@ -61,8 +67,14 @@ def leave_fixture(problem: OrderProblem) -> Iterator[Candidate]:
     yield Candidate({file.path: editor.finish()}, f"Configure at the top level, above {describe(file, place)}")
 
 
+_HOOKS = frozenset({"setUpClass", "setUpModule", "setup_module", "setup_class"})
+"""Functions that unittest and pytest call by their names, once."""
+
+
 def _is_automatic(file: CodeFile, function: cst.FunctionDef) -> bool:
-    """True for a fixture of the top level with ``autouse=True``."""
+    """True for a fixture of the top level with ``autouse=True``, and for what is called by its name."""
+    if function.name.value in _HOOKS:
+        return [file.tree.code(each.decorator) for each in function.decorators] in ([], ["classmethod"])
     if file.tree.block_of(function) is not file.tree.module or len(function.decorators) != 1:
         return False
     code = file.tree.code(function.decorators[0].decorator)

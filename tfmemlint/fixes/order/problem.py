@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from functools import cached_property
-from itertools import takewhile
+from itertools import pairwise, takewhile
+from pathlib import Path
 from textwrap import dedent
 
 import libcst as cst
@@ -49,18 +50,22 @@ class OrderProblem:
     Attributes:
         finding: what is reported. files: of the program. release: the one that new code is for.
         depth: the step towards the start whose file is looked at; 0 is where the two ways part.
+        back: how many steps that both ways share are looked at as if they were two.
     """
 
     finding: Finding
     files: Files
     release: Target
     depth: int = 0
+    back: int = 0
     early: tuple[Step, ...] = field(init=False)
     late: tuple[Step, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         early, late = split_trace(self.finding)
-        self.early, self.late = tuple(early), tuple(late)
+        place = self.shared
+        shared = self.finding.trace[place - self.back : place] if self.back else ()
+        self.early, self.late = (*shared, *early), (*shared, *late)
         while len(self.late) > 1 and self._is_outside(self.late[0]):
             # A command that calls a function of the program.
             self.late = self.late[1:]
@@ -77,6 +82,16 @@ class OrderProblem:
         return next(
             (step.path for step in self.finding.trace if step.path.endswith((".py", ".ipynb"))), self.finding.path
         )
+
+    @property
+    def shared(self) -> int:
+        """The number of steps that both ways share."""
+        found = self.finding.details.get("parting", 0)
+        return found if isinstance(found, int) else 0
+
+    def further_up(self, back: int) -> OrderProblem:
+        """Return the same problem, to be looked at in the file of a step that both ways share."""
+        return OrderProblem(self.finding, self.files, self.release, back=back)
 
     def at(self, depth: int) -> OrderProblem:
         """Return the same problem, to be looked at in the file of a later step towards the start."""
@@ -99,10 +114,21 @@ class OrderProblem:
         if self.early[0].path != self.late[0].path:
             raise Withheld("what starts the runtime and what configures it are reached from outside these files")
         file = self.files.get(self.early[0].path)
+        if package := self._own_package(file.path):
+            raise Withheld(f"{package} starts the runtime, and is imported before {file.path}, which is in its package")
         # What starts the runtime may be a decorator, whose step is the whole definition.
         if is_outside_file(self.late[0], file.tree) or _is_empty(self.early[0].span):
             raise Withheld(f"what {self.late[0].words} is outside of this file")
         return file
+
+    def _own_package(self, path: str) -> str:
+        """Return the ``__init__.py`` of a package around a file, if the way to the start is by its import; or ""."""
+        for step, inner in pairwise(self.early):
+            init = Path(inner.path)
+            is_package = step.words.startswith("imports ") and init.name == "__init__.py" and inner.path != path
+            if is_package and init.parent in Path(path).parents:
+                return inner.path
+        return ""
 
     @property
     def first(self) -> Span:

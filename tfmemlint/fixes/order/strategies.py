@@ -10,7 +10,7 @@ from tfmemlint.fixes.order.class_constant import make_property
 from tfmemlint.fixes.order.defaults import take_out_of_definition
 from tfmemlint.fixes.order.defer_import import defer_import
 from tfmemlint.fixes.order.environment import force_growth
-from tfmemlint.fixes.order.extract import extract, extract_all
+from tfmemlint.fixes.order.extract import extract, extract_all, extract_further_up
 from tfmemlint.fixes.order.leave_block import leave_block
 from tfmemlint.fixes.order.leave_fixture import leave_fixture
 from tfmemlint.fixes.order.module_constant import make_function
@@ -69,6 +69,7 @@ PLANS = (
     Plan((extract,)),
     Plan((change_starter,), repeats=True),
     Plan((extract_all,)),
+    Plan((extract_further_up,)),
     Plan((set_visible_devices,)),
     Plan((configure_at_start,), last_resort=True),
     Plan((force_growth,), last_resort=True),

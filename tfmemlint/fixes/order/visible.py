@@ -13,6 +13,7 @@ import libcst as cst
 
 from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem
+from tfmemlint.fixes.rewrites.render_intent import free_name
 from tfmemlint.fixes.unused_imports import drop_imports
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.intent import Purpose
@@ -35,6 +36,11 @@ def set_visible_devices(problem: OrderProblem) -> Iterator[Candidate]:
     if number:
         # A number without a GPU shows none, as the variable does.
         devices = f"{listing}[{number} : {number} + 1]"
+    elif text := _computed_text(file, node.value):
+        # A number without a GPU shows none, as in the variable.
+        index, gpu = free_name(editor, "index"), free_name(editor, "gpu")
+        chosen = f"str({index}) in {text}.split({editor.quoted(',')})"
+        devices = f"[{gpu} for {index}, {gpu} in enumerate({listing}) if {chosen}]"
     else:
         devices = _devices(listing, _numbers(node.value))
     new = f"{call}({devices}, {editor.quoted('GPU')})\n"
@@ -61,6 +67,13 @@ def _computed_number(file: CodeFile, value: cst.BaseExpression) -> str:
     name = file.tree.code(number)
     is_name = isinstance(number, (cst.Name, cst.Attribute))
     return name if is_name and _NUMBER.search(name) and not _TEXT.search(name) else ""
+
+
+def _computed_text(file: CodeFile, value: cst.BaseExpression) -> str:
+    """Return the code of the text that has the numbers, where it is a variable, an attribute or an item; or ""."""
+    plain = isinstance(value, (cst.Name, cst.Attribute, cst.Subscript))
+    is_text = isinstance(value, cst.Call) and file.tree.code(value.func) == "str" and len(value.args) == 1
+    return file.tree.code(value) if plain or is_text else ""
 
 
 _NUMBER = re.compile(r"(?:^|[_.])(?:i|n|idx|index|number|num|rank|ordinal)$")

@@ -110,6 +110,11 @@ def fix_growth_arguments(editor: Editor, finding: Finding) -> None:
         _list_physical(editor, call)
         editor.unsafe("List the physical GPUs, which does not start the runtime")
         return
+    if kind == "number":
+        device = editor.expression_at(finding.anchors["device"])
+        editor.replace(device, f"{_counted_list(editor, call, editor.code(device))}[{editor.code(device)}]")
+        set_applicability(editor, "Set growth for the device of that number", caught=details["caught"])
+        return
     statement = own_statement(editor, call)
     if statement is None:
         raise Withheld("its result is used, and a setting has none")
@@ -129,6 +134,20 @@ def fix_growth_arguments(editor: Editor, finding: Finding) -> None:
     else:
         editor.replace_statement(statement, loop)
     set_applicability(editor, "Set growth for every GPU", caught=details["caught"], doubtful=True)
+
+
+def _counted_list(editor: Editor, call: cst.Call, number: str) -> str:
+    """Return the code of the list whose length a loop counts to: ``gpus`` of ``for i in range(len(gpus))``.
+
+    Raises:
+        Withheld: there is no such loop around the call.
+    """
+    for around in editor.ancestors(call):
+        if isinstance(around, (cst.For, cst.CompFor)) and editor.code(around.target) == number:
+            found = re.fullmatch(r"range\((?:0, *)?len\((.*)\)\)", editor.code(around.iter), re.DOTALL)
+            if found is not None and re.search(r"gpu|device|GPU", found[1]):
+                return found[1]
+    raise Withheld("it is not known which GPU has this number")
 
 
 def _follows_such_a_call(editor: Editor, statement: Statement, call: cst.Call, loop: str) -> bool:

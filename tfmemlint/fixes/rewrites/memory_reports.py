@@ -185,8 +185,23 @@ def replace_report(editor: Editor, call: cst.Call, value: str, device: str, deta
     if value == "free":
         raise Withheld("TensorFlow can't tell the free memory; NVML tells that of the whole device")
     name = logical_name(device, details["index"], guarded=bool(details["guarded"]), editor=editor)
+    if _is_asked_by_key(editor, call):
+        editor.replace(call, f"{editor.tf(_INFO)}({name})")
+        set_applicability(editor, "Ask get_memory_info", caught=details["caught"], doubtful=True)
+        return
     editor.replace(call, memory_info_of(editor, call, name, value))
     set_applicability(editor, f"Ask get_memory_info for {value!r}", caught=details["caught"], doubtful=True)
+
+
+def _is_asked_by_key(editor: Editor, call: cst.Call) -> bool:
+    """True if the code takes items of a report by their names: it must be all of ``get_memory_info``."""
+    parent = editor.parent(call)
+    if isinstance(parent, cst.Subscript):
+        return parent.value is call and re.search(r"\[['\"]", editor.code(parent)[len(editor.code(call)) :]) is not None
+    target = parent.targets[0].target if isinstance(parent, cst.Assign) and len(parent.targets) == 1 else None
+    if not isinstance(target, cst.Name):
+        return False
+    return re.search(rf"\b{target.value}(?:\[['\"]|\.get\()", editor.text) is not None
 
 
 def replace_key(editor: Editor, finding: Finding) -> None:
