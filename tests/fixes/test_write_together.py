@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,16 @@ def _files(folder: Path) -> list[tuple[str, bytes, bytes]]:
 
 def _content(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def _kill_after_the_journal(changes: list[tuple[str, bytes, bytes]], monkeypatch: pytest.MonkeyPatch) -> None:
+    def kill(_: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(write_together, "_complete", kill)
+        with pytest.raises(KeyboardInterrupt):
+            replace_together(changes)
 
 
 def test_all_files_are_replaced_and_nothing_is_left_beside_them(tmp_path: Path) -> None:
@@ -50,11 +62,81 @@ def test_a_run_that_is_killed_before_the_journal_changes_nothing(
     assert _content(tmp_path) == {"a.py": b"old a.py", "b.py": b"old b.py"}
 
 
+@pytest.mark.parametrize("number", range(2))
+@pytest.mark.parametrize("code", [errno.EXDEV, errno.EACCES, errno.EBUSY, errno.ENOSPC])
+def test_a_file_that_cannot_be_replaced_leaves_all_as_they_were(
+    code: int, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = _files(tmp_path)
+    rename = Path.replace
+
+    def refuse(self: Path, target: Path) -> Path:
+        if Path(target).name == Path(changes[number][0]).name:
+            raise OSError(code, os.strerror(code))
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(OSError, match=os.strerror(code)):
+        replace_together(changes)
+    assert _content(tmp_path) == {"a.py": b"old a.py", "b.py": b"old b.py"}
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_a_file_that_is_edited_while_the_new_texts_are_written_keeps_all_as_they_are(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = _files(tmp_path)
+    complete = write_together._complete
+
+    def edit_first(journal: Path) -> object:
+        Path(changes[number][0]).write_bytes(b"edited")
+        return complete(journal)
+
+    monkeypatch.setattr(write_together, "_complete", edit_first)
+    with pytest.raises(ChangedError, match=Path(changes[number][0]).name):
+        replace_together(changes)
+    kept = {"a.py": b"old a.py", "b.py": b"old b.py"}
+    assert _content(tmp_path) == kept | {Path(changes[number][0]).name: b"edited"}
+
+
+def test_a_full_disk_leaves_all_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    changes = _files(tmp_path)
+    for fails_at in range(1, 4):
+        left = iter(range(1, fails_at))
+
+        def sync(_: int, left: Iterator[int] = left) -> None:
+            if next(left, None) is None:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", sync)
+            with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
+                replace_together(changes)
+        assert _content(tmp_path) == {"a.py": b"old a.py", "b.py": b"old b.py"}
+
+
+def test_an_interrupted_change_waits_until_its_file_can_be_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _kill_after_the_journal(_files(tmp_path), monkeypatch)
+    rename = Path.replace
+
+    def refuse(self: Path, target: Path) -> Path:
+        if Path(target).name == "b.py":
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+        return rename(self, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", refuse)
+        complete_journal(tmp_path)
+    assert _content(tmp_path)["b.py"] == b"old b.py"
+    complete_journal(tmp_path)
+    assert _content(tmp_path) == {"a.py": b"new a.py", "b.py": b"new b.py"}
+
+
 def test_the_next_run_completes_what_a_killed_run_has_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changes = _files(tmp_path)
-    with monkeypatch.context() as patch:
-        patch.setattr(write_together, "_complete", lambda journal: [])
-        replace_together(changes)
+    _kill_after_the_journal(changes, monkeypatch)
     assert (tmp_path / JOURNAL).exists()
     assert _content(tmp_path)["a.py"] == b"old a.py"
     complete_journal(tmp_path)
@@ -65,9 +147,7 @@ def test_completing_leaves_a_file_that_somebody_has_changed_since(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changes = _files(tmp_path)
-    with monkeypatch.context() as patch:
-        patch.setattr(write_together, "_complete", lambda journal: [])
-        replace_together(changes)
+    _kill_after_the_journal(changes, monkeypatch)
     (tmp_path / "b.py").write_bytes(b"edited")
     complete_journal(tmp_path)
     assert _content(tmp_path) == {"a.py": b"old a.py", "b.py": b"edited"}

@@ -11,12 +11,14 @@ names that this tool gives: nothing else is replaced, removed or read.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from tfmemlint.fixes.write import ChangedError, is_litter, prepare_file, replace_file, sweep, this_machine
 from tfmemlint.project.roots import project_root
@@ -57,7 +59,39 @@ def replace_together(changes: Sequence[tuple[str, bytes, bytes]]) -> None:
             with contextlib.suppress(OSError):
                 Path(name).unlink()
         raise
-    _complete(journal)
+    outcome = _complete(journal)
+    if len(outcome.done) < len(changes):
+        _take_back(outcome, prepared, changes, journal)
+
+
+def _take_back(
+    outcome: _Outcome,
+    prepared: Sequence[tuple[str, Path]],
+    changes: Sequence[tuple[str, bytes, bytes]],
+    journal: Path,
+) -> None:
+    """Give the files that were replaced their old content again, because another file could not be replaced.
+
+    Raises:
+        ChangedError: somebody has changed a file while the new texts were written.
+        OSError: a file could not be replaced.
+    """
+    for (name, target), (path, old, new) in zip(prepared, changes, strict=True):
+        with contextlib.suppress(OSError, ChangedError):
+            if str(target) in outcome.done:
+                replace_file(path, old, expected=new)
+            Path(name).unlink(missing_ok=True)
+    journal.unlink(missing_ok=True)
+    if outcome.failed is not None:
+        raise outcome.failed
+    for path, old, _ in changes:
+        try:
+            same = read_bytes(Path(path)) == old
+        except Unreadable:
+            same = False
+        if not same:
+            raise ChangedError(path)
+    raise OSError(errno.EIO, "the files could not be replaced")
 
 
 def finish_interrupted(litter: Sequence[str]) -> None:
@@ -96,33 +130,49 @@ def _write_journal(prepared: Sequence[tuple[str, Path]], changes: Sequence[tuple
 def complete_journal(directory: str | os.PathLike[str]) -> list[str]:
     """Complete what a killed run has begun in a directory, and return the files that were replaced by it now."""
     journal = Path(os.path.realpath(directory)) / JOURNAL
-    return _complete(journal) if journal.is_file() and not journal.is_symlink() else []
+    return _complete(journal).done if journal.is_file() and not journal.is_symlink() else []
 
 
-def _complete(journal: Path) -> list[str]:
-    """Rename the new files onto the old ones, and remove the journal. A file that somebody has changed is left."""
+class _Outcome(NamedTuple):
+    """The files that were replaced, and the first error of one that was not."""
+
+    done: list[str]
+    failed: OSError | None = None
+
+
+def _complete(journal: Path) -> _Outcome:
+    """Rename the new files onto the old ones, and remove the journal. A file that somebody has changed is left.
+
+    Where a file can't be replaced, the journal stays for another try.
+    """
     try:
         data = json.loads(read_regular(journal, _MAX_JOURNAL_BYTES))
         entries = [(Path(e["new"]), Path(e["file"]), e["old_digest"], e["new_digest"]) for e in data["files"]]
         if data["machine"] != this_machine():
-            return []
+            return _Outcome([])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return []
+        return _Outcome([])
     root = os.path.realpath(project_root(str(journal)))
     entries = [entry for entry in entries if _is_own(entry[0], entry[1], root)]
     states = [_state(new, file, old, digest) for new, file, old, digest in entries]
     # Somebody has changed a file since: if nothing was replaced yet, nothing is.
     given_up = "changed" in states and "done" not in states
-    done = []
+    done: list[str] = []
+    failed: OSError | None = None
     for (new, file, _, _), state in zip(entries, states, strict=True):
-        with contextlib.suppress(OSError):
-            if state == "ready" and not given_up:
-                new.replace(file)
-                done.append(str(file))
-            else:
+        if state != "ready" or given_up:
+            with contextlib.suppress(OSError):
                 new.unlink()
-    journal.unlink(missing_ok=True)
-    return done
+            continue
+        try:
+            new.replace(file)
+        except OSError as error:
+            failed = failed or error
+        else:
+            done.append(str(file))
+    if failed is None:
+        journal.unlink(missing_ok=True)
+    return _Outcome(done, failed)
 
 
 def _is_own(new: Path, file: Path, root: str) -> bool:
