@@ -238,6 +238,9 @@ def test_an_import_is_added_once() -> None:
         ("import sys\n\nimport zoo\n", "pynvml", "import sys\n\nimport pynvml\nimport zoo\n"),
         ("# Head\nimport zoo\n", "os", "# Head\nimport os\n\nimport zoo\n"),
         ("import sys\n", "zoo", "import sys\nimport zoo\n\n"),
+        ("from . import a\n", "tensorflow", "import tensorflow\n\nfrom . import a\n"),
+        ("import zoo\nfrom . import a\n", "zzz", "import zoo\nimport zzz\nfrom . import a\n"),
+        ("import sys\n\nfrom . import a\n", "zoo", "import sys\n\nimport zoo\n\nfrom . import a\n"),
         ("try:\n    import b\nexcept ImportError:\n    b = None\n", "a", None),
     ],
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.fixes.helpers import code
-from tests.fixes.projects import fix, left, make
+from tests.fixes.projects import STARTER, fix, left, make
 from tests.fixes.repaired_starters import REPAIRED
 from tests.fixture_runs import command
 from tfmemlint.engine.context import RunContext
@@ -86,6 +86,38 @@ def test_a_refused_question_changes_no_file(tmp_path: Path, monkeypatch: pytest.
     run([(path, True) for path in before], RunContext(fix=True, write=True, unsafe=True, ask=ask))  # type: ignore[arg-type]
     assert asked == [["gpu.py", "train.py"]]
     assert _texts() == before
+
+
+_DETECT = """
+    import tensorflow as tf
+    from absl import app
+
+    from core.yolov4 import decode
+
+    HANDLERS = {"decode": decode}
+
+
+    def main(argv):
+        gpus = tf.config.list_physical_devices("GPU")
+        tf.config.set_visible_devices(gpus[int(argv[-1])], "GPU")
+        print(HANDLERS["decode"](1.0))
+
+
+    app.run(main)
+    """
+
+
+def test_a_repair_in_a_module_leaves_nothing_to_report_of_its_other_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starter = STARTER.replace("tf.Variable([1.0, 2.0])", "tf.constant([1.0, 2.0])")
+    make(tmp_path, {"detect.py": _DETECT, "evaluate.py": _DETECT, "core/yolov4.py": starter})
+    monkeypatch.chdir(tmp_path)
+    before = _texts()
+    seen = command("fix", "--unsafe-fixes", "--no-cache", ".")
+    assert {path for path, text in _texts().items() if text != before[path]} == {"core/yolov4.py"}
+    assert "remaining" not in seen.out or "0 remaining" in seen.out
+    assert command("check", "--no-cache", ".").out.splitlines()[0] == "All checks passed!"
 
 
 CIRCLE = {

@@ -48,7 +48,7 @@ def closing(summary: Summary, *, verbose: bool = False) -> list[str]:
             [],
             [UNSAFE],
             True,
-            ["Found 1 error (1 fixed, 0 remaining).", "The fixed code imports pynvml: pip install nvidia-ml-py"],
+            ["The fixed code imports pynvml: pip install nvidia-ml-py", "Found 1 error (1 fixed, 0 remaining)."],
         ),
     ],
 )

@@ -134,8 +134,15 @@ class _ProgramRepairs:
         return ""
 
     def _spread(self, found: Repair) -> None:
-        """Give each file that the repair was checked with its findings after it."""
-        checked = {finding.path for finding in found.findings} | set(found.texts) | {found.finding.path}
+        """Give each file that the repair was checked with its findings after it.
+
+        A file may have lost all of its findings: they were about what another file does.
+        """
+        changed = set(found.texts) | {found.finding.path}
+        programs = self._programs_of(changed)
+        files = {path for program in programs for path in program.paths | program.read}
+        gone = {result.path for result in self.results if result.findings and result.path in files}
+        checked = {finding.path for finding in found.findings} | changed | gone
         for path in sorted(checked):
             result = self._result(path)
             known = {(finding.code, finding.message): finding.withheld for finding in result.findings}

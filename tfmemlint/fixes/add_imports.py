@@ -8,6 +8,7 @@ import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import ConcreteTree
 from tfmemlint.fixes.imports import (
+    RELATIVE,
     ImportBindings,
     imported_module,
     insertion_index,
@@ -177,11 +178,13 @@ def _sorted_in(run: list[cst.SimpleStatementLine], text: str) -> NewImport | Non
     Return None if ``run`` has only imports of the standard library and this is not one.
     """
     key = _sort_key(parse(text)[0])
-    alike = [line for line in run if _sort_key(line)[0] == key[0]]
+    alike = [line for line in run if _sort_key(line)[0] == key[0] and imported_module(line) != RELATIVE]
     if alike:
         later = next((line for line in alike if _sort_key(line) > key), None)
         return NewImport(text, later if later is not None else alike[-1], below=later is None)
-    return NewImport(text, run[0], apart=True) if run and not key[0] else None
+    relative = next((line for line in run if imported_module(line) == RELATIVE), None)
+    first = relative if key[0] else next(iter(run), None)
+    return NewImport(text, first, apart=True) if first is not None else None
 
 
 def _sort_key(line: cst.CSTNode) -> tuple[bool, bool, str]:

@@ -29,7 +29,7 @@ from tfmemlint.fixes.rewrites.memory_sizes import SIZE_UNKNOWN, TOTAL_UNKNOWN
 from tfmemlint.fixes.size_notes import SizeNotes
 from tfmemlint.fixes.transformer import Changes, ChangeTransformer
 from tfmemlint.fixes.trivia import parse
-from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.fixes.withheld import Withheld, already_set
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Applicability, Edit, Finding
 from tfmemlint.sources.magics import joined_settings
@@ -254,9 +254,8 @@ class Editor(PlaceFinder):
         Raises:
             Withheld: as `hoist`; or the two are in different functions, or more than configuration would move.
         """
-        before = finding.details.get("before")
-        if before is not None:
-            raise Withheld(f"line {before} has set another value already; it can be set once only")
+        if finding.details.get("before") is not None:
+            raise Withheld(already_set(finding))
         if finding.details.get("training"):
             raise Withheld("it is meant to change the memory during training, and no call can")
         moved, above, message = plan_move_above_start(Hoist(self._tree, self._imports), finding)

@@ -165,13 +165,17 @@ def is_import(line: cst.CSTNode) -> bool:
     return False
 
 
+RELATIVE = "~"
+"""The module that a relative import stands for: it sorts last."""
+
+
 def imported_module(line: cst.CSTNode) -> str:
-    """Return the first module that an import names; "~" if it is relative, so that it sorts last."""
+    """Return the first module that an import names; `RELATIVE` if it is relative."""
     first = line.body[0] if isinstance(line, cst.SimpleStatementLine) else line
     if isinstance(first, cst.Import):
         return get_full_name_for_node(first.names[0].name) or ""
     node = first.module if isinstance(first, cst.ImportFrom) and not first.relative else None
-    return (get_full_name_for_node(node) or "") if node is not None else "~"
+    return (get_full_name_for_node(node) or "") if node is not None else RELATIVE
 
 
 def is_standard(line: cst.CSTNode) -> bool:

@@ -20,7 +20,7 @@ from tfmemlint.fixes.users import other_user
 
 _LIVING = re.compile(r"\b(?:TODO|FIXME|XXX|HACK|NOTE|type:|noqa|pylint|fmt:|isort|pragma|tfmemlint)|https?:|%%", re.I)
 """Comments that stay whatever is removed."""
-_ABOUT_GROWTH = re.compile(r"\bgrow", re.I)
+_ABOUT_GROWTH = re.compile(r"\bgrow|按需|增长|动态(?:申请|分配)", re.I)
 """Comments that are about memory growth alone."""
 _MOST_LINES = 3
 """Lines of comments that are about the code below them alone; more may tell of other things."""

@@ -14,6 +14,7 @@ from tfmemlint.fixes.concrete_tree import comments_in
 from tfmemlint.fixes.imports import group_of, is_import
 from tfmemlint.fixes.trivia import (
     Line,
+    at_the_top,
     comments_inside,
     goes_on,
     group_comment,
@@ -177,7 +178,7 @@ class ChangeTransformer(cst.CSTTransformer):
         body = [*cast("Sequence[Line]", updated.body[:start]), *body, *cast("Sequence[Line]", updated.body[end:])]
         first = body and not top.get(-1) and (isinstance(original, cst.IndentedBlock) or not original.header)
         if first and body[0] is not original.body[0]:
-            body[0] = _at_the_top(body[0], original.body[0])
+            body[0] = at_the_top(body[0], original.body[0])
         if not body and isinstance(original, cst.IndentedBlock):
             body, rest = [parse("pass")[0].with_changes(leading_lines=rest)], []
         footer = [*rest, *updated.footer]
@@ -260,6 +261,7 @@ class ChangeTransformer(cst.CSTTransformer):
                 self._head(piece, islice(pieces, number + 1, None))
         body: list[Line] = list(top.get(-1, ()))
         pending = self._gap(pieces[0].line) if body and pieces else []
+        heads = False
         for number, piece in enumerate(pieces):
             handles = piece.handles
             if not pending and piece.index not in top and self._changed.isdisjoint(handles):
@@ -271,6 +273,9 @@ class ChangeTransformer(cst.CSTTransformer):
             before = [new for handle in handles for new in self._above(handle)]
             swapped = next((changes.swapped[handle] for handle in handles if handle in changes.swapped), None)
             notes = [note for handle in handles for note in changes.trailing.get(handle, ())]
+            if heads and (swapped is not None or (before and not self._moves_above(handles))):
+                # The comment of removed code is about the code that takes its place.
+                loose = [line for line in loose if line.comment is not None]
             if before:
                 lead = join_lines(pending, loose)
                 fence = next((changes.fenced[handle] for handle in handles if handle in changes.fenced), None)
@@ -305,6 +310,7 @@ class ChangeTransformer(cst.CSTTransformer):
                 line = piece.line if same else piece.line.with_changes(leading_lines=leading)
                 body.append(with_comments(line, notes) if notes else line)
                 pending = []
+            heads = bool(pending) and pending[-1].comment is not None and not changes.removed.isdisjoint(handles)
             for handle in handles:
                 body.extend(changes.after.get(handle, ()))
             following = pieces[number + 1] if number + 1 < len(pieces) else None
@@ -316,6 +322,10 @@ class ChangeTransformer(cst.CSTTransformer):
                 body.extend([first, *others])
                 pending = self._gap(following.line) if following is not None else []
         return body, pending
+
+    def _moves_above(self, handles: Sequence[cst.CSTNode]) -> bool:
+        """True if statements of the file move above these."""
+        return any(new in self._carried for handle in handles for new in self.changes.before.get(handle, ()))
 
     def _was_apart(self, handles: Sequence[cst.CSTNode]) -> bool:
         """True if a blank line is above the first of the statements that move above these."""
@@ -362,15 +372,6 @@ def _opens_a_group(line: Line) -> bool:
     lead = line.leading_lines
     first = next((index for index, line in enumerate(lead) if line.comment is None), len(lead))
     return any(line.comment is not None for line in lead[first:])
-
-
-def _at_the_top(line: Line, was: cst.CSTNode) -> Line:
-    """Return the first line of a file without the blank lines that separated it from removed code."""
-    lead = list(line.leading_lines)
-    if lead and lead[0].comment is None and not getattr(was, "leading_lines", ()):
-        while lead and lead[0].comment is None:
-            lead.pop(0)
-    return line.with_changes(leading_lines=lead)
 
 
 def _fenced(

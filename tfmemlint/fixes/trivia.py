@@ -135,3 +135,13 @@ def replacement_lines(
     body = [*new[:-1], with_comments(last, [*kept, *notes])]
     first = body[0].with_changes(leading_lines=[*leading, *map(own_line, inside), *body[0].leading_lines])
     return [first, *body[1:]]
+
+
+def at_the_top(line: Line, was: cst.CSTNode) -> Line:
+    """Return the first line of a file or block without the blank lines that separated it from removed code."""
+    lead = list(line.leading_lines)
+    before = getattr(was, "leading_lines", ())
+    if lead and lead[0].comment is None and not (before and before[0].comment is None):
+        while lead and lead[0].comment is None:
+            lead.pop(0)
+    return line.with_changes(leading_lines=lead)

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from tfmemlint.model.finding import Finding
+from tfmemlint.model.placed_text import place, placed
+
 
 class Withheld(Exception):
     """The fix is withheld. The text says why, as a clause without a full stop."""
+
+
+def already_set(finding: Finding) -> str:
+    """Return why a call that comes after another one with another value can't be moved."""
+    at = place(str(finding.details["before_path"]), int(str(finding.details["before"])))
+    return placed(f"{at} has set another value already; it can be set once only", finding.path)
 
 
 def failure_words(error: Exception) -> str:

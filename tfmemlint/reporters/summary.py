@@ -104,6 +104,10 @@ class Summary:
             if self.failed:
                 return [*out, [Segment(translate("Nothing found, but not everything could be read."), "warning")]]
             return [*out, [Segment(translate("All checks passed!"), "good")]]
+        for need in self.needs:
+            package = PACKAGES.get(need, need)
+            install = Segment(f": pip install {package}")
+            out.append([Segment("The fixed code imports "), Segment(need, "label"), install])
         kinds = [
             (self.errors, "error", "errors"),
             (self.warnings, "warning", "warnings"),
@@ -117,10 +121,6 @@ class Summary:
             files = _count(self.cut_short, "file was", "files were")
             out.append([Segment(translate(f"{files} not followed to the end."), "warning")])
         out.extend(self._offers(reasons_shown))
-        for need in self.needs:
-            package = PACKAGES.get(need, need)
-            install = Segment(f": pip install {package}")
-            out.append([Segment("The fixed code imports "), Segment(need, "label"), install])
         return out
 
     def _offers(self, reasons_shown: bool) -> list[Line]:

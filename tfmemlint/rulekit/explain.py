@@ -226,6 +226,7 @@ def too_late(rule: Rule, program: Program, call: Call, intent: Intent, **more: A
             "called": short(call.name),
             "training": while_training(call),
             "before": outcome.setting.span.row if outcome.setting is not None else None,
+            "before_path": outcome.setting.path if outcome.setting is not None else None,
             **start_details(start, call),
         },
         **more,

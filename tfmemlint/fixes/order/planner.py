@@ -14,7 +14,7 @@ from tfmemlint.fixes.order.files import Files
 from tfmemlint.fixes.order.names import unresolved_names
 from tfmemlint.fixes.order.problem import OrderProblem
 from tfmemlint.fixes.order.strategies import PLANS, Plan
-from tfmemlint.fixes.withheld import Withheld, failure_words
+from tfmemlint.fixes.withheld import Withheld, already_set, failure_words
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Applicability, Edit, Finding, Fix, Severity
 from tfmemlint.model.records import dataclass
@@ -71,7 +71,7 @@ def repair(finding: Finding, before: Sequence[Finding], workspace: Workspace) ->
         workspace: the program.
     """
     if finding.details.get("before") is not None:
-        return f"line {finding.details['before']} has set another value already; it can be set once only"
+        return already_set(finding)
     if finding.details.get("training"):
         return "it is meant to change the memory during training, and no call can"
     run = _Run(finding, before, workspace)

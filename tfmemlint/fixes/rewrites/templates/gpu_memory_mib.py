@@ -8,7 +8,7 @@ import pynvml
 # CUDA_VISIBLE_DEVICES has indices, or UUIDs of GPUs and of MIG instances. NVML counts in the order of the bus, CUDA by
 # default from the fastest GPU on: an index means the same GPU for both only if it is told to, or if all GPUs are alike.
 def gpu_memory_mib(gpu):
-    """Total memory of a GPU in MiB, from NVML (package nvidia-ml-py)."""
+    """Needs the package nvidia-ml-py: the total memory of a GPU in MiB, from NVML."""
     shown, number = os.environ.get("CUDA_VISIBLE_DEVICES"), gpu.name.rsplit(":", 1)[-1]
     entry = shown.split(",")[int(number)].strip() if shown else number
     pynvml.nvmlInit()
